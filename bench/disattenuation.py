@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.estimates import draw_means
+from proofstone.stats.estimates import bootstrap_means
 from proofstone.stats.factors import disattenuate
 
 Floats = NDArray[np.float64]
 
-N_ITEMS, N_DRAWS, N_EASE = 200, 300, 1_000
+N_ITEMS, N_RESAMPLES, N_EASE = 200, 300, 1_000
 CORRELATIONS = (0.9, 0.98, 1.0)
 SPREADS = (0.6, 0.2)  # of skills, in logits: reliabilities of about 0.9 and 0.45
 MODELS = (10, 30)
@@ -65,10 +65,12 @@ def held(m: int, spread: float, correlation: float, n_pairs: int) -> Iterator[tu
         own, other = skills_of(m, spread, correlation, rng)
         truth = true_correlation(own, other, ease)
         both = [
-            draw_means(answers(skills, rng), keys, n_draws=N_DRAWS, seed=seed, stream=k)
+            bootstrap_means(
+                answers(skills, rng), keys, n_resamples=N_RESAMPLES, seed=seed, stream=k
+            )
             for k, skills in enumerate((own, other))
         ]
-        found = disattenuate(both[0], both[1], n_draws=N_DRAWS, seed=seed)
+        found = disattenuate(both[0], both[1], n_resamples=N_RESAMPLES, seed=seed)
         yield (
             found.models.low <= of_all <= found.models.high,
             found.items.low <= truth <= found.items.high,

@@ -54,12 +54,12 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
     for model in range(N_MODELS):
         run = Run(
             id=sha256(str(model).encode()).digest(), item_set=item_set.id, method="bench",
-            respondent=f"bench/{model}", way="direct", prompt_hash=bytes(32),
+            respondent=f"bench/{model}", prompt_method="direct", prompt_hash=bytes(32),
         )  # fmt: skip
         key = store.runs.add(run, 0.0, "0")
         runs.append((key, store.scores.begin(key, run, 1, "", float(model))))
     with store.database.writing() as connection:
-        columns = ("id", "item_id", "kind", "key", "version", "payload", "gold", "n_choices")
+        columns = ("id", "item_id", "kind", "key", "version", "payload", "answer_key", "n_choices")
         rows = [(i + 1, key, "item", b"", 1, b"", "A", 6) for i, key in enumerate(keys)]
         insert_rows(connection, unit, rows, columns=columns)
         names = [(i + 1, "s", i.to_bytes(4, "big")) for i in range(N_ITEMS * 2)]
@@ -90,9 +90,9 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
             ]
             columns = ("scoring_id", "unit_id", "sample", "measure", "outcome", "value", "answer")
             insert_rows(connection, score, scores, columns=columns)
-            replies = [(key, item, 0, "answer", 1) for item in keys]
+            responses = [(key, item, 0, "answer", 1) for item in keys]
             columns = ("run_id", "item_id", "sample", "step", "call_id")
-            insert_rows(connection, response, replies, columns=columns)
+            insert_rows(connection, response, responses, columns=columns)
     return item_set, runs
 
 

@@ -16,14 +16,14 @@ from scipy.stats import kendalltau
 from proofstone.stats.stability import subsample_stability
 
 SIZES = (40, 34, 31, 308, 13, 65, 65, 29, 81, 13, 201, 19)
-N_MODELS, N_SAMPLES, N_DRAWS, TOP, RATES = 42, 4, 1_000, 10, (0.5, 0.7, 0.9)
+N_MODELS, N_SAMPLES, N_RESAMPLES, TOP, RATES = 42, 4, 1_000, 10, (0.5, 0.7, 0.9)
 # The slow ways take as long for each draw, so a part of the draws says enough.
 SCIPY_DRAWS, PYTHON_DRAWS = 300, 30
 
 Floats = NDArray[np.float64]
 
 
-def scipy_loop(scores: Floats, strata: NDArray[np.int64], n_draws: int) -> list[float]:
+def scipy_loop(scores: Floats, strata: NDArray[np.int64], n_resamples: int) -> list[float]:
     """One draw after the other, each by NumPy and SciPy."""
     rng = np.random.default_rng(0)
     places = [np.flatnonzero(strata == code) for code in range(len(SIZES))]
@@ -31,14 +31,14 @@ def scipy_loop(scores: Floats, strata: NDArray[np.int64], n_draws: int) -> list[
     top = np.argsort(-full, kind="stable")[:TOP]
     found = []
     for rate in RATES:
-        for _ in range(n_draws):
+        for _ in range(n_resamples):
             drawn = [rng.choice(own, round(rate * len(own)), replace=False) for own in places]
             means = scores[np.concatenate(drawn)].mean(axis=(0, 2))
             found.append(kendalltau(full[top], means[top]).statistic)
     return found
 
 
-def plain_python(scores: Floats, n_draws: int) -> list[float]:
+def plain_python(scores: Floats, n_resamples: int) -> list[float]:
     """The same in lists."""
     rng = random.Random(0)
     rows = scores.mean(axis=2).tolist()
@@ -50,7 +50,7 @@ def plain_python(scores: Floats, n_draws: int) -> list[float]:
     top = sorted(range(N_MODELS), key=lambda m: -full[m])[:TOP]
     found = []
     for rate in RATES:
-        for _ in range(n_draws):
+        for _ in range(n_resamples):
             drawn = [i for own in places for i in rng.sample(own, round(rate * len(own)))]
             means = [sum(rows[i][m] for i in drawn) for m in range(N_MODELS)]
             agree = 0
@@ -78,10 +78,10 @@ def main() -> bool:
     draws = np.random.default_rng(1).random((len(strata), N_MODELS, N_SAMPLES))
     scores = (draws < chances).astype(np.float64)
     ours = seconds(lambda: subsample_stability(scores.mean(axis=2), strata, k=TOP), 7)
-    loop = seconds(lambda: scipy_loop(scores, strata, SCIPY_DRAWS), 2) * N_DRAWS / SCIPY_DRAWS
-    plain = seconds(lambda: plain_python(scores, PYTHON_DRAWS), 1) * N_DRAWS / PYTHON_DRAWS
+    loop = seconds(lambda: scipy_loop(scores, strata, SCIPY_DRAWS), 2) * N_RESAMPLES / SCIPY_DRAWS
+    plain = seconds(lambda: plain_python(scores, PYTHON_DRAWS), 1) * N_RESAMPLES / PYTHON_DRAWS
     return print_lines(
-        f"{N_DRAWS:,} subsamples at each of three rates: 42 models, 899 items, 4 samples",
+        f"{N_RESAMPLES:,} subsamples at each of three rates: 42 models, 899 items, 4 samples",
         [
             Line("proofstone, with all ranks", f"{ours:.3f} s", "under 0.1 s", ours < 0.1),
             Line("a loop over scipy.stats.kendalltau", f"{loop:.1f} s", f"{loop / ours:.0f} times"),

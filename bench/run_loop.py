@@ -181,7 +181,7 @@ def _proofstone(folder: Path, url: str, n: int) -> dict[str, float]:
         assert form.n_items == n
         # Once before the clock starts, so that importing libraries is on neither side's bill.
         workspace.run("warm", models="bench/warm")
-        spec = RunSpec(item_set=form.id, model="bench/one", way="direct")
+        spec = RunSpec(item_set=form.id, model="bench/one", prompt_method="direct")
         figures = _run_loop(_measured(workspace, spec))
     return {
         **figures,

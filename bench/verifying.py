@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from proofstone.methods.bequ.records import (
     DIRECTIONS,
+    Elicited,
     EntityFacts,
     GivenTriple,
     Group,
@@ -31,7 +32,6 @@ from proofstone.methods.bequ.records import (
     Verified,
     VerifiedRuns,
     VerifySettings,
-    Volunteered,
 )
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.plan import Gathered, Spool, make_plan
@@ -41,7 +41,7 @@ from proofstone.methods.bequ.verification.verify import (
     posed_questions,
     triple_words,
 )
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import Passage
 from proofstone.search.index import SentenceEncoder
@@ -58,7 +58,7 @@ PREDICATES = (
     ("author", "writtenBy", "writer"), ("publisher", "publishedBy", "publishingHouse"),
     ("genre", "style", "category"), ("language", "spokenLanguage", "originalLanguage"),
     ("award", "awardReceived", "prize"), ("employer", "workedFor", "affiliation"),
-    ("capital", "capitalCity", "seat"), ("river", "liesOn", "waterway"),
+    ("capital", "capitalCity", "slot"), ("river", "liesOn", "waterway"),
     ("elevation", "height", "altitude"), ("owner", "ownedBy", "proprietor"),
     ("director", "directedBy", "filmDirector"), ("architect", "designedBy", "builtBy"),
     ("openingDate", "opened", "inaugurated"), ("member", "hasMember", "includes"),
@@ -124,14 +124,16 @@ def made_world(seed: int) -> World:
     return World(name, facts, said)
 
 
-def blocking(way: SearchWay, embedder: SentenceEncoder | None) -> tuple[int, int, int, int]:
+def blocking(
+    prompt_method: SearchMethod, embedding_model: SentenceEncoder | None
+) -> tuple[int, int, int, int]:
     """Reference triples, those that some elicited triple tells, those of which one that does is
     among the candidates, and calls by exhaustive pairing."""
     known = covered = found = pairs = 0
     for seed in range(ENTITIES):
         world = made_world(seed)
         words = [triple_words(each.subject, each.predicate, each.object) for each, _ in world.said]
-        index = TextIndex(words, way, embedder)
+        index = TextIndex(words, prompt_method, embedding_model)
         queries = [
             triple_words(world.name, PREDICATES[fact.predicate][0], fact.objects[0])
             for fact in world.facts
@@ -145,20 +147,20 @@ def blocking(way: SearchWay, embedder: SentenceEncoder | None) -> tuple[int, int
     return known, covered, found, pairs
 
 
-def blocked(embedder: SentenceEncoder) -> bool:
+def blocked(embedding_model: SentenceEncoder) -> bool:
     lines = []
-    ways: tuple[tuple[SearchWay, SentenceEncoder | None], ...] = (
+    prompt_methods: tuple[tuple[SearchMethod, SentenceEncoder | None], ...] = (
         ("bm25", None),
-        ("hybrid", embedder),
+        ("hybrid", embedding_model),
     )
-    for way, encoder in ways:
-        known, covered, found, pairs = blocking(way, encoder)
+    for prompt_method, encoder in prompt_methods:
+        known, covered, found, pairs = blocking(prompt_method, encoder)
         lost = (covered - found) / known
         lines += [
-            Line(f"{way}: judge calls, exhaustive", f"{pairs:,} pairs"),
-            Line(f"{way}: judge calls, blocked", f"{known:,}, 1 in {pairs / known:.0f}"),
+            Line(f"{prompt_method}: judge calls, exhaustive", f"{pairs:,} pairs"),
+            Line(f"{prompt_method}: judge calls, blocked", f"{known:,}, 1 in {pairs / known:.0f}"),
             Line(
-                f"{way}: recall lost, of {100 * covered / known:.1f}%",
+                f"{prompt_method}: recall lost, of {100 * covered / known:.1f}%",
                 f"{100 * lost:.2f}%",
                 "under 0.5%",
                 lost < 0.005,
@@ -167,12 +169,12 @@ def blocked(embedder: SentenceEncoder) -> bool:
     return print_lines(f"blocking, top {K} of {SAID} ({machine()})", lines)
 
 
-def searched(embedder: SentenceEncoder) -> bool:
+def searched(embedding_model: SentenceEncoder) -> bool:
     """Passages of 40 entities, each indexed once, for all that a model says of them."""
     worlds = [made_world(seed) for seed in range(TIMED)]
-    embedder.embed(["warm"])
+    embedding_model.embed(["warm"])
     with timed() as made:
-        corpora = [EntityCorpus(world.name, [row_of(world)], way="hybrid", embedder=embedder)
+        corpora = [EntityCorpus(world.name, [row_of(world)], prompt_method="hybrid", embedding_model=embedding_model)
                    for world in worlds]  # fmt: skip
         for corpus in corpora:
             corpus.search([GivenTriple("x", "y", "z")], K)  # makes the index
@@ -260,7 +262,7 @@ def ranked(entities: int, models: int, each: int) -> None:
     runs = VerifiedRuns(
         groups=tuple(Group(f"m{model}") for model in range(models)),
         runs=tuple(() for _model in range(models)),
-        volunteered=tuple(Volunteered(entities=entities, given=entities) for _ in range(models)),
+        elicited=tuple(Elicited(entities=entities, given=entities) for _ in range(models)),
         entities=tuple(
             EntityFacts(f"E{at}", domain=f"d{at % 10}", popularity=f"t{at % 3}")
             for at in range(entities)

@@ -51,5 +51,5 @@ def kill_after(
 def seen_at(url: str, answer: int | None = None) -> Any:
     """What a ``child_server`` got so far; where a number is given, it answers so many more."""
     query = "" if answer is None else f"?answer={answer}"
-    with urllib.request.urlopen(f"{url}/seen{query}", timeout=PATIENCE_S) as reply:
-        return json.load(reply)
+    with urllib.request.urlopen(f"{url}/seen{query}", timeout=PATIENCE_S) as response:
+        return json.load(response)

@@ -5,7 +5,7 @@
 where the source gives the provider's words, and the form around them is that of its other errors.
 Ids and keys were cut out.
 
-Recorded replies of providers, wikis and searches: one a file of ``recorded_replies/FOLDER``, each
+Recorded replies of providers, wikis and searches: one a file of ``recorded_responses/FOLDER``, each
 with its source and licence. All of them, of which these are a few, lie outside of the repository;
 where that folder is there, its files are replayed too.
 """
@@ -23,13 +23,13 @@ from proofstone.models.failures import FailureKind
 from scripted_server import Act
 
 __all__ = [
-    "ALL_REPLIES",
+    "ALL_RESPONSES",
     "PROVIDERS",
     "Recorded",
-    "RecordedReply",
+    "RecordedResponse",
     "recorded",
-    "recorded_replies",
-    "replies_by_name",
+    "recorded_responses",
+    "responses_by_name",
 ]
 
 BODIES = Path(__file__).parent / "models" / "bodies"
@@ -37,8 +37,8 @@ PROVIDERS = (
     "anthropic", "azure", "dashscope", "deepseek", "google", "openai", "openrouter", "vllm"
 )  # fmt: skip
 
-CARRIED_REPLIES = Path(__file__).parent / "recorded_replies"
-ALL_REPLIES = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "recorded"
+BUNDLED_RESPONSES = Path(__file__).parent / "recorded_responses"
+ALL_RESPONSES = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "recorded"
 
 
 class Recorded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,11 +75,11 @@ def recorded(*providers: str) -> list[Recorded]:
     return found
 
 
-class RecordedReply(msgspec.Struct, frozen=True):
+class RecordedResponse(msgspec.Struct, frozen=True):
     """A reply as it was recorded, what it was asked, and how a careful reader reads it."""
 
     source: str
-    licence: str
+    license: str
     request: Mapping[str, Any]
     status: int
     headers: Mapping[str, str]
@@ -99,21 +99,23 @@ class RecordedReply(msgspec.Struct, frozen=True):
         return Act(self.raw, self.status, headers)
 
 
-def recorded_replies(*folders: str) -> list[RecordedReply]:
+def recorded_responses(*folders: str) -> list[RecordedResponse]:
     """The replies of these folders by their names: all where they lie beside the repository, else
     the carried ones."""
-    found: dict[str, RecordedReply] = {}
-    for place in (CARRIED_REPLIES, ALL_REPLIES):
+    found: dict[str, RecordedResponse] = {}
+    for place in (BUNDLED_RESPONSES, ALL_RESPONSES):
         if not place.exists():
             continue
         expected = json.loads((place / "expected.json").read_text(encoding="utf-8"))
         for file in sorted(file for folder in folders for file in (place / folder).glob("*.json")):
             name = f"{file.parent.name}/{file.stem}"
-            reply = msgspec.json.decode(file.read_bytes(), type=RecordedReply)
-            found[name] = msgspec.structs.replace(reply, name=name, expected=expected.get(name, {}))
+            response = msgspec.json.decode(file.read_bytes(), type=RecordedResponse)
+            found[name] = msgspec.structs.replace(
+                response, name=name, expected=expected.get(name, {})
+            )
     return [found[name] for name in sorted(found)]
 
 
-def replies_by_name(*folders: str) -> dict[str, RecordedReply]:
+def responses_by_name(*folders: str) -> dict[str, RecordedResponse]:
     """The same, by name."""
-    return {reply.name: reply for reply in recorded_replies(*folders)}
+    return {response.name: response for response in recorded_responses(*folders)}

@@ -7,7 +7,7 @@ In a test, on the test's own loop::
 
 In a process of its own, by ``child_server()`` or by hand; then it prints its port::
 
-    python tests/scripted_server.py --port 0 --reply "Answer: A" --delay 0.05
+    python tests/scripted_server.py --port 0 --response "Answer: A" --delay 0.05
     python tests/scripted_server.py --fast            # one fixed completion, as fast as it goes
 
 ``GET /seen`` tells how many requests came and how often each body did; ``GET /seen?answer=40`` that
@@ -239,7 +239,7 @@ def child_server(*arguments: str) -> Iterator[str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="A scripted chat-completions server.")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    parser.add_argument("--reply", default="Answer: A", help="the text of each completion")
+    parser.add_argument("--response", default="Answer: A", help="the text of each completion")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--faults", type=float, default=0.0, help="the share that meets a fault")
     parser.add_argument("--seed", type=int, default=0, help="of the faults")
@@ -249,7 +249,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    act = answer(options.reply).later(options.delay)
+    act = answer(options.response).later(options.delay)
     script: Script = lambda _seen: act  # noqa: E731
     if options.faults:
         script = with_faults(script, options.faults, options.seed)

@@ -10,7 +10,7 @@ import sys
 from importlib import metadata
 
 from tools.generated import settle
-from tools.resolved import CARRIED_MODEL, ROOT, closure, read_project
+from tools.resolved import BUNDLED_MODEL, ROOT, closure, read_project
 
 HEADER = """\
 # One tested set: every package that Proofstone and all of its extras resolve to on Linux with
@@ -23,7 +23,7 @@ def pins() -> str:
     """The file's text: one ``name==version`` a line, in order of names."""
     packages = closure(read_project().everything())
     versions = {name: found.version for name, found in packages.items()}
-    versions[CARRIED_MODEL] = metadata.version(CARRIED_MODEL)
+    versions[BUNDLED_MODEL] = metadata.version(BUNDLED_MODEL)
     return HEADER + "".join(f"{name}=={versions[name]}\n" for name in sorted(versions))
 
 

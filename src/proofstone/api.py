@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from proofstone.browse import export as browse_export
     from proofstone.browse import filtered_import
     from proofstone.build import banks
+    from proofstone.check import artifacts, semantic_map
     from proofstone.check import contradictions as check_contradictions
-    from proofstone.check import giveaway, semantic_map
     from proofstone.correct import edit as correct_edit
-    from proofstone.correct import rulings as correct_rulings
-    from proofstone.correct import work_list as correct_work_list
+    from proofstone.correct import flagged_items as correct_flagged_items
+    from proofstone.correct import overrides as correct_overrides
     from proofstone.ingest import bank_files, editions, pages, taxonomy, vision
     from proofstone.keep import backup as keep_backup
     from proofstone.keep import purge as keep_purge
@@ -81,11 +81,11 @@ if not TYPE_CHECKING:
     banks = _Module("build.banks")
     filtered_import = _Module("browse.filtered_import")
     check_contradictions = _Module("check.contradictions")
-    giveaway = _Module("check.giveaway")
+    artifacts = _Module("check.artifacts")
     semantic_map = _Module("check.semantic_map")
     correct_edit = _Module("correct.edit")
-    correct_rulings = _Module("correct.rulings")
-    correct_work_list = _Module("correct.work_list")
+    correct_overrides = _Module("correct.overrides")
+    correct_flagged_items = _Module("correct.flagged_items")
     editions = _Module("ingest.editions")
     pages = _Module("ingest.pages")
     bank_files = _Module("ingest.bank_files")
@@ -135,7 +135,7 @@ class Workspace(Session):
     search_web = Verb(lambda: retrieval.search_web)
     web_finder = Verb(lambda: retrieval.web_finder)
     searcher = Verb(lambda: retrieval.searcher)
-    embedder = Verb(lambda: retrieval.open_embedder)
+    embedding_model = Verb(lambda: retrieval.open_embedding_model)
     retriever = Verb(lambda: run_outbound.make_retriever)
 
     # asking and scoring
@@ -163,10 +163,10 @@ class Workspace(Session):
     verified_board = Verb(lambda: boards.verified_board)
     report = Verb(lambda: boards.write_report)
     audit = Verb(lambda: boards.audit_runs)
-    study = Verb(lambda: boards.make_study)
-    write_study_figures = Verb(lambda: boards.write_study_figures)
-    write_figure_data = Verb(lambda: boards.write_study_data)
-    work_list = Verb(lambda: boards.write_item_work_list)
+    analysis = Verb(lambda: boards.make_analysis)
+    write_analysis_figures = Verb(lambda: boards.write_analysis_figures)
+    write_figure_data = Verb(lambda: boards.write_analysis_data)
+    flagged_items = Verb(lambda: boards.write_item_flagged_items)
     statistics = Verb(lambda: boards.describe)
     coverage = Verb(lambda: taxonomy.coverage_of)
     scorings = Verb(lambda: scoring_list.list_scorings)
@@ -179,8 +179,8 @@ class Workspace(Session):
     plan = Verb(lambda: results_plan.make_plan)
 
     # checking
-    check = Verb(lambda: giveaway.check_target)
-    write_told = Verb(lambda: giveaway.write_told)
+    check = Verb(lambda: artifacts.check_target)
+    write_told = Verb(lambda: artifacts.write_told)
     semantic_map = Verb(lambda: semantic_map.make_semantic_map)
     write_map = Verb(lambda: semantic_map.write_map)
     near_statements = Verb(lambda: check_contradictions.find_near_statements)
@@ -200,16 +200,16 @@ class Workspace(Session):
     last_decision = Verb(lambda: review_state.last_decision)
     edited_statements = Verb(lambda: review_agreement.edited_statements)
     judges_checked = Verb(lambda: review_agreement.judges_checked)
-    rule = Verb(lambda: correct_rulings.rule)
+    rule = Verb(lambda: correct_overrides.rule)
     edit = Verb(lambda: correct_edit.edit)
     place = Verb(lambda: correct_edit.place)
-    retire = Verb(lambda: correct_rulings.retire)
-    restore = Verb(lambda: correct_rulings.restore)
+    exclude = Verb(lambda: correct_overrides.exclude)
+    restore = Verb(lambda: correct_overrides.restore)
     fields_of = Verb(lambda: correct_edit.editable_fields)
-    follow_placements = Verb(lambda: correct_edit.follow_placements)
-    apply_work_list = Verb(lambda: correct_work_list.apply_work_list)
-    run_forms = Verb(lambda: correct_work_list.run_forms)
-    run_again = Verb(lambda: correct_work_list.run_again)
+    follow_taxonomy_labels = Verb(lambda: correct_edit.follow_taxonomy_labels)
+    apply_flagged_items = Verb(lambda: correct_flagged_items.apply_flagged_items)
+    run_forms = Verb(lambda: correct_flagged_items.run_forms)
+    run_again = Verb(lambda: correct_flagged_items.run_again)
     person = Verb(lambda: session.acting)
     erase_person = Verb(lambda: session.erase_person)
 

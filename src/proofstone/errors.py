@@ -72,7 +72,7 @@ class NoPrice(BadUsage):
     )
 
 
-class UnboundedReply(BadUsage):
+class UnboundedResponse(BadUsage):
     """A budget was given, and nothing limits how long a model's replies may be."""
 
     code = "PS-214"

@@ -22,11 +22,19 @@ from msgspec import Struct
 from proofstone.errors import BadUsage, NotFound
 from proofstone.records.builds import ModelRole, StepBuilder
 from proofstone.records.calls import Call, Judge, TokenCounter
-from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Preset, Unit, Way
+from proofstone.records.items import (
+    Item,
+    ItemSet,
+    LoadedItem,
+    OwnPrompt,
+    Preset,
+    PromptMethod,
+    Unit,
+)
 from proofstone.records.knowledge import BankReader, BuiltFact, Fact, FactBuilder
 from proofstone.records.options import Parameter
 from proofstone.records.reviews import AnswerPolicy, CheckedAnswer, Review, ReviewTask, ReviewText
-from proofstone.records.runs import Measure, Reply, Run, Scale, Score, VerifiedRun
+from proofstone.records.runs import Measure, Response, Run, Scale, Score, VerifiedRun
 from proofstone.records.tables import Row, Sifter, Tabulation
 
 
@@ -161,7 +169,7 @@ class Editing:
 class FileGrades:
     """Responses and grades in files: ``grade FILE``."""
 
-    read_replies: Callable[[Iterable[Row]], Sequence[Unit]]
+    read_responses: Callable[[Iterable[Row]], Sequence[Unit]]
     """A unit a row: what was asked, and the reply. Raises BadInput with every problem."""
     graded_row: Callable[[Mapping[str, Any], Sequence[Score]], dict[str, Any]]
     """A row with what became of its reply, by the scores of its unit; none where it waits for a
@@ -176,8 +184,8 @@ class FileGrades:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OwnPrompts:
-    """Prompt templates of people's own (``run --prompt FILE``). ``Method.ask`` then puts each
-    question by ``way.own_prompt`` where that is set, worked examples too; what it reads of replies,
+    """Prompt templates of people's own (``run --prompt-template FILE``). ``Method.ask`` then puts each
+    question by ``prompt_method.own_prompt`` where that is set, worked examples too; what it reads of replies,
     and how it scores them, stays the same."""
 
     variables: Mapping[str, str]
@@ -257,7 +265,7 @@ class Verifying(_Parts):
     is_listed: Callable[[Fact], bool]
     """Whether a fact of a reference is one; else it is a text."""
 
-    show_reply: Callable[[LoadedItem, Mapping[str, Reply]], str]
+    show_response: Callable[[LoadedItem, Mapping[str, Response]], str]
     """What was read of an item's replies (by step), and what was left, as people read it."""
     verdicts_shown: Callable[[Any, int, int, int], Iterable[str]]
     """``(store, run, item, sample)``, by keys: what was verified of a reply, a text a scoring."""
@@ -281,8 +289,8 @@ class Verifying(_Parts):
     show_board: Callable[..., bool]
     """``(session, targets, shared, by, people, *, as_json)``: prints it; False, and how to verify,
     where nothing is."""
-    show_study: Callable[..., None]
-    """``(session, study, forms, *, quiet)``: prints a study of what was verified."""
+    show_analysis: Callable[..., None]
+    """``(session, analysis, forms, *, quiet)``: prints a study of what was verified."""
     write_page: Callable[..., Any]
     """``(session, selection, path, beside, *, options, control, command)``: what was written of its
     page; None where nothing is verified."""
@@ -315,7 +323,7 @@ class Method(_Parts):
     title: str
     scorer_version: int
     payloads: Mapping[str, PayloadType]
-    ways: Mapping[str, str]
+    prompt_methods: Mapping[str, str]
     measures: tuple[Measure, ...]
     headline: str
 
@@ -335,18 +343,18 @@ class Method(_Parts):
     """The row of an item with its texts, for export; ``read_items`` takes it back."""
     settings: Callable[[str], dict[str, Any]]
     """Default settings of a way of asking (``max_tokens``, ``temperature``)."""
-    prepare: Callable[[str, int, ItemSet, BankReader | None], Way]
+    prepare: Callable[[str, int, ItemSet, BankReader | None], PromptMethod]
     """A way of asking with so many shots, ready to use. Raises BadUsage for an unknown way, or for
     shots that cannot be made."""
-    ask: Callable[[LoadedItem, Way, Call], Coroutine[Any, Any, None]]
-    """Asks one item: any number of calls, each with a step name, ending with ``way.last_step``.
+    ask: Callable[[LoadedItem, PromptMethod, Call], Coroutine[Any, Any, None]]
+    """Asks one item: any number of calls, each with a step name, ending with ``prompt_method.last_step``.
     Replies are kept by the caller."""
-    units: Callable[[LoadedItem, Mapping[str, Reply], int], Sequence[Unit]]
+    units: Callable[[LoadedItem, Mapping[str, Response], int], Sequence[Unit]]
     """What is scored of one item's replies (by step) in one sample."""
     score: Callable[[Sequence[Unit], Judge | None], Coroutine[Any, Any, Sequence[Score]]]
     """One score or more a unit; Score.unit is the place in the units. A unit that only a judge can
     decide has none where there is no judge, or where it was not heard."""
-    gold: Callable[[Unit], tuple[str, int]]
+    answer_key: Callable[[Unit], tuple[str, int]]
     """The right label of a unit and the number of its choices ("" and 0 where it has none)."""
     show: Callable[[LoadedItem], str]
     """The item as a person reads it, its answer marked."""
@@ -368,10 +376,10 @@ class Method(_Parts):
     sections: Sequence[Callable[[Any], Any]] = ()
     """Sections of its own on the page of its runs: each takes the page's evidence, and gives a
     section or None."""
-    studies: Mapping[str, str] = field(default_factory=dict)
-    """Studies of its own (``report --study``), by name, with what each shows."""
-    make_study: Callable[..., Any] | None = None
-    """``(session, name, selection, view, *, estimand, confidence)``: one of ``studies``. Raises
+    analyses: Mapping[str, str] = field(default_factory=dict)
+    """Studies of its own (``report --analysis``), by name, with what each shows."""
+    make_analysis: Callable[..., Any] | None = None
+    """``(session, name, selection, view, *, population, confidence)``: one of ``analyses``. Raises
     BadUsage for runs that it cannot stand on."""
 
     commands: Mapping[str, Any] = field(default_factory=dict)
@@ -387,7 +395,7 @@ class Method(_Parts):
     seed 0, which is made at once. Else None."""
     ranges: Sequence[str] = ()
     """How much a reply can be asked for (``run --range``), the default first. A way with a range is
-    named ``WAY@RANGE``."""
+    named ``PROMPT_METHOD@RANGE``."""
     recognises: Callable[[Iterable[str]], bool] = _never
     """Whether a file with these columns holds items that ``read_items`` reads, so that ``run``
     takes it. Of the methods that there are, at most one may say so of a file."""
@@ -409,21 +417,21 @@ class Method(_Parts):
 # The registry: methods by name.
 
 GROUP = "proofstone.methods"
-_CARRIED = "proofstone.methods"
+_BUNDLED = "proofstone.methods"
 
 USUAL_METHOD = "encyclo_k"  # of files that no method knows by their columns
 
 
 def method_names() -> list[str]:
     """The names of all methods that are installed, in alphabetical order; imports none."""
-    return sorted({*carried_names(), *_entry_points()})
+    return sorted({*bundled_names(), *_entry_points()})
 
 
-def carried_names() -> list[str]:
+def bundled_names() -> list[str]:
     """The names of the methods of this package."""
     return sorted(
         module.name
-        for module in pkgutil.iter_modules(importlib.import_module(_CARRIED).__path__)
+        for module in pkgutil.iter_modules(importlib.import_module(_BUNDLED).__path__)
         if module.ispkg
     )
 
@@ -445,7 +453,7 @@ def find_method(name: str) -> Method:
     if outside is not None:
         method: Method = outside.load()
     elif name in method_names():
-        method = importlib.import_module(f"{_CARRIED}.{name}.method").METHOD
+        method = importlib.import_module(f"{_BUNDLED}.{name}.method").METHOD
     else:
         raise NotFound(
             f"no method is named {name!r}", hint=f"there is: {', '.join(method_names())}"
@@ -492,10 +500,12 @@ def read_defaults(package: str) -> dict[str, Any]:
     return tomllib.loads(resources.files(package).joinpath("defaults.toml").read_text("utf-8"))
 
 
-def check_way(way: str, ways: Mapping[str, str]) -> None:
+def check_prompt_method(prompt_method: str, prompt_methods: Mapping[str, str]) -> None:
     """Raises BadUsage for a way of asking that is none of these."""
-    if way not in ways:
-        raise BadUsage(f"no way of asking is named {way!r}; there is {', '.join(ways)}")
+    if prompt_method not in prompt_methods:
+        raise BadUsage(
+            f"no way of asking is named {prompt_method!r}; there is {', '.join(prompt_methods)}"
+        )
 
 
 def read_presets(package: str, shared: str = "") -> dict[str, Preset]:

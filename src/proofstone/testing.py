@@ -34,7 +34,7 @@ from proofstone.records.items import (
     item_id,
 )
 from proofstone.records.knowledge import BuiltFact, Fact, fact_id
-from proofstone.records.runs import OUTCOMES, Reply, Score
+from proofstone.records.runs import OUTCOMES, Response, Score
 from proofstone.records.tables import Row
 
 __all__ = ["check_method"]
@@ -45,9 +45,9 @@ Values = Mapping[str, Any]
 
 # What a model may send back besides a right answer: none of it may be scored as an answer.
 _NO_ANSWER = {
-    "an empty response": Reply(text="", finish="stop"),
-    "a cut response": Reply(text="", finish="length"),
-    "a refusal": Reply(text="", finish="stop", refusal="I cannot help with that."),
+    "an empty response": Response(text="", finish="stop"),
+    "a cut response": Response(text="", finish="length"),
+    "a refusal": Response(text="", finish="stop", refusal="I cannot help with that."),
 }
 
 
@@ -86,8 +86,10 @@ def check_method(
         loaded += read
         found.check("export", lambda: _comes_back(method, read, ()))
     item_set = ItemSet(name="checked", kind="form", method=method.name, n_items=len(loaded))
-    for way in method.ways if loaded else ():
-        found.check(f"way {way}", partial(_asked, method, way, item_set, bank, loaded))
+    for prompt_method in method.prompt_methods if loaded else ():
+        found.check(
+            f"way {prompt_method}", partial(_asked, method, prompt_method, item_set, bank, loaded)
+        )
     found.check("show", lambda: _shown(method, loaded))
     if found.problems:
         raise BadInput(
@@ -306,27 +308,29 @@ def _asked(
 ) -> Iterator[str]:
     if "max_tokens" not in method.settings(name):
         yield "settings names no max_tokens"
-    way = method.prepare(name, 0, item_set, bank)
-    if way != method.prepare(name, 0, item_set, bank):
+    prompt_method = method.prepare(name, 0, item_set, bank)
+    if prompt_method != method.prepare(name, 0, item_set, bank):
         yield "prepare gives another way the second time; the prompt hash enters a run's id"
     for loaded in items[:_N_ASKED]:
         call = _Scripted()
-        asyncio.run(method.ask(loaded, way, call))
-        if way.last_step not in call.replies:
-            yield f"ask ends without a call of its last step {way.last_step!r}"
+        asyncio.run(method.ask(loaded, prompt_method, call))
+        if prompt_method.last_step not in call.responses:
+            yield f"ask ends without a call of its last step {prompt_method.last_step!r}"
             return
-        yield from _scored(method, loaded, call.replies)
-        for what, reply in _NO_ANSWER.items():
-            for score in _scores(method, loaded, {**call.replies, way.last_step: reply}):
+        yield from _scored(method, loaded, call.responses)
+        for what, response in _NO_ANSWER.items():
+            for score in _scores(
+                method, loaded, {**call.responses, prompt_method.last_step: response}
+            ):
                 if score.outcome == "answered" and score.value:
                     yield f"{what} counts as an answer worth {score.value:g}"
                 if score.outcome != "answered" and score.value is not None:
                     yield f"{what} is {score.outcome} and has a value; only an answer has one"
 
 
-def _scored(method: Method, item: LoadedItem, replies: Mapping[str, Reply]) -> Iterator[str]:
-    scores = _scores(method, item, replies)
-    n_units = len(method.units(item, replies, 0))
+def _scored(method: Method, item: LoadedItem, responses: Mapping[str, Response]) -> Iterator[str]:
+    scores = _scores(method, item, responses)
+    n_units = len(method.units(item, responses, 0))
     if not n_units:
         yield "units gives nothing to score for a response"
     for score in scores:
@@ -336,12 +340,12 @@ def _scored(method: Method, item: LoadedItem, replies: Mapping[str, Reply]) -> I
             yield f"a score has the outcome {score.outcome!r}"
         if score.value is not None and not 0.0 <= score.value <= 1.0:
             yield f"a score is {score.value:g}; expected 0 to 1"
-    if scores != _scores(method, item, replies):
+    if scores != _scores(method, item, responses):
         yield "the same responses get other scores the second time"
 
 
-def _scores(method: Method, item: LoadedItem, replies: Mapping[str, Reply]) -> Sequence[Score]:
-    units: Sequence[Unit] = method.units(item, replies, 0)
+def _scores(method: Method, item: LoadedItem, responses: Mapping[str, Response]) -> Sequence[Score]:
+    units: Sequence[Unit] = method.units(item, responses, 0)
     return list(asyncio.run(_score(method, units)))
 
 
@@ -353,7 +357,7 @@ class _Scripted:
     """Answers every call with what the oracle says is right, as the simulated models do."""
 
     def __init__(self) -> None:
-        self.replies: dict[str, Reply] = {}
+        self.responses: dict[str, Response] = {}
 
     async def __call__(
         self,
@@ -362,12 +366,12 @@ class _Scripted:
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         del messages, schema
         lines = [_right(each) for each in (oracle.parts or (oracle,))] if oracle else ["known"]
-        self.replies[step] = Reply(text="\n".join(lines), finish="stop")
-        return structs.replace(self.replies[step])
+        self.responses[step] = Response(text="\n".join(lines), finish="stop")
+        return structs.replace(self.responses[step])
 
 
 def _right(oracle: Oracle) -> str:
-    return oracle.reply.replace("{choice}", oracle.gold)
+    return oracle.response.replace("{choice}", oracle.answer_key)

@@ -70,7 +70,7 @@ async def test_a_loop_of_ones_own_may_run_it_without_threads(tmp_path: Path) -> 
         (form,) = ws.build_form(ws.import_bank(write_bank(tmp_path)), questions=6)
         async with ScriptedServer(answer("Answer: A")) as server:
             configure(ws.folder, server.url)
-            spec = RunSpec(item_set=form.id, model="scripted/one", way="direct")
+            spec = RunSpec(item_set=form.id, model="scripted/one", prompt_method="direct")
             (result,) = await ws.perform([spec])
             assert (result.complete, server.requests) == (True, 6)
 
@@ -116,9 +116,9 @@ def test_a_notebook_shows_what_people_read(tmp_path: Path) -> None:
         (form,) = ws.build_form(bank, seeds=[3], questions=6)
         ws.run(form, models=["sim/ann?ability=1", "sim/bob?ability=0"])
         board = ws.leaderboard(bank)
-        study = ws.study("position", bank)
+        analysis = ws.analysis("position", bank)
     digits = bank.id.hex()[:8]
     assert repr(bank) == f"<bank:{digits}  old-books  encyclo_k  48 facts>"
     assert repr(form) == f"<form:{form.id.hex()[:8]}  old-books  encyclo_k  6 items  seed 3>"
     assert repr(board) == str(board) == render_terminal(board).rstrip("\n")
-    assert repr(study) == str(study) == section_text(study).rstrip("\n")
+    assert repr(analysis) == str(analysis) == section_text(analysis).rstrip("\n")

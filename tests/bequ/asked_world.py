@@ -112,8 +112,8 @@ def files(folder: Path) -> tuple[Path, Path, Path]:
         for n in range(N)
     ]  # fmt: skip
     made_up = [
-        {"name": "Valdora Strait", "fictional": "plausible"},
-        {"name": "Flying Trams", "fictional": "absurd"},
+        {"name": "Valdora Strait", "nonexistent": "plausible"},
+        {"name": "Flying Trams", "nonexistent": "absurd"},
     ]
     known = [{**row, "title": row["entity"]} for row in reference_rows(N)]
     paths = folder / "towns.jsonl", folder / "nowhere.jsonl", folder / "known.jsonl"

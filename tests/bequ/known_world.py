@@ -14,7 +14,7 @@ from proofstone.methods.bequ.records import GivenTriple, ReferenceRow
 from proofstone.methods.bequ.verification.plan import Gathered, Spool
 from proofstone.records.ids import digest
 from proofstone.records.tables import Row
-from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict
 
 __all__ = [
     "KnownJudge", "elicited_rows", "gathered", "is_covered", "reference_rows", "rows_of",
@@ -88,10 +88,10 @@ class KnownJudge:
     async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
         self.asked += 1
         label = self.label(question)
-        ballot = Ballot(
+        judge_vote = JudgeVote(
             judge="j", state="voted", label=label, reason="so", cited=self._cites(question)
         )
-        return PanelVerdict(state="decided", label=label, ballots=(ballot,))
+        return PanelVerdict(state="decided", label=label, judge_votes=(judge_vote,))
 
     def label(self, question: JudgeQuestion) -> str:
         """What it says of a question."""

@@ -12,34 +12,36 @@ from msgspec.structs import replace
 
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.bequ.ask import (
-    WAYS,
+    PROMPT_METHODS,
     ask,
     ranges,
     read_predicates,
-    read_way,
+    read_prompt_method,
     schema_predicates,
 )
 from proofstone.methods.bequ.entities import Entity
 from proofstone.methods.bequ.method import METHOD
 from proofstone.records.calls import Message
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 LIST = ItemSet(name="l", kind="entities", method="bequ")
 MERCURY = Entity(name="Mercury", description="the planet")
 
 
-def sent(way: str, entity: Entity = MERCURY, **changes: Any) -> list[tuple[str, list[Message]]]:
+def sent(
+    prompt_method: str, entity: Entity = MERCURY, **changes: Any
+) -> list[tuple[str, list[Message]]]:
     """What is sent in each step, that for predicates answered with a list."""
     made: list[tuple[str, list[Message]]] = []
 
-    async def call(step: str, messages: Sequence[Message], **_: object) -> Reply:
+    async def call(step: str, messages: Sequence[Message], **_: object) -> Response:
         made.append((step, list(messages)))
-        return Reply(text='["instanceOf", "mass"]', finish="stop")
+        return Response(text='["instanceOf", "mass"]', finish="stop")
 
     item = LoadedItem(Item(kind="bequ.entity", payload=entity), ())
-    asyncio.run(ask(item, replace(METHOD.prepare(way, 0, LIST, None), **changes), call))
+    asyncio.run(ask(item, replace(METHOD.prepare(prompt_method, 0, LIST, None), **changes), call))
     return made
 
 
@@ -50,10 +52,10 @@ def written(steps: list[tuple[str, list[Message]]]) -> str:
     )
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_prompts_are_as_they_were_read(way: str) -> None:
-    snapshot = SNAPSHOTS / f"{way}.txt"
-    assert written(sent(way)) == snapshot.read_text(encoding="utf-8")
+@pytest.mark.parametrize("prompt_method", PROMPT_METHODS)
+def test_prompts_are_as_they_were_read(prompt_method: str) -> None:
+    snapshot = SNAPSHOTS / f"{prompt_method}.txt"
+    assert written(sent(prompt_method)) == snapshot.read_text(encoding="utf-8")
 
 
 def test_a_base_model_goes_on_with_one_text() -> None:
@@ -94,8 +96,15 @@ def test_the_instruction_stands_as_often_as_the_name_says() -> None:
 
 
 def test_each_way_and_range_has_prompts_of_its_own() -> None:
-    ranged = [way for way in (*WAYS, "repeated-4") if way != "two-step"]
-    names = ["two-step", *(f"{way}@{each}" for way in ranged for each in ranges())]
+    ranged = [
+        prompt_method
+        for prompt_method in (*PROMPT_METHODS, "repeated-4")
+        if prompt_method != "two-step"
+    ]
+    names = [
+        "two-step",
+        *(f"{prompt_method}@{each}" for prompt_method in ranged for each in ranges()),
+    ]
     hashes = {METHOD.prepare(name, 0, LIST, None).prompt_hash for name in names}
     assert len(hashes) == len(names) == 8 * 7 + 1
 
@@ -112,7 +121,7 @@ def test_a_longer_range_leaves_room_for_a_longer_reply() -> None:
 )
 def test_a_way_that_there_is_not_is_refused(name: str) -> None:
     with pytest.raises(BadUsage, match="there is"):
-        read_way(name)
+        read_prompt_method(name)
 
 
 def test_worked_examples_are_refused() -> None:
@@ -139,7 +148,7 @@ def test_two_steps_ask_for_each_predicate_in_a_request_of_its_own() -> None:
 
 def test_a_range_for_two_steps_is_refused() -> None:
     with pytest.raises(BadUsage, match="it takes no range"):
-        read_way("two-step@5-10")
+        read_prompt_method("two-step@5-10")
 
 
 @pytest.mark.parametrize(
@@ -172,8 +181,8 @@ def test_closed_lists_stand_in_the_prompt_and_open_sets_name_none() -> None:
 
 
 def test_no_prompt_hints_at_entities_that_do_not_exist() -> None:
-    for way in (*WAYS, "repeated-4"):
-        for _step, turns in sent(way):
+    for prompt_method in (*PROMPT_METHODS, "repeated-4"):
+        for _step, turns in sent(prompt_method):
             text = turns[0].text.lower()
             assert "exist" not in text
             assert "believe" not in text

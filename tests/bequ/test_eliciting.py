@@ -22,8 +22,8 @@ ROWS = [
     {"name": "鲁迅", "domain": "person"},
     {"name": "Nobody Known", "domain": "person"},
     {"name": "Half a Reply", "domain": "event"},
-    {"name": "Gulf of Nowhere", "domain": "location", "fictional": True},
-    {"name": "Flying Trams", "domain": "artifact", "fictional": True},
+    {"name": "Gulf of Nowhere", "domain": "location", "nonexistent": True},
+    {"name": "Flying Trams", "domain": "artifact", "nonexistent": True},
 ]
 
 
@@ -97,7 +97,7 @@ def test_a_list_is_asked_counted_shown_and_exported(
         asked = ("run", target, "-m", "scripted/speaker", "--yes", "--quiet")
         ((first,), (again,)) = (proofstone(*asked) for _ in range(2))
         ranged = proofstone(
-            *asked, "--prompt-set", "wikidata,direct", "--range", "5-10", "--limit", "2"
+            *asked, "--prompt-method", "wikidata,direct", "--range", "5-10", "--limit", "2"
         )
     assert first["run"] == again["run"]
     assert (first["scored"], first["complete"]) == (7, True)
@@ -110,7 +110,7 @@ def test_a_list_is_asked_counted_shown_and_exported(
     wanted = {
         "n": 7, "given": 4, "abstained": 2, "unread": 1, "triples": 3 + 2 + 1 + 1,
         "per_entity": (3 + 2 + 1 + 1) / 7, "recovered": 2 + 1, "again": 1, "others": 1,
-        "fictional": 2, "fictional_given": 1, "fictional_triples": 1,
+        "nonexistent": 2, "nonexistent_given": 1, "nonexistent_triples": 1,
     }  # fmt: skip
     assert {name: counted[name] for name in wanted} == pytest.approx(wanted)
 
@@ -175,7 +175,14 @@ def test_two_steps_ask_for_each_predicate_and_end_where_none_is_named(
     (folder / "some.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     with serving(act) as server:
         configure(folder / "work", server.url)
-        said = ("run", str(folder / "some.jsonl"), "-m", "scripted/m", "--prompt-set", "two-step")
+        said = (
+            "run",
+            str(folder / "some.jsonl"),
+            "-m",
+            "scripted/m",
+            "--prompt-method",
+            "two-step",
+        )
         ((first,), (again,)) = (proofstone(*said, "--yes", "--quiet") for _ in range(2))
     assert first["run"] == again["run"]
     assert (first["scored"], first["complete"]) == (3, True)
@@ -213,5 +220,5 @@ def test_a_board_ranks_by_who_says_something_and_tells_of_the_fictional(folder: 
     shown: Mapping[str, float] = {other.name: other.estimate.value for other in row.others}
     assert row.estimate.value == pytest.approx(4 / 7)
     assert shown["abstained"] == pytest.approx(2 / 7)
-    assert shown["given_to_fictional"] == pytest.approx(1 / 2)
+    assert shown["given_to_nonexistent"] == pytest.approx(1 / 2)
     assert shown["recovered"] == pytest.approx(3 / 7)

@@ -228,8 +228,8 @@ def test_lists_are_held_against_a_wiki(workspace: Workspace, tmp_path: Path) -> 
     made_up = table(
         tmp_path,
         [
-            {"name": "Vibranium", "fictional": True},
-            {"name": "Cu", "fictional": True},
+            {"name": "Vibranium", "nonexistent": True},
+            {"name": "Cu", "nonexistent": True},
             {"name": "Town", "description": "in Utopia"},
             {"name": "Nowhere"},
         ],
@@ -242,7 +242,7 @@ def test_lists_are_held_against_a_wiki(workspace: Workspace, tmp_path: Path) -> 
     assert dropped(result) == {"no fiction": 1, "no article": 1}
     rows = exported(workspace, result)
     assert set(rows) == {"Vibranium", "Town"}
-    assert rows["Vibranium"]["fictional"] is True
+    assert rows["Vibranium"]["nonexistent"] is True
     assert "wikipedia" not in rows["Vibranium"]
     assert rater.asked == ["Town (in Utopia)"]
 
@@ -289,7 +289,7 @@ def test_thirds_are_of_those_that_are_there() -> None:
     rows = [
         *listed(7),
         Candidate(entity=Entity(name="Unknown")),
-        Candidate(entity=Entity(name="Made up", is_fictional=True)),
+        Candidate(entity=Entity(name="Made up", is_nonexistent=True)),
     ]
     made: Any = thirds_step(0).work(rows, CONTEXT)
     tiers = [made[number].tier for number in range(7)]

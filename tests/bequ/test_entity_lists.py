@@ -67,7 +67,7 @@ def test_what_is_written_is_read_as_the_same_entity() -> None:
     items = read(
         {"name": "أم كلثوم", "aliases": ["Umm Kulthum"], "domain": "person", "qid": "Q150899"},
         {"name": "鲁迅", "tier": "0-33%", "length": 9},
-        {"name": "Gulf of Nowhere", "fictional": True},
+        {"name": "Gulf of Nowhere", "nonexistent": True},
     )
     rows = [METHOD.write_item(LoadedItem(item, ())) for item in items]
     assert [item.id for item in read(*rows)] == [item.id for item in items]
@@ -86,28 +86,31 @@ def test_the_name_of_a_group_is_a_tier_where_it_ends_in_percent_else_a_domain() 
 def test_of_what_does_not_exist_no_ids_are_taken() -> None:
     """In a published list they belong to other entities."""
     (entity,) = entities(
-        {"name": "Valdora Strait", "fictional": "true", "wikibase_item": "Q122510615"}
+        {"name": "Valdora Strait", "nonexistent": "true", "wikibase_item": "Q122510615"}
     )
-    assert entity == Entity(name="Valdora Strait", is_fictional=True)
+    assert entity == Entity(name="Valdora Strait", is_nonexistent=True)
 
 
 def test_a_fictional_entity_may_be_plausible_or_absurd() -> None:
     """Where nobody says which, its id is what it always was, and a row says the same again."""
     rows: list[dict[str, Any]] = [
-        {"name": "Valdora Strait", "fictional": "plausible"},
-        {"name": "Flying Trams", "fictional": "Absurd", "qid": "Q1"},
-        {"name": "Gulf of Nowhere", "fictional": True},
-        {"name": "Rome", "fictional": "false"},
+        {"name": "Valdora Strait", "nonexistent": "plausible"},
+        {"name": "Flying Trams", "nonexistent": "Absurd", "qid": "Q1"},
+        {"name": "Gulf of Nowhere", "nonexistent": True},
+        {"name": "Rome", "nonexistent": "false"},
     ]
     items = read(*rows)
-    kinds = [(item.payload.is_fictional, item.payload.fiction) for item in items]
+    kinds = [(item.payload.is_nonexistent, item.payload.fiction) for item in items]
     assert kinds == [(True, "plausible"), (True, "absurd"), (True, UNSET), (False, UNSET)]
     assert b'fiction"' not in canonical_json(items[2].payload)
     written = [METHOD.write_item(LoadedItem(item, ())) for item in items]
-    assert [row.get("fictional") for row in written] == ["plausible", "absurd", True, None]
+    assert [row.get("nonexistent") for row in written] == ["plausible", "absurd", True, None]
     assert [item.id for item in read(*written)] == [item.id for item in items]
-    assert problems({"name": "Rome", "fictional": "perhaps"})[0].startswith("line 1, field fict")
-    twice = [{"name": "Mars Bay", "fictional": True}, {"name": "mars bay", "fictional": "absurd"}]
+    assert problems({"name": "Rome", "nonexistent": "perhaps"})[0].startswith("line 1, field fict")
+    twice = [
+        {"name": "Mars Bay", "nonexistent": True},
+        {"name": "mars bay", "nonexistent": "absurd"},
+    ]
     (one,) = entities(*twice)
     assert one.fiction == "absurd"
 
@@ -169,7 +172,7 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         {"name": "A\u202eB"},
         {"name": "\u200f"},
         {"name": "C", "wikidata": "7259"},
-        {"name": "D", "length": "long", "fictional": "maybe"},
+        {"name": "D", "length": "long", "nonexistent": "maybe"},
         {"name": "E", "domain": "person"},
         {"name": "e", "domain": "plant"},
     ) == [
@@ -188,7 +191,7 @@ def test_rows_of_one_entity_that_contradict_each_other_are_told() -> None:
     assert problems({**twice, "domain": "person"}, {**twice, "domain": "event"}) == [
         'line 2, field domain: is "event" here and "person" in line 1, and one entity'
     ]
-    assert problems({"name": "A"}, {"name": "a", "fictional": True}) == [
+    assert problems({"name": "A"}, {"name": "a", "nonexistent": True}) == [
         "line 2, field fictional: is said to be fictional in one row, and not in another (line 1)"
     ]
 

@@ -8,15 +8,16 @@ from typing import Any
 
 from proofstone.methods.bequ.ask import PREDICATES, TRIPLES
 from proofstone.methods.bequ.entities import Entity
-from proofstone.methods.bequ.score import GIVEN, RECOVERED, TRIPLE, gold, score, units
+from proofstone.methods.bequ.score import GIVEN, RECOVERED, TRIPLE, answer_key, score, units
 from proofstone.records.items import Item, LoadedItem, Unit
-from proofstone.records.runs import Reply, Score
+from proofstone.records.runs import Response, Score
 
 ADA = LoadedItem(
     Item(id=b"ada", kind="bequ.entity", payload=Entity(name="Ada Lovelace", aliases=("Ada",))), ()
 )
 NOBODY = LoadedItem(
-    Item(id=b"nobody", kind="bequ.entity", payload=Entity(name="Vel Torun", is_fictional=True)), ()
+    Item(id=b"nobody", kind="bequ.entity", payload=Entity(name="Vel Torun", is_nonexistent=True)),
+    (),
 )
 
 
@@ -25,7 +26,7 @@ def said(*triples: tuple[str, str, str]) -> str:
 
 
 def units_of(text: str, item: LoadedItem = ADA, **about: Any) -> list[Unit]:
-    return list(units(item, {TRIPLES: Reply(text=text, **about)}, 0))
+    return list(units(item, {TRIPLES: Response(text=text, **about)}, 0))
 
 
 def scores_of(text: str, **about: Any) -> list[Score]:
@@ -38,8 +39,11 @@ def test_the_entity_is_a_unit_and_so_is_each_triple_once() -> None:
     )
     assert [unit.kind for unit in found] == ["item", TRIPLE, TRIPLE]
     assert {unit.clusters for unit in found} == {(("entity", b"ada"),)}
-    assert list(units(ADA, {PREDICATES: Reply(text="[]")}, 0)) == []
-    assert [gold(found[0]), gold(units_of("[]", NOBODY)[0])] == [("real", 0), ("fictional", 0)]
+    assert list(units(ADA, {PREDICATES: Response(text="[]")}, 0)) == []
+    assert [answer_key(found[0]), answer_key(units_of("[]", NOBODY)[0])] == [
+        ("real", 0),
+        ("nonexistent", 0),
+    ]
 
 
 def test_a_whole_reply_is_counted() -> None:

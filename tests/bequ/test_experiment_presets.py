@@ -11,12 +11,12 @@ import pytest
 
 from proofstone.api import create_workspace
 from proofstone.cli import main
-from proofstone.methods.bequ.ask import WAYS, ranges
+from proofstone.methods.bequ.ask import PROMPT_METHODS, ranges
 from proofstone.methods.bequ.method import METHOD
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 
-ROWS = [{"name": "Ada Lovelace"}, {"name": "Flying Trams", "fictional": "absurd"}]
+ROWS = [{"name": "Ada Lovelace"}, {"name": "Flying Trams", "nonexistent": "absurd"}]
 
 
 class Speaker:
@@ -50,10 +50,12 @@ def proofstone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[.
 def test_there_is_one_for_each_experiment_and_each_names_its_study() -> None:
     names = ["random", "effort", "domains", "prompts", "ranges", "popularity"]
     assert list(METHOD.presets) == names
-    assert [preset.study for preset in METHOD.presets.values()] == names
+    assert [preset.analysis for preset in METHOD.presets.values()] == names
     values = {name: preset.values("run") for name, preset in METHOD.presets.items()}
-    assert values["prompts"]["ask"] == list(WAYS)
-    asked = [way.partition("@")[2] or "50-100" for way in values["ranges"]["ask"]]
+    assert values["prompts"]["ask"] == list(PROMPT_METHODS)
+    asked = [
+        prompt_method.partition("@")[2] or "50-100" for prompt_method in values["ranges"]["ask"]
+    ]
     assert asked == list(ranges())
 
 
@@ -80,9 +82,9 @@ def test_a_preset_asks_the_whole_grid_and_what_two_share_is_asked_once(
         tried, n_tried = asked("effort")
         ranking, n_ranking = asked("random")
         own, n_own = asked("effort", "--reasoning-effort", "low")
-        chosen, n_chosen = asked("prompts", "--prompt-set", "wikidata")
-    assert [each["ask"] for each in prompts] == list(WAYS)
-    assert n_prompts == len(ROWS) * len(WAYS)  # two steps end where no predicate is named
+        chosen, n_chosen = asked("prompts", "--prompt-method", "wikidata")
+    assert [each["ask"] for each in prompts] == list(PROMPT_METHODS)
+    assert n_prompts == len(ROWS) * len(PROMPT_METHODS)  # two steps end where no predicate is named
     assert (len(ranged), n_ranged) == (7, len(ROWS) * 6)
     assert (len(tried), n_tried) == (3, len(ROWS) * 3)
     assert ranged[0]["run"] == prompts[0]["run"]

@@ -61,12 +61,12 @@ def verified(proofstone: Proofstone, *targets: str) -> None:
     assert made.code == 0, made.err
 
 
-def study(proofstone: Proofstone, name: str, *targets: str) -> dict[str, Any]:
+def analysis(proofstone: Proofstone, name: str, *targets: str) -> dict[str, Any]:
     """What the command gives as JSON, its tables as their cells are printed."""
-    made = proofstone("report", *targets, "--study", name, "--json")
+    made = proofstone("report", *targets, "--analysis", name, "--json")
     assert made.code == 0, made.err
     with open_workspace(Path()) as workspace:
-        found = workspace.study(name, *targets)
+        found = workspace.analysis(name, *targets)
     assert len(made.json["tables"][0]["rows"]) == len(found.tables[0].rows)
     return {
         "rows": rows(found),
@@ -117,11 +117,11 @@ def test_prompts_ranges_and_efforts_on_one_list(
     assert server.requests == n_prompts + N * (len(RANGES) - 1 + len(EFFORTS))
     verified(proofstone, "towns")
     requests = server.requests
-    prompts = study(proofstone, "prompts", "towns")
+    prompts = analysis(proofstone, "prompts", "towns")
     check_sweep(prompts, PROMPTS, "direct")
-    ranges = study(proofstone, "ranges", "towns")
+    ranges = analysis(proofstone, "ranges", "towns")
     check_sweep(ranges, RANGES, "50-100")
-    effort = study(proofstone, "effort", "towns")
+    effort = analysis(proofstone, "effort", "towns")
     rows = effort["rows"]
     assert [row[1] for row in rows] == [*EFFORTS, "not set"]
     for row, said in zip(rows, [*EFFORTS.values(), PROMPTS["direct"]], strict=True):
@@ -142,14 +142,14 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     lists = ("towns.jsonl", "nowhere.jsonl")
     asked(proofstone, "domains", *lists, models="talker,quiet")
     both = ("towns", "nowhere")
-    refused = proofstone("report", *both, "--study", "random")
+    refused = proofstone("report", *both, "--analysis", "random")
     assert refused.code == 2
     assert "no triple of these runs is verified yet" in refused.err
     assert "--reference" in refused.err
     verified(proofstone, *both)
     talker, quiet = f1((6, 2)), f1((2, 0))
 
-    random = study(proofstone, "random", "towns")
+    random = analysis(proofstone, "random", "towns")
     assert [row[0] for row in random["rows"]] == [
         f"scripted/{m} direct" for m in ("talker", "quiet")
     ]
@@ -157,15 +157,15 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     assert random["rows"][0][7].startswith(shown(2 / 8))
     assert random["rows"][1][-1].startswith(shown(quiet - talker))
 
-    with_fictional = study(proofstone, "random", *both)
-    assert with_fictional["rows"][0][3].startswith(shown(talker))  # what is made up counts apart
+    with_nonexistent = analysis(proofstone, "random", *both)
+    assert with_nonexistent["rows"][0][3].startswith(shown(talker))  # what is made up counts apart
 
-    domains = study(proofstone, "domains", *both)
+    domains = analysis(proofstone, "domains", *both)
     assert [row[1] for row in domains["rows"]] == ["event", "location"] * 2
     assert {row[3] for row in domains["rows"]} == {str(N // 2)}
     assert domains["rows"][0][4].startswith(shown(talker))
-    fictional = [(row[0].split("/")[1], *row[1:4], row[5]) for row in domains["more"][0]["rows"]]
-    assert fictional == [
+    nonexistent = [(row[0].split("/")[1], *row[1:4], row[5]) for row in domains["more"][0]["rows"]]
+    assert nonexistent == [
         ("talker direct", "all", "2", "2", "4"),
         ("talker direct", "plausible", "1", "1", "3"),
         ("talker direct", "absurd", "1", "1", "1"),
@@ -175,13 +175,13 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     ]
 
     for option, message in (
-        (("--estimand", "bank"), "of other entities like these"),
+        (("--population", "bank"), "of other entities like these"),
         (("--pairs", "a=b"), "takes no --pairs"),
     ):
-        made = proofstone("report", "towns", "--study", "random", *option)
+        made = proofstone("report", "towns", "--analysis", "random", *option)
         assert (made.code, message in made.err) == (2, True), made.err
 
-    popularity = study(proofstone, "popularity", "towns")
+    popularity = analysis(proofstone, "popularity", "towns")
     assert [row[1] for row in popularity["rows"][:3]] == ["0-33%", "33-66%", "66-100%"]
     trend = popularity["more"][0]["rows"][0]
     assert trend[1].startswith(shown(0.0))  # each third says the same share rightly
@@ -193,10 +193,10 @@ def test_what_is_missing_of_a_grid_is_named_with_the_commands(
     """Three of eight sets asked and one of these not verified; then the command that stands there
     asks the rest, and nothing twice."""
     run = ("run", "towns.jsonl", "-m", "scripted/talker", "--quiet", "--yes")
-    proofstone(*run, "--prompt-set", "direct,wikidata")
+    proofstone(*run, "--prompt-method", "direct,wikidata")
     verified(proofstone, "towns")
-    proofstone(*run, "--prompt-set", "schema-org", "--limit", 2)
-    notes = study(proofstone, "prompts", "towns")["notes"]
+    proofstone(*run, "--prompt-method", "schema-org", "--limit", 2)
+    notes = analysis(proofstone, "prompts", "towns")["notes"]
     assert any(
         "Not asked of scripted/talker: repeated-2, repeated-3, wikidata-open, schema-org-open and "
         "two-step." in note
@@ -217,7 +217,7 @@ def test_what_is_missing_of_a_grid_is_named_with_the_commands(
         "--judge", "scripted/judge", "--reference", command[5], "--sample", "0"
     ]  # fmt: skip
     assert proofstone(*command, "--quiet").code == 0
-    rows = study(proofstone, "prompts", "towns")["rows"]
+    rows = analysis(proofstone, "prompts", "towns")["rows"]
     assert [row[1] for row in rows] == ["direct", "wikidata", "schema-org"]
 
 
@@ -225,10 +225,10 @@ def test_a_study_as_a_person_calls_it_draws_its_figure(
     proofstone: Proofstone, server: ScriptedServer, tmp_path: Path
 ) -> None:
     run = ("run", "towns.jsonl", "-m", "scripted/talker", "--quiet", "--yes")
-    proofstone(*run, "--prompt-set", "direct,schema-org")
+    proofstone(*run, "--prompt-method", "direct,schema-org")
     verified(proofstone, "towns")
     made = proofstone(
-        "report", "towns", "--study", "prompts", "-o", "marks.csv", "--figures", "svg",
+        "report", "towns", "--analysis", "prompts", "-o", "marks.csv", "--figures", "svg",
         "--figures-to", "drawn",
     )  # fmt: skip
     assert made.code == 0, made.err

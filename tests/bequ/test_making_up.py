@@ -84,7 +84,7 @@ def test_names_are_made_up_and_then_held_against_a_wiki(
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     # Of nine domains two names of each kind; three came again.
     assert len(rows) == 2 * 9 * 2 - 3
-    assert {(row["fictional"], row["domain"]) for row in rows} == {
+    assert {(row["nonexistent"], row["domain"]) for row in rows} == {
         (kind, domain) for kind in ("plausible", "absurd") for domain in DOMAINS
         if domain != "plant"
     }  # fmt: skip

@@ -26,7 +26,7 @@ ENTITIES = [
     {"name": "Stannum", "aliases": "tin"},
     {"name": "Kryptonium|x"},
     {"name": "Mercury"},
-    {"name": "Vibranium", "fictional": True},
+    {"name": "Vibranium", "nonexistent": True},
 ]
 _PASSAGE = re.compile(r"\[passage \| begin [0-9a-f]{8}\]\n(.*?)\n\[", re.DOTALL)
 _SAID = re.compile(r"predicate: .*\nobject: (.*)")
@@ -114,7 +114,7 @@ def test_articles_of_a_live_wiki_are_asked_for_once(
     told: list[str] = []
     workspace.tell = told.append
     result = built(workspace, listed(tmp_path), corpus=f"wiki:{api_of(server)}")
-    assert dropped(result) == {"no article": 1, "article of meanings": 1, "fictional": 1}
+    assert dropped(result) == {"no article": 1, "article of meanings": 1, "nonexistent": 1}
     triples = {
         (row["entity"], row["object"], row["title"], row["date"], row["source"], row["url"])
         for row in exported(workspace, result)
@@ -154,7 +154,7 @@ def test_the_web_stands_beside_the_wiki(
         workspace, listed(tmp_path, rows), corpus=f"wiki:{api_of(server)}", search="searxng"
     )
     assert dropped(result) == {
-        "no article": 1, "fictional": 1, "unreadable page": 3, "no page": 1,
+        "no article": 1, "nonexistent": 1, "unreadable page": 3, "no page": 1,
         "no triple in it": 1,
     }  # fmt: skip
     assert (
@@ -312,7 +312,7 @@ def test_fictional_entities_are_held_against_the_wiki_and_the_web(
     """Cu has an article; Celsius is named by the text of a page, Binary by the title of one that
     could not be read; nobody is asked of a real one on the web."""
     names = ["Cu", "Celsius", "Binary", "Valdora", "nothing"]
-    rows = [{"name": name, "fictional": True} for name in names]
+    rows = [{"name": name, "nonexistent": True} for name in names]
     made = listed(tmp_path, [*rows, {"name": "Copper"}])
     result = entity_list(workspace, [made], corpus=f"wiki:{api_of(server)}", search="searxng")
     assert {row["name"] for row in exported(workspace, result)} == {"Valdora", "nothing", "Copper"}
@@ -330,7 +330,7 @@ def test_fictional_entities_are_held_against_the_wiki_and_the_web(
 
 def test_a_search_alone_does_for_fictional_ones(workspace: Workspace, tmp_path: Path) -> None:
     result = entity_list(
-        workspace, [listed(tmp_path, [{"name": "Valdora", "fictional": True}])], search="searxng"
+        workspace, [listed(tmp_path, [{"name": "Valdora", "nonexistent": True}])], search="searxng"
     )
     assert [row["name"] for row in exported(workspace, result)] == ["Valdora"]
     with pytest.raises(BadUsage, match="--corpus"):

@@ -38,7 +38,7 @@ def server(tmp_path: Path, proofstone: Proofstone) -> Iterator[ScriptedServer]:
 def asked(proofstone: Proofstone) -> None:
     """Two models in several settings and efforts."""
     run = ("run", "towns.jsonl", "-m", "scripted/talker,scripted/quiet", "--quiet", "--yes")
-    proofstone(*run, "--prompt-set", ",".join(SETTINGS))
+    proofstone(*run, "--prompt-method", ",".join(SETTINGS))
     proofstone(*run, "--preset", "effort")
 
 
@@ -70,7 +70,7 @@ def test_one_setting_a_model_is_ranked_and_the_others_are_experiments(
     assert table.count("medium") >= 2
     assert "wikidata" not in table
     assert below.count("scripted/talker") >= len(SETTINGS) + 2
-    random = proofstone("report", "towns", "--study", "random", "--json").json
+    random = proofstone("report", "towns", "--analysis", "random", "--json").json
     assert len(random["tables"][0]["rows"]) == 2
 
 
@@ -122,11 +122,13 @@ def test_every_place_that_shows_a_number_shows_what_was_not_parsed(
         f"  warning: {share} of the recall verdicts are unparsed and count against the model"
         in (lines)
     )
-    for study in ("random", "prompts", "effort", "domains", "popularity"):
-        found = proofstone("report", "towns", "--study", study, "--json").json
-        assert any("Unparsed verdicts of scripted/quiet" in note for note in found["notes"]), study
+    for analysis in ("random", "prompts", "effort", "domains", "popularity"):
+        found = proofstone("report", "towns", "--analysis", analysis, "--json").json
+        assert any("Unparsed verdicts of scripted/quiet" in note for note in found["notes"]), (
+            analysis
+        )
         names = json.dumps(found["tables"])
-        assert "unparsed" in names, study
+        assert "unparsed" in names, analysis
     made = proofstone(
         "run", "towns.jsonl", "-m", "scripted/quiet", "--preset", "random", "--judge",
         "scripted/judge", "--reference", "known", "--quiet", "--yes",

@@ -34,7 +34,7 @@ ENTITIES = [
     {"name": "Stannum", "wikidata": "Q1096"},
     {"name": "Kryptonium"},
     {"name": "Mercury"},
-    {"name": "Vibranium", "fictional": True},
+    {"name": "Vibranium", "nonexistent": True},
 ]
 PAGES = (
     page("Copper", f"'''Copper'''{COPPER[6:]}", number=1),
@@ -127,7 +127,7 @@ def test_a_dump_becomes_what_verification_takes(workspace: Workspace, tmp_path: 
         configure(workspace.folder, server.url)
         result = built(workspace, listed(tmp_path), f"dump:{path}")
     assert dropped(result) == {
-        "no article": 1, "article of meanings": 1, "fictional": 1, "of something else": 1,
+        "no article": 1, "article of meanings": 1, "nonexistent": 1, "of something else": 1,
     }  # fmt: skip
     assert result.bank is not None
     rows = exported(workspace, result)
@@ -282,7 +282,7 @@ def test_the_sources_of_a_workspace_are_searched_for_names(
     with serving(Author()) as server:
         configure(workspace.folder, server.url)
         result = built(workspace, listed(tmp_path), "sources")
-    assert dropped(result) == {"no article": 2, "fictional": 1, "of something else": 1}
+    assert dropped(result) == {"no article": 2, "nonexistent": 1, "of something else": 1}
     said = {
         (row["entity"], row["predicate"], row["object"], row["title"])
         for row in exported(workspace, result)

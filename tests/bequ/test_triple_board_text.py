@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 
 from proofstone.errors import BadUsage
-from proofstone.methods.bequ.records import Group, Measured, Volunteered
+from proofstone.methods.bequ.records import Elicited, Group, Measured
 from proofstone.methods.bequ.report.board import PeopleLooked, TripleBoard, TripleRow
 from proofstone.methods.bequ.report.text import (
     read_breakdowns,
@@ -50,12 +50,17 @@ def row(
         group=found.group,
         runs=("ab" * 32,),
         simulated=found.group.model.startswith("sim/"),
-        volunteered=Volunteered(
-            entities=200, given=150, abstained=50, triples=4_000, fictional=10, fictional_given=3
+        elicited=Elicited(
+            entities=200,
+            given=150,
+            abstained=50,
+            triples=4_000,
+            nonexistent=10,
+            nonexistent_given=3,
         ),
         measured=found,
         abstention=share(25.0, 200),
-        fictional_given=share(30.0, 10),
+        nonexistent_given=share(30.0, 10),
         rank=RankInterval(low, high) if low else None,
         ties=ties,
         card=Card(openness="open weights", lab=card) if card else None,

@@ -117,9 +117,9 @@ def test_shares_of_entities_have_their_intervals() -> None:
     assert row.abstention.value == pytest.approx(2 / 20)
     assert row.abstention.low < 0.1 < row.abstention.high
     assert (row.abstention.n, row.abstention.resampled) == (20, "entities")
-    assert row.fictional_given is not None
-    assert row.fictional_given.value == pytest.approx(2 / 5)
-    assert (row.volunteered.triples, row.rank) == (N * 4, RankInterval(1, 1))
+    assert row.nonexistent_given is not None
+    assert row.nonexistent_given.value == pytest.approx(2 / 5)
+    assert (row.elicited.triples, row.rank) == (N * 4, RankInterval(1, 1))
 
 
 def test_parts_are_those_that_are_asked_for() -> None:

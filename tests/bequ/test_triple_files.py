@@ -21,7 +21,7 @@ from proofstone.methods.bequ.records import (
 )
 from proofstone.methods.bequ.verification.plan import Gathered, known_triples, make_plan
 from proofstone.methods.bequ.verification.verify import EntityCorpus, TextIndex, triple_words
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.verdicts import Passage
 
 TRIPLE = {"subject": "Ulm", "predicate": "country", "object": "Germany", "subject_name": "Ulm"}
@@ -229,7 +229,7 @@ def test_who_said_the_same_has_the_same_sample() -> None:
     [
         ("locatedAlongRiver", "located along river", "place"), ("rdf:type", "type", "kind"),
         ("dateOfBirth", "date of birth", "date"), ("FIPSCode", "FIPS code", "identifier"),
-        ("number_of_seats", "number of seats", "number"), ("出生地", "出生地", "place"),
+        ("number_of_slots", "number of seats", "number"), ("出生地", "出生地", "place"),
         ("reaffirms", "reaffirms", "other"), ("https://x", "https://x", "other"),
     ],
 )  # fmt: skip
@@ -261,11 +261,13 @@ class Letters:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize(("way", "first"), [("bm25", 0), ("dense", 2), ("hybrid", 2)])
-def test_texts_are_found_by_words_by_meaning_or_by_both(way: SearchWay, first: int) -> None:
+@pytest.mark.parametrize(("prompt_method", "first"), [("bm25", 0), ("dense", 2), ("hybrid", 2)])
+def test_texts_are_found_by_words_by_meaning_or_by_both(
+    prompt_method: SearchMethod, first: int
+) -> None:
     """By words nothing is found, and the first texts stand for it; by letters the anagram is."""
     texts = ["something else", "another thing", "silent", "more of it"]
-    (found,) = TextIndex(texts, way, Letters()).search(["listen"], 2)
+    (found,) = TextIndex(texts, prompt_method, Letters()).search(["listen"], 2)
     assert found[0] == first
     assert len(found) == 2
 

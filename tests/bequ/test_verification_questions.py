@@ -18,7 +18,7 @@ from proofstone.methods.bequ.verification.verify import (
     recall_question,
     verify,
 )
-from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict, Passage
+from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict, Passage
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 QUESTIONS = {
@@ -87,21 +87,21 @@ async def said_of(verdict: PanelVerdict) -> list[tuple[str, str, str, str]]:
 
 
 async def test_a_verdict_keeps_the_passage_that_it_rests_on() -> None:
-    ballot = Ballot(judge="j", state="voted", label="entailment", cited="passage 1")
-    decided = PanelVerdict(state="decided", label="entailment", ballots=(ballot,))
+    judge_vote = JudgeVote(judge="j", state="voted", label="entailment", cited="passage 1")
+    decided = PanelVerdict(state="decided", label="entailment", judge_votes=(judge_vote,))
     passage = "Town 0 is known for fact0, which is value 0-0."
     assert await said_of(decided) == [("entailment", "judge", passage, "")]
 
 
 async def test_a_judge_that_cites_what_it_was_not_given_is_not_parsed() -> None:
-    ballot = Ballot(judge="j", state="unparsed", trouble="not_shown")
-    silent = PanelVerdict(state="no_quorum", ballots=(ballot,))
+    judge_vote = JudgeVote(judge="j", state="unparsed", trouble="not_shown")
+    silent = PanelVerdict(state="no_quorum", judge_votes=(judge_vote,))
     assert await said_of(silent) == [("", "unparsed", "", "not_shown")]
 
 
 async def test_a_judge_that_was_not_heard_leaves_the_triple_waiting() -> None:
-    ballot = Ballot(judge="j", state="failed", trouble="overloaded")
-    failed = PanelVerdict(state="no_quorum", ballots=(ballot,))
+    judge_vote = JudgeVote(judge="j", state="failed", trouble="overloaded")
+    failed = PanelVerdict(state="no_quorum", judge_votes=(judge_vote,))
     assert await said_of(failed) == [("", "waiting", "", "")]
 
 
@@ -136,7 +136,7 @@ async def test_only_the_very_same_words_of_the_entity_cover_a_fact_unasked(
     with gathered([{**given, "subject_name": "Ulm"}], [{"entity": "Ulm", **listed}]) as held:
         posed = posed_questions(held, make_plan(held, VerifySettings(sample=0)))
         (recall,) = [each for each in posed if each.direction == "recall"]
-    assert (recall.ruled.basis if recall.ruled else "judge") == basis
+    assert (recall.overridden.basis if recall.overridden else "judge") == basis
 
 
 async def test_of_a_long_text_a_question_shows_what_is_near() -> None:

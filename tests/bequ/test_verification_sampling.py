@@ -10,34 +10,39 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known_world import gathered
 
-from proofstone.methods.bequ.records import SamplingWay, VerifySettings
-from proofstone.methods.bequ.verification.plan import SAMPLING_WAYS, make_plan, sample_places
+from proofstone.methods.bequ.records import SamplingMethod, VerifySettings
+from proofstone.methods.bequ.verification.plan import SAMPLING_METHODS, make_plan, sample_places
 
 COUNTS = st.lists(st.integers(0, 6), max_size=8)
 
 
-@given(COUNTS, st.integers(1, 60), st.sampled_from(SAMPLING_WAYS), st.integers(0, 5))
+@given(COUNTS, st.integers(1, 60), st.sampled_from(SAMPLING_METHODS), st.integers(0, 5))
 def test_a_sample_has_different_places_that_exist(
-    counts: list[int], n: int, way: SamplingWay, seed: int
+    counts: list[int], n: int, prompt_method: SamplingMethod, seed: int
 ) -> None:
-    drawn = sample_places(counts, n, way, seed=seed, purpose="p")
+    drawn = sample_places(counts, n, prompt_method, seed=seed, purpose="p")
     assert len(drawn) == len(set(drawn)) == min(n, sum(counts))
     assert all(0 <= place < counts[entity] for entity, place in drawn)
-    assert drawn == sample_places(counts, n, way, seed=seed, purpose="p")
-    longer = sample_places(counts, n + 3, way, seed=seed, purpose="p")
+    assert drawn == sample_places(counts, n, prompt_method, seed=seed, purpose="p")
+    longer = sample_places(counts, n + 3, prompt_method, seed=seed, purpose="p")
     assert longer[: len(drawn)] == drawn
 
 
-@given(COUNTS, st.sampled_from(SAMPLING_WAYS))
-def test_zero_means_all_in_their_order(counts: list[int], way: SamplingWay) -> None:
-    drawn = sample_places(counts, 0, way, seed=1, purpose="p")
+@given(COUNTS, st.sampled_from(SAMPLING_METHODS))
+def test_zero_means_all_in_their_order(counts: list[int], prompt_method: SamplingMethod) -> None:
+    drawn = sample_places(counts, 0, prompt_method, seed=1, purpose="p")
     assert drawn == [(at, place) for at, n in enumerate(counts) for place in range(n)]
 
 
-@pytest.mark.parametrize(("way", "share"), [("entities", 1 / 2), ("triples", 90 / 100)])
-def test_the_way_says_how_much_an_entity_weighs(way: SamplingWay, share: float) -> None:
+@pytest.mark.parametrize(("prompt_method", "share"), [("entities", 1 / 2), ("triples", 90 / 100)])
+def test_the_way_says_how_much_an_entity_weighs(
+    prompt_method: SamplingMethod, share: float
+) -> None:
     """Of 90 and 10 triples, over seeds: half of the first draws each, or nine in ten."""
-    first = [sample_places([90, 10], 1, way, seed=seed, purpose="p")[0][0] for seed in range(600)]
+    first = [
+        sample_places([90, 10], 1, prompt_method, seed=seed, purpose="p")[0][0]
+        for seed in range(600)
+    ]
     assert Counter(first)[0] / 600 == pytest.approx(share, abs=0.06)
 
 

@@ -121,9 +121,9 @@ def test_one_run_that_is_not_verified_stands_below(
 
 
 def test_options_of_items_are_not_of_triples(proofstone: Proofstone, runs: list[str]) -> None:
-    refused = proofstone("leaderboard", *runs, "--estimand", "bank", "--level", "field")
+    refused = proofstone("leaderboard", *runs, "--population", "bank", "--level", "field")
     assert refused.code == 2
-    assert "--level, --estimand: not of verified triples" in refused.err
+    assert "--level, --population: not of verified triples" in refused.err
 
 
 def test_models_are_left_out_by_their_cards(proofstone: Proofstone, runs: list[str]) -> None:

@@ -31,7 +31,7 @@ from proofstone.methods.bequ.verification.people import (
 from proofstone.methods.bequ.verification.plan import Gathered, make_plan
 from proofstone.methods.bequ.verification.verify import verify
 from proofstone.records.calls import Judge
-from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict
 
 N = 40
 
@@ -97,8 +97,8 @@ async def test_recall_is_by_all_that_was_said_together_or_by_single_triples() ->
             label = "entailment"
         if "predicate: height" in fact and "contradiction" in question.names:
             label = "contradiction"
-        ballot = Ballot(judge="j", state="voted", label=label)
-        return PanelVerdict(state="decided", label=label, ballots=(ballot,))
+        judge_vote = JudgeVote(judge="j", state="voted", label=label)
+        return PanelVerdict(state="decided", label=label, judge_votes=(judge_vote,))
 
     found = {}
     for recall in ("together", "single"):

@@ -96,9 +96,9 @@ def test_runs_are_verified_alike_and_each_triple_keeps_its_evidence(
         verified = read(workspace, *runs)
         found = list(verified.read())
     assert [group.model for group in verified.groups] == ["scripted/talker", "scripted/quiet"]
-    assert [each.given for each in verified.volunteered] == [6, 5]
-    assert [each.abstained for each in verified.volunteered] == [0, 1]
-    assert [each.triples for each in verified.volunteered] == [60, 50]
+    assert [each.given for each in verified.elicited] == [6, 5]
+    assert [each.abstained for each in verified.elicited] == [0, 1]
+    assert [each.triples for each in verified.elicited] == [60, 50]
     assert verified.judges == "scripted/judge"
     assert verified.reference.startswith("known-")
     assert verified.sampling == "all triples"

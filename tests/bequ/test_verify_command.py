@@ -63,9 +63,9 @@ def truthful(text: str) -> dict[str, str]:
     }
 
 
-def script(reply: Callable[[str], dict[str, str] | None]) -> Callable[[Seen], Act]:
+def script(response: Callable[[str], dict[str, str] | None]) -> Callable[[Seen], Act]:
     def act(seen: Seen) -> Act:
-        made = reply(seen.json["messages"][-1]["content"])
+        made = response(seen.json["messages"][-1]["content"])
         if made is None:
             return error(400, {"error": {"message": "not this one"}})
         return answer(json.dumps(made))

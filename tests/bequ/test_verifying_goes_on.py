@@ -88,8 +88,8 @@ def test_a_kill_loses_no_verdict_and_asks_little_again(tmp_path: Path) -> None:
     texts = tmp_path / "texts.jsonl"
     rows = [{"entity": f"Town {n}", "text": f"Town {n} is a town."} for n in range(towns)]
     texts.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
-    reply = json.dumps({"reason": "r", "rests_on": "passage 1", "label": "entailment"})
-    with child_server("--reply", reply) as url:
+    response = json.dumps({"reason": "r", "rests_on": "passage 1", "label": "entailment"})
+    with child_server("--response", response) as url:
         configure(tmp_path, url)
         kill_after(150, url, [SCRIPT, tmp_path, f"run:{run.id.hex()}", texts])
         seen_at(url, answer=10**6)

@@ -128,7 +128,7 @@ def said_by(model: str, name: str) -> list[Said]:
     return [*found, Said(name, "nickname", _value(name, "nickname"), "neutral")]
 
 
-def _reply(model: str, name: str) -> str:
+def _response(model: str, name: str) -> str:
     said = said_by(model, name)
     rows = [{"subject": each.name, "predicate": each.predicate, "object": each.object}
             for each in said]  # fmt: skip
@@ -177,7 +177,7 @@ class Country:
             return answer(json.dumps(_RATED))
         if model == "judge":
             return answer(json.dumps(self._judged(prompt)))
-        return answer(_reply(model, asked_entity(seen)))
+        return answer(_response(model, asked_entity(seen)))
 
     def _judged(self, prompt: str) -> dict[str, str]:
         said = _TRIPLE.search(prompt)

@@ -8,13 +8,13 @@ import numpy as np
 
 from proofstone.methods.bequ.records import (
     DIRECTIONS,
+    Elicited,
     EntityFacts,
     Group,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
-    Volunteered,
 )
 from proofstone.records.verdicts import Passage
 
@@ -69,11 +69,11 @@ def verified_triples(
                 )
 
 
-def _told(triples: Sequence[Verified]) -> Volunteered:
+def _told(triples: Sequence[Verified]) -> Elicited:
     """Of twenty entities two abstained from; of five made up, two described."""
-    return Volunteered(
+    return Elicited(
         entities=20, given=17, abstained=2, unread=1, triples=len(triples) // 2,
-        fictional=5, fictional_given=2, fictional_triples=9,
+        nonexistent=5, nonexistent_given=2, nonexistent_triples=9,
     )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def verified_runs(
     return VerifiedRuns(
         groups=tuple(groups),
         runs=tuple((bytes([at]) * 32,) for at in range(len(groups))),
-        volunteered=tuple(_told(each) for each in triples),
+        elicited=tuple(_told(each) for each in triples),
         entities=_entities(n_entities),
         judges="judge/one",
         reference="towns 1f2e3d4c",

@@ -116,7 +116,9 @@ def _triples(path: Path, *, most_in_page: int = 10_000_000) -> None:
     scripts; what the page holds stands in it."""
     cards = (_CARDS[0], _CARDS[2], None, None)
     skills = [
-        Skill(model=name, right=(0.8 - 0.1 * place, 0.4), fictional_given=9 - 3 * place, card=card)
+        Skill(
+            model=name, right=(0.8 - 0.1 * place, 0.4), nonexistent_given=9 - 3 * place, card=card
+        )
         for place, (name, card) in enumerate(zip(_TRIPLE_MODELS, cards, strict=True))
     ]
     runs = runs_of(skills, n=N_ENTITIES, each=2, entities=_named_entities())
@@ -129,7 +131,7 @@ def _triples(path: Path, *, most_in_page: int = 10_000_000) -> None:
         answers=answer_of(board),
         findings=findings_of(board),
         sections=sections,
-        studies=tuple(
+        analyses=tuple(
             structs.replace(part, name=f"study-{place}", figures=(), tables=part.tables[:1])
             for place, part in enumerate(sections[1:3])
         ),

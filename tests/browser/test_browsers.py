@@ -13,7 +13,7 @@ from browser.pages import N_ENTITIES, Page
 from browser.tab import Tab
 from browser.test_keyboard import walk
 
-N_FICTIONAL, N_MODELS, EACH = 10, 4, 2
+N_NONEXISTENT, N_MODELS, EACH = 10, 4, 2
 N_TRIPLES = N_MODELS * 2 * EACH * N_ENTITIES
 
 
@@ -136,10 +136,10 @@ def test_names_of_any_script_are_found_and_kept_apart(triples: Browser) -> None:
 def test_entities_have_chips_and_counts_and_lead_to_their_triples(tab: Tab, page: Page) -> None:
     tab.open(page("triples"))
     entities = Browser(tab, "entities-held")
-    n = N_ENTITIES + N_FICTIONAL
+    n = N_ENTITIES + N_NONEXISTENT
     assert entities.told == f"1 to 50 of {n} entities"
-    entities.press("fictional")
-    assert entities.told == f"1 to {N_FICTIONAL} of {N_FICTIONAL} entities"
+    entities.press("nonexistent")
+    assert entities.told == f"1 to {N_NONEXISTENT} of {N_NONEXISTENT} entities"
     assert all(name.endswith("(fictional)") for name in entities.column(0))
     entities.press("Reset")
     entities.press("person")

@@ -13,7 +13,7 @@ __all__ = ["Chooser", "twin_rows"]
 
 _NUMBER = re.compile(r"number (\d+)")
 _OPTION = re.compile(r"^([A-D])\. (.+)$", re.MULTILINE)
-_REPLY = re.compile(r"\[reply \| begin (\w+)\]\n(.*?)\n\[reply \| end \1\]", re.DOTALL)
+_RESPONSE = re.compile(r"\[reply \| begin (\w+)\]\n(.*?)\n\[reply \| end \1\]", re.DOTALL)
 
 
 def twin_rows(n: int) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ class Chooser:
         text = seen.json["messages"][-1]["content"]
         if seen.json["model"] != "model":
             self.judged += 1
-            found = _REPLY.search(text)
+            found = _RESPONSE.search(text)
             assert found, text
             label = "CORRECT" if "Finder" in found[2] else "INCORRECT"
             return answer(json.dumps({"reason": "as it says", "label": label}))

@@ -20,7 +20,7 @@ SAYINGS: Sequence[tuple[str, str]] = (
     ("I do not know.", "NOT_ATTEMPTED"),
     ("First I thought of Nobody-{n}, but it was {answer}.", "INCORRECT"),
 )
-_REPLY = re.compile(r"\[reply \| begin (\w+)\]\n(.*?)\n\[reply \| end \1\]", re.DOTALL)
+_RESPONSE = re.compile(r"\[reply \| begin (\w+)\]\n(.*?)\n\[reply \| end \1\]", re.DOTALL)
 _NUMBER = re.compile(r"Who found number (\d+)\?")
 
 
@@ -46,11 +46,11 @@ def write_rows(folder: Path, rows: Sequence[dict[str, Any]], name: str = "found.
     return path
 
 
-def judge_of_sayings(reply: str) -> str:
+def judge_of_sayings(response: str) -> str:
     """The label that a saying deserves."""
-    if "do not know" in reply:
+    if "do not know" in response:
         return "NOT_ATTEMPTED"
-    return "INCORRECT" if "Nobody" in reply else "CORRECT"
+    return "INCORRECT" if "Nobody" in response else "CORRECT"
 
 
 class Desk:
@@ -70,7 +70,7 @@ class Desk:
             self.solved += 1
             return answer(_said(text))
         self.judged += 1
-        found = _REPLY.search(text)
+        found = _RESPONSE.search(text)
         assert found, text
         label = self.label(found[2])
         if label is None:

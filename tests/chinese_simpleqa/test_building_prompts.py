@@ -171,7 +171,7 @@ def test_examples_of_a_file_stand_in_for_those_carried(tmp_path: Path) -> None:
     file.write_text("passage,question,answer,category\nA b.,What?,b,Letters\n", encoding="utf-8")
     (example,) = read_shots(1, str(file)).draw(Draws(0, 0, ""), "de", Stratum())
     assert (example.passage, example.category) == ("A b.", "Letters")
-    assert example.reply == '{"pairs":[{"question":"What?","answer":"b","aliases":[]}]}'
+    assert example.response == '{"pairs":[{"question":"What?","answer":"b","aliases":[]}]}'
     with pytest.raises(BadUsage, match="there are 1 examples, and --shots asks for 2"):
         read_shots(2, str(file))
     file.write_text("passage,question,answer\nA b.,What?,\n", encoding="utf-8")

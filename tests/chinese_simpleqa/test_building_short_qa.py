@@ -65,7 +65,7 @@ def ingest(workspace: Workspace, **texts: str) -> list[str]:
     parts = ["# Rocks", *(f"## {name}\n\n{text}" for name, text in texts.items())]
     file = workspace.folder / "Rocks.md"
     file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    stated = Stated(licence="CC0-1.0")
+    stated = Stated(license="CC0-1.0")
     ingest_paths(workspace.store, [file], clock=workspace.clock, stated=stated)
     return ["Rocks"]
 

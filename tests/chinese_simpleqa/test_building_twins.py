@@ -140,7 +140,7 @@ def test_choices_are_opened_and_filtered_each_for_its_reason(
     assert halite.closed == Closed(
         question="The plain mineral Halite was first described in ( ).",
         options=("1701", "1801", "1901", "2001"),
-        gold=1,
+        answer_key=1,
     )
     assert (halite.made, halite.answer_type) == ("converted", "date")
     assert halite.origin == origins[halite.closed.question]
@@ -166,8 +166,8 @@ def test_opened_twins_are_asked_in_all_three_forms(workspace: Workspace, tmp_pat
             *workspace.build_form(result.bank),
         ]
         workspace.run([original, *forms], models="sim/ann?ability=1")
-        study = workspace.study("choices", original, *forms)
-    (row,) = table_rows(study)
+        analysis = workspace.analysis("choices", original, *forms)
+    (row,) = table_rows(analysis)
     assert row[1] == f"{len(NAMES)}"
     assert [cell[:5] for cell in row[2:5]] == ["100.0"] * 3
 
@@ -293,7 +293,7 @@ def test_files_of_the_other_sort_are_refused(workspace: Workspace, tmp_path: Pat
 def test_a_rule_drops_only_what_certainly_has_no_open_form(
     question: str, options: tuple[str, ...], reason: str
 ) -> None:
-    assert why_not_open(Closed(question=question, options=options, gold=0)) == reason
+    assert why_not_open(Closed(question=question, options=options, answer_key=0)) == reason
 
 
 @pytest.mark.parametrize(
@@ -332,14 +332,14 @@ def test_a_question_that_says_its_answer_is_told_from_one_that_does_not() -> Non
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_prompts_of_twins_are_as_they_were_read(language: str) -> None:
-    shown = Closed(question="Gold has the symbol ( ).", options=("Au", "Ag"), gold=0)
+    shown = Closed(question="Gold has the symbol ( ).", options=("Au", "Ag"), answer_key=0)
     row = ChoiceRow(closed=shown, origin=bytes(32), language=language)
     pair = Draft(question="Which symbol has gold?", answer="Au", language=language)
     found = [
         open_prompt(row),
         open_prompt(row, "What is Au?"),
         close_prompt(pair, 3, [], []),
-        close_prompt(pair, 1, ["Ag", "Fe"], ["gold"]),
+        close_prompt(pair, 1, ["Ag", "Fe"], ["answer_key"]),
     ]
     path = SNAPSHOTS / f"twins.{language}.txt"
     assert "\n=====\n".join(found) + "\n" == path.read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from proofstone.choices.likelihood import LETTER, OPTION, VARIANTS
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa.ask import STEPS, WAYS, messages, prepare
+from proofstone.methods.chinese_simpleqa.ask import PROMPT_METHODS, STEPS, messages, prepare
 from proofstone.methods.chinese_simpleqa.compose import compose, recipe
 from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import (
@@ -28,19 +28,25 @@ from proofstone.methods.chinese_simpleqa.sameness import SURE
 from proofstone.records.calls import Message
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
 from proofstone.records.knowledge import Fact, fact_id
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
-OVER_OPTIONS = [way for way in WAYS if way not in ("as-published", *VARIANTS)]
+OVER_OPTIONS = [
+    prompt_method
+    for prompt_method in PROMPT_METHODS
+    if prompt_method not in ("as-published", *VARIANTS)
+]
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORM = ItemSet(name="f", kind="form", method="chinese_simpleqa", recipe={"posed": "original"})
 CLOSED = {
     "en": Closed(
         question="Which metal is liquid at room temperature?",
         options=("tin", "mercury", "lead", "zinc"),
-        gold=1,
+        answer_key=1,
     ),
-    "zh": Closed(question="常温下呈液态的金属是____。", options=("锡", "汞", "铅", "锌"), gold=1),
-    "fr": Closed(question="Le métal liquide est", options=("l'étain", "le mercure"), gold=1),
+    "zh": Closed(
+        question="常温下呈液态的金属是____。", options=("锡", "汞", "铅", "锌"), answer_key=1
+    ),
+    "fr": Closed(question="Le métal liquide est", options=("l'étain", "le mercure"), answer_key=1),
 }
 
 
@@ -62,7 +68,7 @@ def fact_of(payload: Choice | Twin | Pair, language: str = "en") -> Fact:
 
 def choice(language: str, **changes: object) -> Choice:
     closed = CLOSED[language]
-    plain = Choice(question=closed.question, options=closed.options, gold=closed.gold)
+    plain = Choice(question=closed.question, options=closed.options, answer_key=closed.answer_key)
     return replace(plain, **changes)
 
 
@@ -81,46 +87,48 @@ def written(turns: list[Message]) -> str:
 
 
 @pytest.mark.parametrize("language", CLOSED)
-@pytest.mark.parametrize("way", OVER_OPTIONS)
-def test_prompts_over_options_are_as_they_were_read(way: str, language: str) -> None:
-    chat = prepare(way, 0, FORM, None)
-    shots = prepare(way, 2, FORM, None)
+@pytest.mark.parametrize("prompt_method", OVER_OPTIONS)
+def test_prompts_over_options_are_as_they_were_read(prompt_method: str, language: str) -> None:
+    chat = prepare(prompt_method, 0, FORM, None)
+    shots = prepare(prompt_method, 2, FORM, None)
     found = [
         written(messages(loaded(language), chat)),
         written(messages(loaded(language), shots)),
         written(messages(loaded(language), replace(shots, as_text=True))),
     ]
     text = "=== two examples\n".join(found[:2]) + "=== as one text\n" + found[2]
-    path = SNAPSHOTS / f"choose_{way}.{language}.txt"
+    path = SNAPSHOTS / f"choose_{prompt_method}.{language}.txt"
     assert text == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("language", CLOSED)
-@pytest.mark.parametrize("way", VARIANTS)
-def test_prompts_of_options_that_are_scored_are_as_they_were_read(way: str, language: str) -> None:
+@pytest.mark.parametrize("prompt_method", VARIANTS)
+def test_prompts_of_options_that_are_scored_are_as_they_were_read(
+    prompt_method: str, language: str
+) -> None:
     """A text ends where an option begins. By letters, a chat's turns are of the same questions."""
-    shots = prepare(way, 2, FORM, None)
+    shots = prepare(prompt_method, 2, FORM, None)
     text = written(messages(loaded(language), replace(shots, as_text=True)))
-    if way == LETTER:
+    if prompt_method == LETTER:
         text += "=== as a chat\n" + written(messages(loaded(language), shots))
-    path = SNAPSHOTS / f"choose_{way}.{language}.txt"
+    path = SNAPSHOTS / f"choose_{prompt_method}.{language}.txt"
     assert text == path.read_text(encoding="utf-8")
 
 
 async def test_each_option_is_a_call_of_its_own() -> None:
-    way = replace(prepare(OPTION, 0, FORM, None), as_text=True)
+    prompt_method = replace(prepare(OPTION, 0, FORM, None), as_text=True)
     asked: list[tuple[str, str]] = []
 
-    async def call(step: str, messages: list[Message], **_more: object) -> Reply:
+    async def call(step: str, messages: list[Message], **_more: object) -> Response:
         asked.append((step, messages[-1].text))
-        return Reply(text="", token_logprobs=(-float(len(asked)),))
+        return Response(text="", token_logprobs=(-float(len(asked)),))
 
-    await METHOD.ask(loaded("zh"), way, call)
+    await METHOD.ask(loaded("zh"), prompt_method, call)
     assert [text for _step, text in asked] == ["锡", "汞", "铅", "锌"]
-    replies = {
-        step: Reply(text="", token_logprobs=(-1.0 - (text != "汞"),)) for step, text in asked
+    responses = {
+        step: Response(text="", token_logprobs=(-1.0 - (text != "汞"),)) for step, text in asked
     }
-    (unit,) = METHOD.units(loaded("zh"), replies, 0)
+    (unit,) = METHOD.units(loaded("zh"), responses, 0)
     graded = {score.measure: score for score in await METHOD.score([unit], None)}
     assert (graded["correct"].answer, graded["correct"].value) == ("B", 1.0)
     assert set(graded) == {"correct", "by_rule", "by_sum", SURE}
@@ -134,8 +142,11 @@ def test_open_questions_have_no_options_to_score() -> None:
 def test_options_have_prompts_of_their_own_and_open_forms_keep_theirs() -> None:
     """A run's id holds the prompts' hash: that of open forms is what it was before options."""
     opened = replace(FORM, recipe={})
-    for way in OVER_OPTIONS:
-        assert prepare(way, 0, FORM, None).prompt_hash != prepare(way, 0, opened, None).prompt_hash
+    for prompt_method in OVER_OPTIONS:
+        assert (
+            prepare(prompt_method, 0, FORM, None).prompt_hash
+            != prepare(prompt_method, 0, opened, None).prompt_hash
+        )
     assert recipe({}) == {"composer": 1, "questions": None}
     assert recipe({"posed": "shuffled"})["posed"] == "shuffled"
     with pytest.raises(BadUsage, match="posed is one of open, original, shuffled"):
@@ -153,8 +164,8 @@ def test_a_template_must_show_the_options_of_a_form_that_asks_over_them() -> Non
         "{% for o in options %} {{ o.letter }}={{ o.text }}{% endfor %}",
     )
     METHOD.prompts.check(whole, "direct", FORM)
-    way = replace(prepare("direct", 0, FORM, None), own_prompt=whole)
-    (turn,) = messages(loaded("en", (1, 0, 2, 3)), way)
+    prompt_method = replace(prepare("direct", 0, FORM, None), own_prompt=whole)
+    (turn,) = messages(loaded("en", (1, 0, 2, 3)), prompt_method)
     assert turn.text == (
         "Which metal is liquid at room temperature? (A, B, C, D) A=mercury B=tin C=lead D=zinc"
     )
@@ -164,7 +175,8 @@ def test_a_template_must_show_the_options_of_a_form_that_asks_over_them() -> Non
 def test_shuffled_options_are_the_same_options_with_the_same_right_one(seed: int, n: int) -> None:
     options = tuple(f"option {place}" for place in range(n))
     facts = [
-        fact_of(Choice(question=f"Which, {gold}?", options=options, gold=gold)) for gold in range(n)
+        fact_of(Choice(question=f"Which, {answer_key}?", options=options, answer_key=answer_key))
+        for answer_key in range(n)
     ]
     by_id = {fact.id: fact for fact in facts}
     items = list(compose(Bank(facts), recipe({"posed": "shuffled"}), seed))
@@ -175,7 +187,7 @@ def test_shuffled_options_are_the_same_options_with_the_same_right_one(seed: int
         shown = closed_of(LoadedItem(item, (fact,)))
         assert shown is not None
         assert Counter(shown.options) == Counter(options)
-        assert shown.right == options[fact.payload.gold]
+        assert shown.right == options[fact.payload.answer_key]
 
 
 def test_shuffling_puts_the_right_option_everywhere_alike() -> None:
@@ -197,7 +209,7 @@ def test_a_bank_that_cannot_be_put_so_says_how_many_and_what_to_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "way", "outcome", "value", "letter"),
+    ("text", "prompt_method", "outcome", "value", "letter"),
     [
         ("Answer: B", "direct", "answered", 1.0, "B"),
         ("B", "direct", "answered", 1.0, "B"),
@@ -213,16 +225,18 @@ def test_a_bank_that_cannot_be_put_so_says_how_many_and_what_to_do() -> None:
     ],
 )
 def test_a_reply_is_graded_by_the_option_that_it_chooses(
-    text: str, way: str, outcome: str, value: float | None, letter: str
+    text: str, prompt_method: str, outcome: str, value: float | None, letter: str
 ) -> None:
     """No judge is asked; a stated confidence is kept beside the grade."""
-    (unit,) = METHOD.units(loaded("en"), {STEPS[way]: Reply(text=text, finish="stop")}, 0)
-    assert METHOD.gold(unit) == ("B", 4)
+    (unit,) = METHOD.units(
+        loaded("en"), {STEPS[prompt_method]: Response(text=text, finish="stop")}, 0
+    )
+    assert METHOD.answer_key(unit) == ("B", 4)
     scores = {score.measure: score for score in asyncio.run(METHOD.score([unit], None))}
     graded = scores["correct"]
     assert (graded.outcome, graded.value, graded.answer) == (outcome, value, letter)
     assert scores["by_rule"].value == float(outcome == "answered")
-    assert (SURE in scores) == (way == "confidence")
+    assert (SURE in scores) == (prompt_method == "confidence")
 
 
 def test_an_item_over_options_is_shown_and_searched_for_with_them() -> None:

@@ -16,7 +16,9 @@ from proofstone.records.knowledge import BuiltFact, Stratum
 from proofstone.records.tables import Row
 from proofstone.run.forms import method_of_bank_file, method_of_file
 
-METALS = Choice(question="Which is liquid?", options=("tin", "mercury", "lead", "zinc"), gold=1)
+METALS = Choice(
+    question="Which is liquid?", options=("tin", "mercury", "lead", "zinc"), answer_key=1
+)
 TWIN: dict[str, Any] = {
     "question": "Which metal is liquid?",
     "answer": "mercury",
@@ -124,7 +126,7 @@ def test_a_twin_and_a_choice_come_back_as_they_were_written() -> None:
         (again,) = read_facts(rows_of(write_fact(built, {})))
         assert again.fact == built.fact
     twin: Twin = read_facts(rows_of(TWIN))[0].fact.payload
-    assert twin.closed == Closed(question=METALS.question, options=METALS.options, gold=1)
+    assert twin.closed == Closed(question=METALS.question, options=METALS.options, answer_key=1)
     assert (twin.origin, twin.made, twin.answers) == (b"\xab" * 32, "converted", ("mercury", "Hg"))
 
 

@@ -41,7 +41,7 @@ def studied(folder: Path, chooser: Chooser) -> tuple[Analysis, dict[int, int]]:
         forms = forms_of(workspace, folder)
         results = workspace.run([*forms.values()], models="scripted/model", judge="scripted/judge")
         assert all(result.complete for result in results)
-        study = workspace.study("choices", *forms.values())
+        analysis = workspace.analysis("choices", *forms.values())
         places = {}
         for page in workspace.store.items.pages(forms["shuffled"].id):
             for stored in page:
@@ -53,8 +53,8 @@ def studied(folder: Path, chooser: Chooser) -> tuple[Analysis, dict[int, int]]:
                         range(4)
                     )
                 )
-                places[number] = order.index(fact.payload.closed.gold)
-        return study, places
+                places[number] = order.index(fact.payload.closed.answer_key)
+        return analysis, places
 
 
 def cell(share: float) -> str:
@@ -65,15 +65,15 @@ def test_three_accuracies_and_the_drop_of_a_known_model(tmp_path: Path) -> None:
     """What is not known is answered with A: right where the right option stands there. Open, half
     is known. No judge is asked about options."""
     chooser = Chooser(KNOWN, OPEN)
-    study, places = studied(tmp_path, chooser)
+    analysis, places = studied(tmp_path, chooser)
     original = sum(n in KNOWN or n % 4 == 0 for n in range(N)) / N
     shuffled = sum(n in KNOWN or places[n] == 0 for n in range(N)) / N
     opened = len(OPEN) / N
-    assert heads(study) == (
+    assert heads(analysis) == (
         "model", "n", "options", "options shuffled", "open", "by shuffling", "relative drop %",
         "no grade",
     )  # fmt: skip
-    (row,) = rows(study)
+    (row,) = rows(analysis)
     assert row[:2] == ("scripted/model direct", f"{N}")
     assert row[2].startswith(cell(original))
     assert row[3].startswith(cell(shuffled))
@@ -82,23 +82,23 @@ def test_three_accuracies_and_the_drop_of_a_known_model(tmp_path: Path) -> None:
     drop = (original - opened) / original
     assert row[6].startswith(cell(drop))
     assert row[7] == "0 + 0 + 0"
-    by_name = {mark.column: mark for mark in study.data.marks}
+    by_name = {mark.column: mark for mark in analysis.data.marks}
     assert by_name["relative drop"].value == pytest.approx(drop)
     assert by_name["relative drop"].low < drop < by_name["relative drop"].high
     assert [by_name[x].value for x in ("options", "options shuffled", "open")] == pytest.approx(
         [original, shuffled, opened]
     )
     assert chooser.judged == N
-    assert f"{100 * drop:.1f}% of accuracy" in study.finding
+    assert f"{100 * drop:.1f}% of accuracy" in analysis.finding
 
 
 def test_replies_without_a_choice_are_apart_from_every_accuracy(tmp_path: Path) -> None:
     """Ten questions that get no choice over options are left out of all three forms and counted,
     in each of the two forms over options."""
     mute = range(0, N, 6)
-    study, places = studied(tmp_path, Chooser(KNOWN, OPEN, mute))
+    analysis, places = studied(tmp_path, Chooser(KNOWN, OPEN, mute))
     rest = [n for n in range(N) if n not in mute]
-    (row,) = rows(study)
+    (row,) = rows(analysis)
     assert row[1] == f"{len(rest)}"
     assert row[2].startswith(cell(sum(n in KNOWN or n % 4 == 0 for n in rest) / len(rest)))
     assert row[3].startswith(cell(sum(n in KNOWN or places[n] == 0 for n in rest) / len(rest)))
@@ -125,13 +125,13 @@ def test_it_takes_two_ways_of_the_same_questions(tmp_path: Path) -> None:
         forms = forms_of(workspace, tmp_path, 8)
         workspace.run([*forms.values()], models="sim/ann?ability=1")
         with pytest.raises(BadUsage, match="here options was asked"):
-            workspace.study("choices", forms["original"])
-        study = workspace.study("choices", forms["original"], forms["shuffled"])
-        assert heads(study) == (
+            workspace.analysis("choices", forms["original"])
+        analysis = workspace.analysis("choices", forms["original"], forms["shuffled"])
+        assert heads(analysis) == (
             "model", "n", "options", "options shuffled", "by shuffling", "relative drop %",
             "no grade",
         )  # fmt: skip
-        (row,) = rows(study)
+        (row,) = rows(analysis)
         assert row[0] == "sim/ann?ability=1.0 direct (simulated)"
         assert (row[2][:5], row[4][:4], *row[5:]) == ("100.0", "+0.0", "\u2014", "0 + 0")
         others = [{**row, "closed_question": f"{row['closed_question']} ?"} for row in twin_rows(4)]
@@ -141,7 +141,7 @@ def test_it_takes_two_ways_of_the_same_questions(tmp_path: Path) -> None:
         (other,) = workspace.build_form(bank, posed="shuffled")
         workspace.run(other, models="sim/ann?ability=1")
         with pytest.raises(BadUsage, match="no question in common"):
-            workspace.study("choices", forms["original"], other)
+            workspace.analysis("choices", forms["original"], other)
 
 
 class Breaking(Chooser):
@@ -167,9 +167,11 @@ def test_a_failed_call_is_no_score_and_keeps_its_model_out(tmp_path: Path) -> No
             [*forms.values()], models=["scripted/model", "scripted/frail"], judge="scripted/judge"
         )
         assert [result.complete for result in results].count(False) == 2  # both over options
-        study = workspace.study("choices", *forms.values())
-    assert [row[0] for row in rows(study)] == ["scripted/model direct"]
-    assert study.notes[-1] == ("Left out, not complete on every form here: scripted/frail direct.")
+        analysis = workspace.analysis("choices", *forms.values())
+    assert [row[0] for row in rows(analysis)] == ["scripted/model direct"]
+    assert analysis.notes[-1] == (
+        "Left out, not complete on every form here: scripted/frail direct."
+    )
 
 
 def test_several_shuffles_count_together(tmp_path: Path) -> None:
@@ -184,14 +186,14 @@ def test_several_shuffles_count_together(tmp_path: Path) -> None:
             *workspace.build_form(bank, posed="shuffled", seeds=[1, 2, 3]),
         ]
         workspace.run(forms, models="scripted/model")
-        study = workspace.study("choices", *forms)
+        analysis = workspace.analysis("choices", *forms)
         firsts = [
-            stored.loaded.item.payload.order[0] == stored.loaded.facts[0].payload.gold
+            stored.loaded.item.payload.order[0] == stored.loaded.facts[0].payload.answer_key
             for form in forms[1:]
             for page in workspace.store.items.pages(form.id)
             for stored in page
         ]
-    (row,) = rows(study)
+    (row,) = rows(analysis)
     assert row[1] == "24"
     assert row[2].startswith(cell(6 / 24))  # what is never known is A: right in each fourth
     assert row[3].startswith(cell(sum(firsts) / len(firsts)))

@@ -15,7 +15,7 @@ from proofstone.records.tables import Row
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 
-FILE = Path(__file__).parent / "labelled_replies.jsonl"
+FILE = Path(__file__).parent / "labelled_responses.jsonl"
 LABELLED = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
 
 

@@ -30,18 +30,18 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, s
     return left.value.code, out, err
 
 
-def replies() -> list[dict[str, Any]]:
+def responses() -> list[dict[str, Any]]:
     question = {"question": "Who found number 1?", "answer": "Finder-1", "aliases": ["F. One"]}
     said = ["Finder-1.", "f. One", "I believe that it was Finder-1.", "Nobody-1", "I do not know."]
-    rows = [{**question, "reply": text, "mark": place} for place, text in enumerate(said)]
-    return [*rows, {**question, "reply": "", "mark": 5}]
+    rows = [{**question, "response": text, "mark": place} for place, text in enumerate(said)]
+    return [*rows, {**question, "response": "", "mark": 5}]
 
 
 def test_a_file_is_graded_by_rule_and_the_rest_waits(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Row by row in order, each column kept; the exit code says that it is not whole."""
-    path = write_rows(elsewhere, replies())
+    path = write_rows(elsewhere, responses())
     code, out, err = told(capsys, "grade", path, "-o", "graded.jsonl")
     rows = [json.loads(line) for line in Path("graded.jsonl").read_text("utf-8").splitlines()]
     assert code == 3
@@ -63,7 +63,7 @@ def test_a_judge_grades_what_no_rule_settles(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Its models are those of the folder's settings; nothing is left behind in it."""
-    path, desk = write_rows(elsewhere, replies()), Desk()
+    path, desk = write_rows(elsewhere, responses()), Desk()
     with serving(desk) as server:
         configure(elsewhere, server.url)
         code, _out, err = told(
@@ -91,9 +91,9 @@ def test_replies_that_cannot_be_read_are_told_together(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = [
-        {"question": "Q?", "answer": "", "reply": "x"},
+        {"question": "Q?", "answer": "", "response": "x"},
         {"question": "Q?", "answer": "a"},
-        {"question": "Q?", "answer": "a", "reply": "x", "ask": "twice"},
+        {"question": "Q?", "answer": "a", "response": "x", "ask": "twice"},
     ]
     code, _out, err = told(capsys, "grade", write_rows(elsewhere, rows))
     assert code == 2

@@ -79,7 +79,7 @@ def test_another_judge_is_another_scoring_of_the_same_replies(tmp_path: Path) ->
     """The contestant is not asked again; both scorings stay, the newest counts."""
     desk = Desk()
     with asked(tmp_path, desk, judge="scripted/judge") as (workspace, run):
-        desk.label = lambda _reply: "INCORRECT"
+        desk.label = lambda _response: "INCORRECT"
         workspace.score(run, judge="scripted/harsh")
         first, second = workspace.scorings(run)
         assert (first.judge, second.judge) == ("scripted/judge", "scripted/harsh")
@@ -93,7 +93,7 @@ def test_runs_by_different_judges_are_not_compared(tmp_path: Path) -> None:
     tell. A second scoring of both by one judge makes them comparable."""
     desk = Desk()
     with asked(tmp_path, desk, judge="scripted/judge") as (workspace, first):
-        desk.label = lambda _reply: "INCORRECT"
+        desk.label = lambda _response: "INCORRECT"
         (form,) = workspace.store.lookup.every("form")
         (result,) = workspace.run(
             form, models="scripted/solver", replicate="again", judge="scripted/harsh"
@@ -125,7 +125,7 @@ def test_runs_by_different_judges_are_not_compared(tmp_path: Path) -> None:
 )
 def test_a_judge_that_gives_no_label_is_no_score(tmp_path: Path, said: str) -> None:
     """It is asked again twice; then the reply has no grade, and every figure is over the others."""
-    desk = Desk(lambda reply: said if "do not know" in reply else judge_of_sayings(reply))
+    desk = Desk(lambda response: said if "do not know" in response else judge_of_sayings(response))
     with asked(tmp_path, desk, judge="scripted/judge") as (workspace, run):
         board = workspace.leaderboard(run)
         found = shares(board)
@@ -138,7 +138,7 @@ def test_a_judge_that_gives_no_label_is_no_score(tmp_path: Path, said: str) -> N
 
 def test_a_judge_that_was_not_heard_is_asked_another_time(tmp_path: Path) -> None:
     """A failed judge is never the contestant's error: the replies wait."""
-    desk = Desk(lambda reply: None if "do not know" in reply else judge_of_sayings(reply))
+    desk = Desk(lambda response: None if "do not know" in response else judge_of_sayings(response))
     with asked(tmp_path, desk, judge="scripted/judge") as (workspace, run):
         assert workspace.score(run, judge="scripted/judge").waiting == C
         assert not workspace.leaderboard(run).standings[0].ranked
@@ -159,8 +159,8 @@ def test_a_panel_decides_by_its_majority_and_keeps_every_vote(tmp_path: Path) ->
         assert current.judge == ", ".join(judges)
     assert len(verdicts) == N - 4
     assert desk.judged == 3 * (N - 4)
-    assert {len(verdict.ballots) for verdict in verdicts} == {3}
-    assert all(ballot.reason for verdict in verdicts for ballot in verdict.ballots)
+    assert {len(verdict.judge_votes) for verdict in verdicts} == {3}
+    assert all(judge_vote.reason for verdict in verdicts for judge_vote in verdict.judge_votes)
 
 
 def test_a_simulated_respondent_is_no_judge(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_a_simulated_respondent_is_no_judge(tmp_path: Path) -> None:
 
 def test_an_exported_run_is_counted_as_the_leaderboard_counts_it(tmp_path: Path) -> None:
     """Each reply with its grade, the judge's reason and its categories; by type of answer too."""
-    out = tmp_path / "replies.jsonl"
+    out = tmp_path / "responses.jsonl"
     with asked(tmp_path, Desk(), judge="scripted/judge") as (workspace, run):
         workspace.export(run, out)
     rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""``report --study judges``: the same replies under several judges, with exact figures."""
+"""``report --analysis judges``: the same replies under several judges, with exact figures."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ class Bench(Desk):
         return super().__call__(seen)
 
 
-def harsh(reply: str) -> str:
+def harsh(response: str) -> str:
     """Holds what is hedged against it."""
-    return "INCORRECT" if "believe" in reply else judge_of_sayings(reply)
+    return "INCORRECT" if "believe" in response else judge_of_sayings(response)
 
 
-def mute(reply: str) -> str:
+def mute(response: str) -> str:
     """Has no label for what is not attempted."""
-    return "well" if "do not know" in reply else judge_of_sayings(reply)
+    return "well" if "do not know" in response else judge_of_sayings(response)
 
 
 def studied(
@@ -57,7 +57,7 @@ def studied(
             (result,) = workspace.run(form, models=model)
             for judge in judges:
                 workspace.score(f"run:{result.planned.run.id.hex()}", judge=f"scripted/{judge}")
-        return workspace.study("judges", form)
+        return workspace.analysis("judges", form)
 
 
 def value(cell: str) -> float:
@@ -66,9 +66,9 @@ def value(cell: str) -> float:
 
 def test_each_judge_has_the_measures_of_its_own_labels(tmp_path: Path) -> None:
     """The harsh judge holds four hedged replies of twenty against the solver."""
-    study = studied(tmp_path, "fair", "harsh")
-    assert heads(study) == ("model", "judge", "n", "correct", "NA", "IN", "CGA", "F", "unparsed")
-    fair, strict, shy, also_shy = rows(study)
+    analysis = studied(tmp_path, "fair", "harsh")
+    assert heads(analysis) == ("model", "judge", "n", "correct", "NA", "IN", "CGA", "F", "unparsed")
+    fair, strict, shy, also_shy = rows(analysis)
     assert fair[:3] == ("scripted/solver direct", "scripted/fair", "20")
     assert [value(cell) for cell in fair[3:7]] == [40.0, 20.0, 40.0, 50.0]
     assert [value(cell) for cell in strict[3:7]] == [20.0, 20.0, 60.0, 25.0]
@@ -80,26 +80,26 @@ def test_each_judge_has_the_measures_of_its_own_labels(tmp_path: Path) -> None:
 def test_agreement_is_of_what_a_judge_was_asked(tmp_path: Path) -> None:
     """16 replies of the solver and 20 of the shy one; 4 labels differ. CORRECT, INCORRECT, NOT
     ATTEMPTED by one: 4, 8, 24; by the other: 0, 12, 24."""
-    study = studied(tmp_path, "fair", "harsh")
-    (row,) = rows(study, 1)
-    cells = dict(zip(heads(study, 1), row, strict=True))
+    analysis = studied(tmp_path, "fair", "harsh")
+    (row,) = rows(analysis, 1)
+    cells = dict(zip(heads(analysis, 1), row, strict=True))
     asked = TO_JUDGE + N
     chance = (8 * 12 + 24 * 24) / asked**2
     kappa = ((asked - 4) / asked - chance) / (1 - chance)
     assert cells["judges"] == "scripted/fair / scripted/harsh"
-    assert (cells["replies"], cells["no label"]) == (str(asked), "0")
+    assert (cells["responses"], cells["no label"]) == (str(asked), "0")
     assert value(cells["agree"]) == round(100 * (asked - 4) / asked, 1)
     assert value(cells["kappa"]) == round(kappa, 2)
     assert cells["order"] == "the same"
     assert value(cells["tau-b, over items"]) == 1.0
-    moved = dict(zip(heads(study, 2), rows(study, 2)[0], strict=True))
+    moved = dict(zip(heads(analysis, 2), rows(analysis, 2)[0], strict=True))
     assert moved["model"] == "scripted/solver direct"
     assert value(moved["correct"]) == -100 * 4 / N
     assert value(moved["IN"]) == +100 * 4 / N
     assert value(moved["F"]) == pytest.approx(
         100 * (8 / (16 + 16 + 4) - 16 / (16 + 16 + 4)), abs=0.1
     )
-    assert study.finding == (
+    assert analysis.finding == (
         f"scripted/fair and scripted/harsh agree on {cells['agree'].split()[0]}% "
         f"{cells['agree'].partition(' ')[2]} of 36 replies that a judge decided, kappa "
         f"{cells['kappa']}. All judges put the models in the same order."
@@ -107,28 +107,28 @@ def test_agreement_is_of_what_a_judge_was_asked(tmp_path: Path) -> None:
 
 
 def test_replies_without_a_label_are_in_no_agreement_and_told(tmp_path: Path) -> None:
-    study = studied(tmp_path, "fair", "mute", models=("scripted/solver",))
-    (row,) = rows(study, 1)
-    cells = dict(zip(heads(study, 1), row, strict=True))
-    assert (cells["replies"], cells["no label"], value(cells["agree"])) == ("12", "4", 100.0)
-    assert [row[-1] for row in rows(study)] == ["0.0% (0 of 20)", "20.0% (4 of 20)"]
+    analysis = studied(tmp_path, "fair", "mute", models=("scripted/solver",))
+    (row,) = rows(analysis, 1)
+    cells = dict(zip(heads(analysis, 1), row, strict=True))
+    assert (cells["responses"], cells["no label"], value(cells["agree"])) == ("12", "4", 100.0)
+    assert [row[-1] for row in rows(analysis)] == ["0.0% (0 of 20)", "20.0% (4 of 20)"]
     assert cells["order"] == "\u2014"
-    assert "There are no two models whose order a judge could change." in study.finding
+    assert "There are no two models whose order a judge could change." in analysis.finding
 
 
 def test_three_judges_are_three_pairs_and_all_marks_are_in_the_figure(tmp_path: Path) -> None:
-    study = studied(tmp_path, "fair", "harsh", "mute", models=("scripted/solver",))
-    assert len(rows(study, 1)) == 3
-    assert study.finding.startswith(
+    analysis = studied(tmp_path, "fair", "harsh", "mute", models=("scripted/solver",))
+    assert len(rows(analysis, 1)) == 3
+    assert analysis.finding.startswith(
         "Of 3 pairs of judges, scripted/harsh and scripted/mute agree least: on"
     )
-    marks = figure_rows(study.data)
+    marks = figure_rows(analysis.data)
     assert [(row["series"], row["judge"], row["correct"]) for row in marks] == [
         ("scripted/solver direct", "scripted/fair", pytest.approx(8 / 20)),
         ("scripted/solver direct", "scripted/harsh", pytest.approx(4 / 20)),
         ("scripted/solver direct", "scripted/mute", pytest.approx(8 / 16)),
     ]
-    text = section_text(study)
+    text = section_text(analysis)
     assert "Agreement of judges, on the replies that a judge was asked about" in text
 
 

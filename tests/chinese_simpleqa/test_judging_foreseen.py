@@ -67,7 +67,7 @@ def test_score_says_what_judges_would_take_and_asks_nobody(
     code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--json", *asked)
     found = json.loads(out)
     assert code == 0
-    assert (found["of"], found["replies"]["likely"]) == (N, TO_JUDGE)
+    assert (found["of"], found["responses"]["likely"]) == (N, TO_JUDGE)
     dear, two = found["judges"]
     assert dear["judge"] == "scripted/dear"
     assert dear["amounts"]["requests"]["high"] == TO_JUDGE * 2 * 2
@@ -115,7 +115,7 @@ def test_a_dry_run_foresees_its_judges(
     )  # fmt: skip
     judging = json.loads(out)["judging"]
     assert code == 0
-    assert (judging["of"], judging["replies"]) == (N, {"low": 0, "high": N, "likely": None})
+    assert (judging["of"], judging["responses"]) == (N, {"low": 0, "high": N, "likely": None})
     (dear,) = judging["judges"]
     assert dear["amounts"]["requests"] == {"low": 0, "high": N, "likely": None}
     assert dear["amounts"]["tokens"]["low"] == 0

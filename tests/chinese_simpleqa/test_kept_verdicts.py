@@ -61,9 +61,9 @@ def test_a_purge_takes_the_words_and_leaves_the_labels(judged: Path) -> None:
             empty_verdicts(connection, schema.score_verdict.c.unit_id, units)
         after = verdicts(workspace)
     assert [each.label for each in after] == [each.label for each in before]
-    assert all(ballot.reason for each in before for ballot in each.ballots)
-    assert not any(ballot.reason for each in after for ballot in each.ballots)
-    assert not any(heard.reason for each in after for b in each.ballots for heard in b.heard)
+    assert all(judge_vote.reason for each in before for judge_vote in each.judge_votes)
+    assert not any(judge_vote.reason for each in after for judge_vote in each.judge_votes)
+    assert not any(heard.reason for each in after for b in each.judge_votes for heard in b.heard)
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:

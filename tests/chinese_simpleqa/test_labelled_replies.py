@@ -1,6 +1,6 @@
 """Two hundred replies labelled by hand, in two languages: what a rule settles is right.
 
-``labelled_replies.jsonl`` holds a question with its answer, a reply, the grade that it deserves by
+``labelled_responses.jsonl`` holds a question with its answer, a reply, the grade that it deserves by
 the three definitions, and what kind of reply it is. ``bare``: the answer or an alias and nothing
 else; a rule settles these, and those within a tolerance that the question states.
 """
@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from proofstone.methods.chinese_simpleqa.graded_files import graded_row, read_replies
+from proofstone.methods.chinese_simpleqa.graded_files import graded_row, read_responses
 from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.sameness import GRADES
 from proofstone.records.tables import Row
-from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict
 
-FILE = Path(__file__).parent / "labelled_replies.jsonl"
+FILE = Path(__file__).parent / "labelled_responses.jsonl"
 ROWS: list[dict[str, Any]] = [
     json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()
 ]
@@ -34,17 +34,17 @@ class Labels:
 
     def __init__(self) -> None:
         self.asked = 0
-        self._known = {(row["question"], row["reply"]): row["grade"] for row in ROWS}
+        self._known = {(row["question"], row["response"]): row["grade"] for row in ROWS}
 
     async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
         self.asked += 1
         label = self._known[question.exhibits[0].text, question.exhibits[-1].text]
-        ballot = Ballot(judge="labels", state="voted", label=label, reason="by hand")
-        return PanelVerdict(state="decided", label=label, ballots=(ballot,))
+        judge_vote = JudgeVote(judge="labels", state="voted", label=label, reason="by hand")
+        return PanelVerdict(state="decided", label=label, judge_votes=(judge_vote,))
 
 
 async def graded(judge: Labels | None) -> list[dict[str, Any]]:
-    units = read_replies(Row(f"line {n}", row) for n, row in enumerate(ROWS, start=1))
+    units = read_responses(Row(f"line {n}", row) for n, row in enumerate(ROWS, start=1))
     scores = await METHOD.score(units, judge)
     by_unit = {
         place: [score for score in scores if score.unit == place] for place in range(len(units))
@@ -85,20 +85,22 @@ async def test_a_judge_that_is_right_brings_every_label_back() -> None:
 @pytest.mark.parametrize("prefix", ["Not ", "不是"])
 async def test_no_reply_is_settled_once_something_stands_before_it(prefix: str) -> None:
     """A negation is no dress."""
-    rows = [{**row, "reply": prefix + row["reply"]} for row in ROWS if row["reply"]]
-    units = read_replies(Row(f"line {n}", row) for n, row in enumerate(rows, start=1))
+    rows = [{**row, "response": prefix + row["response"]} for row in ROWS if row["response"]]
+    units = read_responses(Row(f"line {n}", row) for n, row in enumerate(rows, start=1))
     assert await METHOD.score(units, None) == []
 
 
 async def test_a_reply_cut_off_is_looked_at_and_an_empty_one_is_not() -> None:
     """What was said before the cut may be the answer; nothing is no answer."""
-    (unit,) = read_replies([Row("line 1", {"question": "Q?", "answer": "a", "reply": "a"})])
-    cut = replace(unit, replies={s: replace(r, finish="length") for s, r in unit.replies.items()})
+    (unit,) = read_responses([Row("line 1", {"question": "Q?", "answer": "a", "response": "a"})])
+    cut = replace(
+        unit, responses={s: replace(r, finish="length") for s, r in unit.responses.items()}
+    )
     (score, *_rest) = await METHOD.score([cut], None)
     assert (score.outcome, score.value, score.flags) == ("answered", 1.0, ("truncated",))
-    none = {s: replace(r, text=" ", finish="length") for s, r in unit.replies.items()}
-    (score, *_rest) = await METHOD.score([replace(unit, replies=none)], None)
+    none = {s: replace(r, text=" ", finish="length") for s, r in unit.responses.items()}
+    (score, *_rest) = await METHOD.score([replace(unit, responses=none)], None)
     assert (score.outcome, score.value) == ("truncated", None)
-    refused = {s: replace(r, text="", refusal="I must not") for s, r in unit.replies.items()}
-    (score, *_rest) = await METHOD.score([replace(unit, replies=refused)], None)
+    refused = {s: replace(r, text="", refusal="I must not") for s, r in unit.responses.items()}
+    (score, *_rest) = await METHOD.score([replace(unit, responses=refused)], None)
     assert (score.outcome, score.value) == ("refused", None)

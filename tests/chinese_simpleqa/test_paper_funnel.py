@@ -19,7 +19,7 @@ from proofstone.methods.chinese_simpleqa.payloads import Pair
 from proofstone.methods.chinese_simpleqa.review import check_answer
 from proofstone.records.builds import BuildFunnel, Drop, Kept, Step, StepContext, StepName
 from proofstone.records.reviews import ANSWER_STATES, AnswerPolicy, Review, ReviewTask
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 DOC = Path(__file__).resolve().parents[2] / "docs" / "short-questions.md"
 GENERATED = 10_000
@@ -81,7 +81,7 @@ def evidence(row: Made, _context: StepContext) -> Kept:
 
 
 def _judged(row: Made, said: str, reason: str) -> Kept:
-    read = read_label(Reply(text=said), LABELS, "json")
+    read = read_label(Response(text=said), LABELS, "json")
     assert read.label, read.trouble
     return row if read.label == "MEETS" else Drop(reason)
 
@@ -103,7 +103,7 @@ def people(row: Made, _context: StepContext) -> Kept:
     return row if found.state == "kept" else Drop(found.state)
 
 
-def reviews_of(row: Made, target: bytes, gold: str) -> list[Review]:
+def reviews_of(row: Made, target: bytes, answer_key: str) -> list[Review]:
     """What the two, and where it needs one a further person, said of a question."""
 
     def said(who: str, answer: str, urls: int = 2, task: ReviewTask = "answer") -> Review:
@@ -116,15 +116,15 @@ def reviews_of(row: Made, target: bytes, gold: str) -> list[Review]:
     def decided(who: str, verdict: str, task: ReviewTask) -> Review:
         return Review(target=target, task=task, verdict=verdict, reviewer=who.encode() * 32, at=0.0)
 
-    other, dressed, longer = "别人", f"“{gold}”。", f"{gold}先生"
-    first, second = said("a", gold), said("b", dressed)
+    other, dressed, longer = "别人", f"“{answer_key}”。", f"{answer_key}先生"
+    first, second = said("a", answer_key), said("b", dressed)
     elsewhere = structs.replace(first, reviewer=b"b" * 32, urls=ELSEWHERE)
     told = {
         "unfit": [first, decided("b", "unfit", "answer")],
-        "one page": [first, said("b", gold, urls=1)],
+        "one page": [first, said("b", answer_key, urls=1)],
         "no list": [first, elsewhere],
         "differs": [said("a", other), said("b", other), decided("c", "differs", "same")],
-        "third": [said("a", other), second, said("c", gold, urls=0, task="third")],
+        "third": [said("a", other), second, said("c", answer_key, urls=0, task="third")],
         "compared": [said("a", longer), said("b", longer), decided("c", "same", "same")],
     }
     return told.get(row.people, [first, second])

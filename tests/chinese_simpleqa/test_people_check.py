@@ -12,7 +12,7 @@ from proofstone.errors import BadInput
 from proofstone.methods.chinese_simpleqa.payloads import Pair
 from proofstone.methods.chinese_simpleqa.review import (
     authoritative_sites,
-    carried_sites,
+    bundled_sites,
     check_answer,
 )
 from proofstone.records.reviews import (
@@ -210,7 +210,7 @@ def test_ones_own_list_adds_and_takes_away() -> None:
     )  # fmt: skip
     assert authoritative_sites(["-wikipedia.org", "b.org"], "l", known) == ("b.org",)
     assert authoritative_sites(["-*", "b.org"], "l", known) == ("b.org",)
-    assert {"wikipedia.org", "baike.baidu.com", ".edu", "gov.cn"} <= set(carried_sites())
+    assert {"wikipedia.org", "baike.baidu.com", ".edu", "gov.cn"} <= set(bundled_sites())
 
 
 def test_a_list_tells_every_line_that_is_no_site_and_refuses_an_empty_one() -> None:

@@ -57,12 +57,12 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 def ingest(
-    workspace: Workspace, title: str, text: str, licence: str = "", year: int | None = None
+    workspace: Workspace, title: str, text: str, license: str = "", year: int | None = None
 ) -> str:
     """A document, and its name as an input."""
     file = workspace.folder / f"{title}.md"
     file.write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
-    stated = Stated(licence=licence, year=year)
+    stated = Stated(license=license, year=year)
     report = ingest_paths(workspace.store, [file], clock=workspace.clock, stated=stated)
     return f"source:{report.taken[0].id.hex()}"
 

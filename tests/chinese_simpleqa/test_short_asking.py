@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from proofstone.choices.likelihood import VARIANTS
 from proofstone.errors import BadInput, BadUsage
-from proofstone.methods.chinese_simpleqa.ask import WAYS, messages, prepare
+from proofstone.methods.chinese_simpleqa.ask import PROMPT_METHODS, messages, prepare
 from proofstone.methods.chinese_simpleqa.method import METHOD
 from proofstone.methods.chinese_simpleqa.payloads import ShortQuestion
 from proofstone.methods.chinese_simpleqa.sameness import ReadAnswer, grade_question, read_answer
 from proofstone.records.calls import Message
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt
 
-OPEN = [way for way in WAYS if way not in VARIANTS]
+OPEN = [prompt_method for prompt_method in PROMPT_METHODS if prompt_method not in VARIANTS]
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 FORM = ItemSet(name="f", kind="imported", method="chinese_simpleqa")
 QUESTIONS = {
@@ -38,17 +38,17 @@ def written(turns: list[Message]) -> str:
 
 
 @pytest.mark.parametrize("language", QUESTIONS)
-@pytest.mark.parametrize("way", OPEN)
-def test_prompts_are_as_they_were_read(way: str, language: str) -> None:
-    chat = prepare(way, 0, FORM, None)
-    shots = prepare(way, 2, FORM, None)
+@pytest.mark.parametrize("prompt_method", OPEN)
+def test_prompts_are_as_they_were_read(prompt_method: str, language: str) -> None:
+    chat = prepare(prompt_method, 0, FORM, None)
+    shots = prepare(prompt_method, 2, FORM, None)
     found = [
         written(messages(loaded(language), chat)),
         written(messages(loaded(language), shots)),
         written(messages(loaded(language), replace(shots, as_text=True))),
     ]
     text = "=== two examples\n".join(found[:2]) + "=== as one text\n" + found[2]
-    assert text == (SNAPSHOTS / f"{way}.{language}.txt").read_text(encoding="utf-8")
+    assert text == (SNAPSHOTS / f"{prompt_method}.{language}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -63,12 +63,12 @@ def test_a_judge_is_asked_in_these_words(language: str) -> None:
 
 def test_no_example_has_the_answer_or_the_question() -> None:
     """Whatever the place from which they are counted."""
-    way = prepare("direct", 4, FORM, None)
+    prompt_method = prepare("direct", 4, FORM, None)
     for first in range(6):
         asked = loaded("en", answer="Fe", question="In which city does the Eiffel Tower stand?")
         asked = LoadedItem(replace(asked.item, id=bytes([0] * 7 + [first])), ())
-        text = written(messages(asked, way)[:-1])
-        assert len(messages(asked, way)) == 2 * 4 + 1
+        text = written(messages(asked, prompt_method)[:-1])
+        assert len(messages(asked, prompt_method)) == 2 * 4 + 1
         assert "iron" not in text
         assert "Eiffel" not in text
 
@@ -81,22 +81,26 @@ def test_ways_and_examples_that_there_are_not_are_refused() -> None:
 
 
 def test_all_that_shapes_a_prompt_is_in_its_hash() -> None:
-    made = {prepare(way, shots, FORM, None).prompt_hash for way in OPEN for shots in (0, 2)}
+    made = {
+        prepare(prompt_method, shots, FORM, None).prompt_hash
+        for prompt_method in OPEN
+        for shots in (0, 2)
+    }
     assert len(made) == 2 * len(OPEN)
 
 
 def test_a_template_of_ones_own_asks_in_any_language() -> None:
     own = OwnPrompt("kurz.jinja", "Antworte kurz ({{ language }}): {{ question }}")
     METHOD.prompts.check(own, "direct", FORM)
-    way = replace(prepare("direct", 0, FORM, None), own_prompt=own)
-    (turn,) = messages(loaded("fr"), way)
+    prompt_method = replace(prepare("direct", 0, FORM, None), own_prompt=own)
+    (turn,) = messages(loaded("fr"), prompt_method)
     assert turn.text == f"Antworte kurz (fr): {QUESTIONS['fr'][0]}"
     with pytest.raises(BadInput, match="it must use question"):
         METHOD.prompts.check(OwnPrompt("x", "{{ way }}"), "direct", FORM)
 
 
 @pytest.mark.parametrize(
-    ("way", "text", "read"),
+    ("prompt_method", "text", "read"),
     [
         ("direct", "Answer: Hg", ReadAnswer("Answer: Hg")),
         ("cot", "It melts at -39.\nAnswer: mercury", ReadAnswer("mercury")),
@@ -117,5 +121,5 @@ def test_a_template_of_ones_own_asks_in_any_language() -> None:
             "x\n", flags=("no-confidence",))),
     ],
 )  # fmt: skip
-def test_what_of_a_reply_is_the_answer(way: str, text: str, read: ReadAnswer) -> None:
-    assert read_answer(text, way) == read
+def test_what_of_a_reply_is_the_answer(prompt_method: str, text: str, read: ReadAnswer) -> None:
+    assert read_answer(text, prompt_method) == read

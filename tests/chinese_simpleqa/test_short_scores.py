@@ -10,11 +10,11 @@ import pytest
 from proofstone.methods.chinese_simpleqa.ask import STEPS
 from proofstone.methods.chinese_simpleqa.payloads import AskedChoice, Choice, Pair, ShortQuestion
 from proofstone.methods.chinese_simpleqa.sameness import BY_RULE, GRADED, SURE
-from proofstone.methods.chinese_simpleqa.score import gold, score, units
+from proofstone.methods.chinese_simpleqa.score import answer_key, score, units
 from proofstone.records.items import Item, LoadedItem, Unit
 from proofstone.records.knowledge import Fact
-from proofstone.records.runs import Reply, Score
-from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.records.runs import Response, Score
+from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict
 
 OPEN = LoadedItem(
     Item(
@@ -36,7 +36,7 @@ CHOICE = LoadedItem(
         Fact(
             id=b"metal",
             kind="chinese_simpleqa.choice",
-            payload=Choice(question="Which is liquid?", options=("tin", "mercury"), gold=1),
+            payload=Choice(question="Which is liquid?", options=("tin", "mercury"), answer_key=1),
         ),
     ),
 )
@@ -58,8 +58,8 @@ def decided(label: str, **about: Any) -> PanelVerdict:
     return PanelVerdict(state="decided", label=label, **about)
 
 
-def unit(item: LoadedItem, text: str, way: str = "direct", **about: Any) -> Unit:
-    (one,) = units(item, {STEPS[way]: Reply(text=text, **about)}, 0)
+def unit(item: LoadedItem, text: str, prompt_method: str = "direct", **about: Any) -> Unit:
+    (one,) = units(item, {STEPS[prompt_method]: Response(text=text, **about)}, 0)
     return one
 
 
@@ -67,8 +67,8 @@ def scored(one: Unit, judge: Panel | None = None) -> dict[str, Score]:
     return {found.measure: found for found in asyncio.run(score([one], judge))}
 
 
-def graded(item: LoadedItem, text: str, way: str = "direct", **about: Any) -> Score:
-    return scored(unit(item, text, way, **about))[GRADED]
+def graded(item: LoadedItem, text: str, prompt_method: str = "direct", **about: Any) -> Score:
+    return scored(unit(item, text, prompt_method, **about))[GRADED]
 
 
 def test_a_question_is_one_unit_that_depends_on_its_fact() -> None:
@@ -77,8 +77,8 @@ def test_a_question_is_one_unit_that_depends_on_its_fact() -> None:
     resting = LoadedItem(OPEN.item, (fact,))
     assert unit(resting, "x").clusters == (("fact", b"fact"),)
     assert units(OPEN, {}, 0) == ()
-    assert gold(unit(OPEN, "x")) == ("", 0)
-    assert gold(unit(CHOICE, "x")) == ("B", 2)
+    assert answer_key(unit(OPEN, "x")) == ("", 0)
+    assert answer_key(unit(CHOICE, "x")) == ("B", 2)
 
 
 def test_the_reference_itself_is_settled_by_rule() -> None:
@@ -124,18 +124,18 @@ def test_a_judges_label_is_the_grade(
 
 def test_judges_that_were_not_heard_leave_a_reply_waiting() -> None:
     """Unless those that were heard decide without them."""
-    lost = (Ballot(judge="m", state="failed"),)
+    lost = (JudgeVote(judge="m", state="failed"),)
     for verdict in (
-        PanelVerdict(state="no_quorum", ballots=lost),
-        decided("CORRECT", by_rule=True, ballots=lost),
+        PanelVerdict(state="no_quorum", judge_votes=lost),
+        decided("CORRECT", by_rule=True, judge_votes=lost),
     ):
         assert scored(unit(OPEN, "The Rhine"), Panel(verdict)) == {}
-    heard = decided("CORRECT", ballots=lost)
+    heard = decided("CORRECT", judge_votes=lost)
     assert scored(unit(OPEN, "The Rhine"), Panel(heard))[GRADED].value == 1.0
 
 
 @pytest.mark.parametrize(
-    ("text", "way", "about", "outcome", "flags"),
+    ("text", "prompt_method", "about", "outcome", "flags"),
     [
         ("", "direct", {}, "refused", ()),
         ("", "direct", {"finish": "length"}, "truncated", ()),
@@ -145,9 +145,9 @@ def test_judges_that_were_not_heard_leave_a_reply_waiting() -> None:
     ],
 )
 def test_a_reply_without_an_answer_has_no_value(
-    text: str, way: str, about: dict[str, Any], outcome: str, flags: tuple[str, ...]
+    text: str, prompt_method: str, about: dict[str, Any], outcome: str, flags: tuple[str, ...]
 ) -> None:
-    found = graded(OPEN, text, way, **about)
+    found = graded(OPEN, text, prompt_method, **about)
     assert (found.outcome, found.value, found.basis, found.flags) == (
         outcome,
         None,

@@ -10,11 +10,11 @@ from scripted_solver import Desk, judge_of_sayings, made_rows, write_rows
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.browse.show import look
-from proofstone.records.verdicts import Ballot, Heard, PanelVerdict
+from proofstone.records.verdicts import Heard, JudgeVote, PanelVerdict
 from proofstone.results.report import board_of, selection_of
 from proofstone.results.request import BoardAsked
-from proofstone.results.trace import show_replies
-from proofstone.results.trust import trust_lines
+from proofstone.results.trace import show_responses
+from proofstone.results.trust import data_quality_lines
 from proofstone.run.judges import verdict_lines
 from serving import HurriedClock, configure, serving
 
@@ -25,7 +25,9 @@ N = 5
 def judged(tmp_path: Path) -> Iterator[tuple[Workspace, str]]:
     """A run that a judge graded who says nothing to the point of what is not attempted, and that
     was then graded by two others."""
-    desk = Desk(lambda reply: "perhaps" if "do not know" in reply else judge_of_sayings(reply))
+    desk = Desk(
+        lambda response: "perhaps" if "do not know" in response else judge_of_sayings(response)
+    )
     with create_workspace(tmp_path / "work") as workspace, serving(desk) as server:
         workspace.clock = HurriedClock()
         configure(workspace.folder, server.url)
@@ -35,7 +37,7 @@ def judged(tmp_path: Path) -> Iterator[tuple[Workspace, str]]:
 
 
 def response_of(workspace: Workspace, run: str, outcome: str | None) -> str:
-    (shown,) = show_replies(workspace.store, workspace.find(run), outcome=outcome, limit=1)
+    (shown,) = show_responses(workspace.store, workspace.find(run), outcome=outcome, limit=1)
     return shown.response
 
 
@@ -66,7 +68,7 @@ def test_a_reply_without_a_label_shows_what_the_judge_last_said(
 ) -> None:
     """Asked three times; the reply as listed by outcome says so too."""
     workspace, run = judged
-    (shown,) = show_replies(workspace.store, workspace.find(run), outcome="unparsed", limit=1)
+    (shown,) = show_responses(workspace.store, workspace.find(run), outcome="unparsed", limit=1)
     lines = str(shown).splitlines()
     place = lines.index("--- judge scripted/judge: no label in 3 replies (unknown label)")
     assert lines[place + 1] == "it says: I do not know."
@@ -80,19 +82,19 @@ def test_what_is_unparsed_is_put_down_to_the_judge(judged: tuple[Workspace, str]
     assert advice.what == f"{100 / N:.1f}% unparsed (1 of {N})"
     assert advice.try_next.startswith("the judge's replies held no label")
     assert "score RUN --judge OTHER" in advice.try_next
-    abouts = [line.about for line in trust_lines(made.evidence)]
+    abouts = [line.about for line in data_quality_lines(made.evidence)]
     assert "Replies on which no judge gave a label" in abouts
 
 
 def test_a_tie_and_a_judge_that_was_not_heard_are_told_apart() -> None:
     voted = [
-        Ballot(judge="a", state="voted", label="X"),
-        Ballot(judge="b", state="voted", label="Y"),
+        JudgeVote(judge="a", state="voted", label="X"),
+        JudgeVote(judge="b", state="voted", label="Y"),
     ]
-    tied = PanelVerdict(state="tied", ballots=tuple(voted))
+    tied = PanelVerdict(state="tied", judge_votes=tuple(voted))
     assert list(verdict_lines(tied)) == ["--- judge a: X", "--- judge b: Y", "--- together: tied"]
-    kept = PanelVerdict(state="decided", label="Y", by_rule=True, ballots=tuple(voted))
+    kept = PanelVerdict(state="decided", label="Y", by_rule=True, judge_votes=tuple(voted))
     assert list(verdict_lines(kept))[-1] == "--- together: Y, by the rule for ties"
-    failed = Ballot(judge="c", state="failed", trouble="rate_limited", heard=(Heard(order=0),))
-    lone = PanelVerdict(state="no_quorum", ballots=(failed,))
+    failed = JudgeVote(judge="c", state="failed", trouble="rate_limited", heard=(Heard(order=0),))
+    lone = PanelVerdict(state="no_quorum", judge_votes=(failed,))
     assert list(verdict_lines(lone)) == ["--- judge c: not heard (rate limited)"]

@@ -40,8 +40,8 @@ class Known:
 
     def __init__(self, answers: Mapping[str, str]) -> None:
         self._said = {
-            question: ROUND[place % len(ROUND)][0].replace("{answer}", gold)
-            for place, (question, gold) in enumerate(answers.items())
+            question: ROUND[place % len(ROUND)][0].replace("{answer}", answer_key)
+            for place, (question, answer_key) in enumerate(answers.items())
         }
         self.grades = {
             question: ROUND[place % len(ROUND)][1] for place, question in enumerate(answers)
@@ -52,11 +52,11 @@ class Known:
         text = request["messages"][-1]["content"]
         if request["model"] == "model":
             return answer(self._said[text.partition("问题：")[2].strip("\n")])
-        reply = text.partition("[回答 | ")[2]
-        if "不知道" in reply:
+        response = text.partition("[回答 | ")[2]
+        if "不知道" in response:
             label = "NOT_ATTEMPTED"
         else:
-            label = "INCORRECT" if "无名氏" in reply else "CORRECT"
+            label = "INCORRECT" if "无名氏" in response else "CORRECT"
         return answer(json.dumps({"reason": "照定义判断", "label": label}))
 
 

@@ -8,11 +8,11 @@ import pytest
 
 from proofstone.choices.answer_format import read_answer_format
 from proofstone.errors import BadInput
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 
 @pytest.mark.parametrize(
-    ("stated", "reply", "found"),
+    ("stated", "response", "found"),
     [
         ("regex:Final: ([A-D])", "Final: B", "B"),
         ("regex Final: ([A-D])", "Final: A, no. Final: B", "B"),
@@ -35,16 +35,16 @@ from proofstone.records.runs import Reply
         ("json:$.answer", '{"other": 1} ' * 250 + '{"answer": "B"} {', None),
     ],
 )
-def test_what_a_format_finds(stated: str, reply: str, found: str | None) -> None:
-    assert read_answer_format(stated).find(reply) == found
+def test_what_a_format_finds(stated: str, response: str, found: str | None) -> None:
+    assert read_answer_format(stated).find(response) == found
 
 
 def test_a_reply_is_its_answer_and_unparsed_without_one() -> None:
     stated = read_answer_format("regex:Final: ([A-D])")
-    cut = stated.applied(Reply(text="Final: B because", finish="length"))
+    cut = stated.applied(Response(text="Final: B because", finish="length"))
     assert (cut.text, cut.finish) == ("B", "stop")  # stated before it was cut off
-    assert stated.applied(Reply(text="The answer is B.")).text == ""
-    refused = stated.applied(Reply(text="I cannot answer that."), is_refusal=True)
+    assert stated.applied(Response(text="The answer is B.")).text == ""
+    refused = stated.applied(Response(text="I cannot answer that."), is_refusal=True)
     assert (refused.text, refused.refusal) == ("", "I cannot answer that.")
 
 

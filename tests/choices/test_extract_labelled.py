@@ -14,9 +14,9 @@ import pytest
 
 from proofstone.choices.extraction import extract_choice
 from proofstone.choices.outcomes import read_choice
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
-FILE = Path(__file__).parent / "labelled" / "replies.jsonl"
+FILE = Path(__file__).parent / "labelled" / "responses.jsonl"
 LANGUAGES = {"en", "zh", "es", "fr", "de", "pt", "ru", "ja", "ko", "ar"}
 
 
@@ -26,11 +26,11 @@ class Labelled(msgspec.Struct, frozen=True):
     language: str
     letters: str
     expected: str
-    reply: str
+    response: str
 
 
 def read(row: Labelled) -> str:
-    reading = read_choice(Reply(text=row.reply), row.letters)
+    reading = read_choice(Response(text=row.response), row.letters)
     return reading.extraction.letter if reading.outcome == "answered" else ""
 
 
@@ -52,18 +52,18 @@ def test_at_least_99_of_100_are_read_as_by_hand() -> None:
 def test_no_letter_is_read_where_none_is_chosen(language: str) -> None:
     rows = [row for row in ROWS if row.language == language and not row.expected]
     assert len(rows) >= 10
-    assert {row.reply: read(row) for row in rows if read(row)} == {}
+    assert {row.response: read(row) for row in rows if read(row)} == {}
 
 
 @pytest.mark.parametrize("language", sorted(LANGUAGES))
 def test_what_is_chosen_is_read_in_each_language(language: str) -> None:
     rows = [row for row in ROWS if row.language == language and row.expected]
     assert len(rows) >= 15
-    assert {row.reply: read(row) for row in rows if read(row) != row.expected} == {}
+    assert {row.response: read(row) for row in rows if read(row) != row.expected} == {}
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter", "tier"),
+    ("response", "letter", "tier"),
     [
         ("The third reading is off, so [[B]] stays.", "B", "marked"),
         ("[[B]] stays. The third reading is off.", "B", "marked"),
@@ -76,13 +76,13 @@ def test_what_is_chosen_is_read_in_each_language(language: str) -> None:
         ("The array [[i]] is empty.", "", ""),
     ],
 )
-def test_a_letter_in_double_brackets_is_stated(reply: str, letter: str, tier: str) -> None:
-    found = extract_choice(reply, "ABCD")
+def test_a_letter_in_double_brackets_is_stated(response: str, letter: str, tier: str) -> None:
+    found = extract_choice(response, "ABCD")
     assert (found.letter, found.tier) == (letter, tier)
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"),
+    ("response", "letter"),
     [
         ("La respuesta es el cobre.", "B"),
         ("La réponse est le cuivre.", "C"),
@@ -91,15 +91,15 @@ def test_a_letter_in_double_brackets_is_stated(reply: str, letter: str, tier: st
     ],
 )
 def test_an_options_text_counts_behind_the_anchors_of_other_languages(
-    reply: str, letter: str
+    response: str, letter: str
 ) -> None:
     """A text that goes on without a space is no whole option."""
     options = ("zinc", "el cobre", "le cuivre", "Kupfer", "銅線")
-    assert extract_choice(reply, "ABCDE", options).letter == letter
+    assert extract_choice(response, "ABCDE", options).letter == letter
 
 
 @pytest.mark.parametrize(
-    ("reply", "letter"),
+    ("response", "letter"),
     [
         ("La opción incorrecta es la C.", "C"),  # some questions ask for it
         ("Beantwortung: B", "B"),
@@ -109,5 +109,5 @@ def test_an_options_text_counts_behind_the_anchors_of_other_languages(
         ("الإجابة هي B و C", ""),
     ],
 )
-def test_lists_and_other_alphabets_are_no_answer(reply: str, letter: str) -> None:
-    assert extract_choice(reply, "ABCD").letter == letter
+def test_lists_and_other_alphabets_are_no_answer(response: str, letter: str) -> None:
+    assert extract_choice(response, "ABCD").letter == letter

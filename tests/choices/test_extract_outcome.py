@@ -6,11 +6,13 @@ import pytest
 
 from proofstone.choices.extraction import Extraction
 from proofstone.choices.outcomes import read_choice
-from proofstone.records.runs import Finish, Reply
+from proofstone.records.runs import Finish, Response
 
 
 def _read(text: str = "", **about: object) -> tuple[str, str, tuple[str, ...]]:
-    reading = read_choice(Reply(text=text, **about), "ABCD", ("iron", "gold", "zinc", "tin"))  # type: ignore[arg-type]
+    reading = read_choice(
+        Response(text=text, **about), "ABCD", ("iron", "answer_key", "zinc", "tin")
+    )  # type: ignore[arg-type]
     return reading.outcome, reading.extraction.letter, reading.flags
 
 
@@ -105,5 +107,5 @@ def test_several_letters_in_one_statement_are_unparsed() -> None:
 
 
 def test_what_was_read_is_kept_beside_the_outcome() -> None:
-    reading = read_choice(Reply(text="(B)", finish="length"), "ABCD")
+    reading = read_choice(Response(text="(B)", finish="length"), "ABCD")
     assert reading.extraction == Extraction("B", "bracketed", "last line", True)

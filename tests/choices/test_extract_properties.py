@@ -50,10 +50,10 @@ PIECES = st.sampled_from([
 
 
 # fmt: on
-REPLIES = st.one_of(st.text(), st.lists(PIECES, max_size=40).map("".join))
+RESPONSES = st.one_of(st.text(), st.lists(PIECES, max_size=40).map("".join))
 
 
-@given(REPLIES, st.sampled_from(["ABCD", "ABCDEFGHIJ"]))
+@given(RESPONSES, st.sampled_from(["ABCD", "ABCDEFGHIJ"]))
 def test_any_text_is_read_consistently(text: str, letters: str) -> None:
     """Never an error; a letter that is one, an option only where it labels one, a scope with it."""
     found = extract_choice(text, letters)
@@ -70,7 +70,7 @@ def _letter(character: str) -> str:
         return ""
 
 
-@given(REPLIES)
+@given(RESPONSES)
 def test_texts_of_options_never_take_away_a_letter(text: str) -> None:
     """Knowing the texts can only add answers, or read a letter as the words it begins."""
     without = extract_choice(text, "ABCDE")
@@ -78,6 +78,6 @@ def test_texts_of_options_never_take_away_a_letter(text: str) -> None:
     assert known == without or known.tier == "content"
 
 
-@given(REPLIES, st.sampled_from([" ", "\n", "\n\n", "\r\n", "\t"]))
+@given(RESPONSES, st.sampled_from([" ", "\n", "\n\n", "\r\n", "\t"]))
 def test_white_space_behind_a_reply_changes_nothing(text: str, space: str) -> None:
     assert extract_choice(text.rstrip() + space, "ABCD") == extract_choice(text.rstrip(), "ABCD")

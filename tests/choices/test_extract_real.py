@@ -48,7 +48,7 @@ class Row(msgspec.Struct):
     model: str
     question_id: int
     options: list[str]
-    gold: str
+    answer_key: str
     response: str
     ref: Reference
 

@@ -6,11 +6,11 @@ import pytest
 
 from proofstone.choices.extraction import extract_choices
 from proofstone.choices.outcomes import read_choices
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 
 @pytest.mark.parametrize(
-    ("reply", "letters"),
+    ("response", "letters"),
     [
         ("Answer: A, C", "A, C"),
         ("Answer: C, A", "A, C"),
@@ -40,8 +40,8 @@ from proofstone.records.runs import Reply
         ("Vitamin A and vitamin C are healthy.", ""),
     ],
 )
-def test_a_set_of_letters_is_read(reply: str, letters: str) -> None:
-    reading = read_choices(Reply(text=reply), "ABCDE")
+def test_a_set_of_letters_is_read(response: str, letters: str) -> None:
+    reading = read_choices(Response(text=response), "ABCDE")
     assert (reading.extraction.letter if reading.outcome == "answered" else "") == letters
 
 
@@ -50,6 +50,6 @@ def test_letters_that_are_no_options_are_kept_and_choose_nothing() -> None:
     assert (found.letter, found.is_option) == ("A, Z", False)
 
 
-@pytest.mark.parametrize("reply", ["Answer: DB", "Answer: BB"])
-def test_letters_run_together_out_of_order_or_twice_are_no_choice(reply: str) -> None:
-    assert extract_choices(reply, "ABCD").letter == ""
+@pytest.mark.parametrize("response", ["Answer: DB", "Answer: BB"])
+def test_letters_run_together_out_of_order_or_twice_are_no_choice(response: str) -> None:
+    assert extract_choices(response, "ABCD").letter == ""

@@ -32,15 +32,15 @@ CASES = st.tuples(
 
 
 def _draw(case: tuple[int, int, int, int, bool, int], count: int) -> tuple[Subset, OptionSet]:
-    places, smallest, more, n_gold, forbid, seed = case
+    places, smallest, more, n_correct, forbid, seed = case
     sizes = range(smallest, min(smallest + more, 6) + 1)
-    assume(n_gold < places)
-    assume(n_gold in sizes)
-    supply = distractor_supply(places, n_gold, sizes, forbid_subsets=forbid)
+    assume(n_correct < places)
+    assume(n_correct in sizes)
+    supply = distractor_supply(places, n_correct, sizes, forbid_subsets=forbid)
     assume(1 <= count - 1 <= supply)
-    gold = subsets(places, n_gold)[seed % len(subsets(places, n_gold))]
+    answer_key = subsets(places, n_correct)[seed % len(subsets(places, n_correct))]
     words = words_of(seed, 0, "test")
-    return gold, draw_options(words, places, gold, count, sizes, forbid_subsets=forbid)
+    return answer_key, draw_options(words, places, answer_key, count, sizes, forbid_subsets=forbid)
 
 
 @given(CASES, st.integers(2, MOST_OPTIONS))
@@ -48,15 +48,15 @@ def test_one_option_is_gold_and_every_other_holds_something_else(
     case: tuple[int, int, int, int, bool, int], count: int
 ) -> None:
     """As many options as asked for, no two alike, of permitted sizes; gold stands where it says."""
-    gold, drawn = _draw(case, count)
+    answer_key, drawn = _draw(case, count)
     places, smallest, more, *_ = case
     assert len(drawn.options) == count == len(set(drawn.options))
-    assert drawn.options[drawn.gold] == gold.places
+    assert drawn.options[drawn.answer_key] == answer_key.places
     for at, option in enumerate(drawn.options):
         assert list(option) == sorted(set(option))
         assert set(option) <= set(range(places))
         assert smallest <= len(option) <= min(smallest + more, 6)
-        assert at == drawn.gold or not set(option) <= set(gold.places)
+        assert at == drawn.answer_key or not set(option) <= set(answer_key.places)
 
 
 @given(CASES, st.integers(3, MOST_OPTIONS))
@@ -80,12 +80,15 @@ def test_no_option_is_a_proper_subset_where_that_is_forbidden(
 
 def test_all_distractors_can_be_drawn() -> None:
     """Of 4 places with 2 gold ones, sizes 1 to 3: 14 sets, less gold and its two single places."""
-    gold = subsets(4, 2)[0]
+    answer_key = subsets(4, 2)[0]
     sizes = range(1, 4)
     assert distractor_supply(4, 2, sizes, forbid_subsets=False) == 14 - 3
-    drawn = draw_options(words_of(1, 1, "all"), 4, gold, 1 + 11, sizes)
+    drawn = draw_options(words_of(1, 1, "all"), 4, answer_key, 1 + 11, sizes)
     expected = {
-        one for n in sizes for one in combinations(range(4), n) if not set(one) < set(gold.places)
+        one
+        for n in sizes
+        for one in combinations(range(4), n)
+        if not set(one) < set(answer_key.places)
     }
     assert set(drawn.options) == expected
 
@@ -101,10 +104,11 @@ def test_without_subsets_the_largest_size_counts() -> None:
 
 @pytest.mark.parametrize("count", [2, 4, 8, 10])
 def test_gold_stands_anywhere_with_the_same_chance(count: int) -> None:
-    gold = subsets(9, 3)[7]
+    answer_key = subsets(9, 3)[7]
     n = 4000
     places = Counter(
-        draw_options(words_of(5, i, "position"), 9, gold, count, range(2, 5)).gold for i in range(n)
+        draw_options(words_of(5, i, "position"), 9, answer_key, count, range(2, 5)).answer_key
+        for i in range(n)
     )
     assert set(places) == set(range(count))
     chi_square = sum((seen - n / count) ** 2 / (n / count) for seen in places.values())
@@ -113,13 +117,13 @@ def test_gold_stands_anywhere_with_the_same_chance(count: int) -> None:
 
 def test_sizes_of_distractors_are_uniform() -> None:
     """Sets of 2, 3 and 4 come equally often, although there are far more sets of 4."""
-    gold = subsets(10, 3)[0]
+    answer_key = subsets(10, 3)[0]
     n = 1500
     sizes = Counter(
         len(option)
         for i in range(n)
-        for option in draw_options(words_of(6, i, "size"), 10, gold, 5, range(2, 5)).options
-        if option != gold.places
+        for option in draw_options(words_of(6, i, "size"), 10, answer_key, 5, range(2, 5)).options
+        if option != answer_key.places
     )
     assert sum(sizes.values()) == 4 * n
     assert sum((seen - 2000) ** 2 / 2000 for seen in sizes.values()) < 23  # p = 1e-5, 2 df

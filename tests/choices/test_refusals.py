@@ -7,7 +7,7 @@ from time import perf_counter
 import pytest
 
 from proofstone.choices.outcomes import opens_with_refusal, read_choice
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 REFUSALS = {
     "es": [
@@ -148,7 +148,7 @@ def rows(told: dict[str, list[str]]) -> list[tuple[str, str]]:
 
 
 def outcome(text: str, **about: str) -> str:
-    return read_choice(Reply(text=text, **about), "ABCD").outcome  # type: ignore[arg-type]
+    return read_choice(Response(text=text, **about), "ABCD").outcome  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("language", "text"), rows(REFUSALS))

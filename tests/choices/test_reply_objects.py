@@ -9,7 +9,7 @@ import pytest
 from msgspec import Struct
 
 from proofstone.choices.outcomes import ask_for
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 
 class Named(Struct):
@@ -19,27 +19,30 @@ class Named(Struct):
 
 
 @pytest.mark.parametrize(
-    ("replies", "found"),
+    ("responses", "found"),
     [
-        ([Reply(text='{"name": "Ada"}')], Named("Ada")),
-        ([Reply(text='{"name": 1}'), Reply(text='{"name": "Ada"}')], Named("Ada")),
-        ([Reply(text="I will not."), Reply(text="No.")], "No."),
+        ([Response(text='{"name": "Ada"}')], Named("Ada")),
+        ([Response(text='{"name": 1}'), Response(text='{"name": "Ada"}')], Named("Ada")),
+        ([Response(text="I will not."), Response(text="No.")], "No."),
         (
-            [Reply(text='{"name": "Bo"}', thinking_unclosed=True), Reply(text='{"name": "Ada"}')],
+            [
+                Response(text='{"name": "Bo"}', thinking_unclosed=True),
+                Response(text='{"name": "Ada"}'),
+            ],
             Named("Ada"),
         ),
-        ([Reply(text='{"name": 1}'), Reply(text='{"name": 2}')], '{"name": 2}'),
+        ([Response(text='{"name": 1}'), Response(text='{"name": 2}')], '{"name": 2}'),
     ],
 )
 async def test_a_reply_of_another_shape_is_asked_for_once_more(
-    replies: list[Reply], found: Named | str
+    responses: list[Response], found: Named | str
 ) -> None:
-    left: Iterator[Reply] = iter(replies)
+    left: Iterator[Response] = iter(responses)
     tries: list[int] = []
 
-    async def call(name: str, messages: Any, **asked: Any) -> Reply:
+    async def call(name: str, messages: Any, **asked: Any) -> Response:
         tries.append(asked["reask"])
         return next(left)
 
     assert await ask_for(call, "names", [], Named, {}) == found  # type: ignore[arg-type]
-    assert tries == list(range(len(replies)))
+    assert tries == list(range(len(responses)))

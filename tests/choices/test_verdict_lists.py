@@ -12,7 +12,7 @@ from test_extract_adversarial import BUDGET_S, CHARACTERS, REPEATED
 from proofstone.choices.options import roman
 from proofstone.choices.outcomes import read_verdicts
 from proofstone.choices.verdicts import extract_verdicts, read_label
-from proofstone.records.runs import Finish, Reply
+from proofstone.records.runs import Finish, Response
 
 T, F, N = "true", "false", ""
 
@@ -232,13 +232,13 @@ def test_each_statement_has_an_outcome_of_its_own(
     text: str, finish: Finish, outcome: str, flags: tuple[str, ...], each: list[str]
 ) -> None:
     """A verdict stated before the cut counts; one that only reasoning implies does not."""
-    read = read_verdicts(Reply(text=text, finish=finish), 2)
+    read = read_verdicts(Response(text=text, finish=finish), 2)
     assert (read.outcome, read.flags) == (outcome, flags)
     assert [reading.outcome for reading in read.readings] == each
 
 
 def test_a_missing_verdict_and_one_both_ways_say_which_they_are() -> None:
-    read = read_verdicts(Reply(text="i: True\nii: True or False"), 3)
+    read = read_verdicts(Response(text="i: True\nii: True or False"), 3)
     assert [reading.flags for reading in read.readings] == [
         (), ("several answers",), ("missing verdict",),
     ]  # fmt: skip

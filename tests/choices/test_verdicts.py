@@ -12,7 +12,7 @@ from test_extract_adversarial import BUDGET_S, CHARACTERS, REPEATED
 from proofstone.choices.extraction import Extraction
 from proofstone.choices.outcomes import read_verdict
 from proofstone.choices.verdicts import extract_verdict
-from proofstone.records.runs import Finish, Reply
+from proofstone.records.runs import Finish, Response
 
 STATED = [
     # English, marked
@@ -142,7 +142,7 @@ def test_what_says_both_says_neither(text: str) -> None:
     found = extract_verdict(text)
     assert (found.letter, found.is_option) == ("", False)
     assert found.tier
-    reading = read_verdict(Reply(text=text))
+    reading = read_verdict(Response(text=text))
     assert (reading.outcome, reading.flags) == ("unparsed", ("several answers",))
 
 
@@ -168,12 +168,12 @@ def test_the_outcome_is_decided_as_for_options(
     text: str, finish: Finish, outcome: str, flags: tuple[str, ...]
 ) -> None:
     """A bare word in a reply that was cut off may be the beginning of more."""
-    reading = read_verdict(Reply(text=text, finish=finish))
+    reading = read_verdict(Response(text=text, finish=finish))
     assert (reading.outcome, reading.flags) == (outcome, flags)
 
 
 def test_thinking_that_never_ends_is_not_read() -> None:
-    reading = read_verdict(Reply(text="Answer: True", thinking_unclosed=True))
+    reading = read_verdict(Response(text="Answer: True", thinking_unclosed=True))
     assert (reading.outcome, reading.flags) == ("truncated", ("thinking unclosed",))
 
 

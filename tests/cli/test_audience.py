@@ -13,18 +13,18 @@ from serving import configure, serving
 from small_bank import rows, write_lines
 from told import Proofstone
 
-STATEMENT, REPLY, REASONING, PROMPT = (
-    f"planted-{kind}-5e1f" for kind in ("statement", "reply", "reasoning", "prompt")
+STATEMENT, RESPONSE, REASONING, PROMPT = (
+    f"planted-{kind}-5e1f" for kind in ("statement", "response", "reasoning", "prompt")
 )
-SHOWN_INSIDE = (STATEMENT, REPLY, REASONING, PROMPT)
-HIDDEN = tuple(f"planted-reason-of-a-{what}" for what in ("fact", "ruling", "retirement"))
+SHOWN_INSIDE = (STATEMENT, RESPONSE, REASONING, PROMPT)
+HIDDEN = tuple(f"planted-reason-of-a-{what}" for what in ("fact", "override", "exclusion"))
 MODELS = tuple(f"scripted/m{number}" for number in range(4))
 
 
 def talkative(seen: Seen) -> Act:
     """Answers that hold texts, right ones and wrong ones, one without an answer."""
     letter = "ABCD"[(seen.number // 3) % 4]
-    said = f"{REPLY} Answer: {letter}" if seen.number % 5 else REPLY
+    said = f"{RESPONSE} Answer: {letter}" if seen.number % 5 else RESPONSE
     return answer(said, reasoning_content=REASONING)
 
 
@@ -58,11 +58,11 @@ def test_own_runs_for_the_public_hold_no_text(
     people gave."""
     run = proofstone("list", "run", "-w", worked, "--json").json[0]["id"]
     shown = proofstone("show", run, "-n", 1, "-w", worked, "--json").json
-    first = (shown if isinstance(shown, list) else shown["replies"])[0]
-    reply = f"{run[:8]}/{first['item']}/0"
+    first = (shown if isinstance(shown, list) else shown["responses"])[0]
+    response = f"{run[:8]}/{first['item']}/0"
     assert (
         proofstone(
-            "correct", "override", reply, "correct", "--reason", HIDDEN[1], "-w", worked
+            "correct", "override", response, "correct", "--reason", HIDDEN[1], "-w", worked
         ).code
         == 0
     )
@@ -77,7 +77,7 @@ def test_own_runs_for_the_public_hold_no_text(
         tables = ("--tables", "csv,tex", "--tables-to", tmp_path / audience)
         report = proofstone("report", *how, "-o", page, *tables)
         assert (report.json["page"], report.json["audience"]) == (str(page), audience)
-        audit = proofstone("audit", *how, "-o", audited, "--work-list", tmp_path / "work.jsonl")
+        audit = proofstone("audit", *how, "-o", audited, "--flagged-items", tmp_path / "work.jsonl")
         assert audit.json["audience"] == audience
         said[audience] = [
             page.read_text(encoding="utf-8"), audited.read_text(encoding="utf-8"),
@@ -108,7 +108,7 @@ def test_each_page_says_first_whom_it_is_for(
         assert f"<strong>{other}</strong>" not in text
 
 
-ITEM, GOLD, WRONG, PASSAGE, ADVICE = (
+ITEM, ANSWER_KEY, WRONG, PASSAGE, ADVICE = (
     f"planted {kind} 77c0" for kind in ("item", "right answer", "wrong answer", "passage", "note")
 )
 
@@ -124,8 +124,8 @@ def foreign(tmp_path: Path) -> Path:
             lines.append(
                 {
                     "question": f"{ITEM} {item}?", "model": f"m{who}", "score": int(is_right),
-                    "answer": f"{GOLD} {item}" if is_right else f"{WRONG} {item}",
-                    "gold": f"{GOLD} {item}", "passage": f"{PASSAGE} {item // 2}",
+                    "answer": f"{ANSWER_KEY} {item}" if is_right else f"{WRONG} {item}",
+                    "answer_key": f"{ANSWER_KEY} {item}", "passage": f"{PASSAGE} {item // 2}",
                     "topic": f"{ADVICE} {item % 2} " + "so long that it is a text. " * 4,
                 }
             )  # fmt: skip
@@ -141,9 +141,9 @@ def test_files_for_the_public_number_their_items(
     found = {}
     for audience in ("internal", "public"):
         told = proofstone(
-            "audit", foreign, "--item", "question", "--answer", "answer", "--gold", "gold",
+            "audit", foreign, "--item", "question", "--answer", "answer", "--answer-key", "answer_key",
             "--cluster", "passage", "--stratum", "topic", "--audience", audience,
-            "-o", page, "--work-list", work, "--json", "--tables", "csv,tex", "--tables-to",
+            "-o", page, "--flagged-items", work, "--json", "--tables", "csv,tex", "--tables-to",
             tmp_path / audience,
         )  # fmt: skip
         assert told.code == 0, told.err
@@ -159,10 +159,10 @@ def test_files_for_the_public_number_their_items(
         else:
             assert all(f"{ITEM} 0?" in text and f"{WRONG} 0" in text for text in written)
     ours, theirs = found["internal"], found["public"]
-    assert [row["place"] for row in ours["work_list"]] == [
-        row["place"] for row in theirs["work_list"]
+    assert [row["place"] for row in ours["flagged_items"]] == [
+        row["place"] for row in theirs["flagged_items"]
     ]
-    accused = theirs["work_list"][0]
+    accused = theirs["flagged_items"][0]
     assert (accused["target"], accused["distractor"][:7]) == ("item 1", "answer ")
     rows = [board["board"]["standings"][0]["ranked"] for board in (ours, theirs)]
     assert rows[0] == rows[1]

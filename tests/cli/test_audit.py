@@ -31,7 +31,7 @@ llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
 95% intervals for knowledge like this bank's; each item counts the same (items with a score)
 
 note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
-               are wide. For these alone, with other items: --estimand bank.
+               are wide. For these alone, with other items: --population bank.
 pairs          The difference between the two is not statistically significant.
 resolution     These are too few independent items to find any difference between two models. These
                items cannot show a difference of any size between two models.
@@ -258,7 +258,7 @@ def test_few_clusters_are_noted_where_intervals_speak_of_others(
 ) -> None:
     """Three books are guessed from a name; for these alone items count."""
     assert "only 3 clusters" in proofstone("audit", wide).out
-    assert "only 3 clusters" not in proofstone("audit", wide, "--estimand", "bank").out
+    assert "only 3 clusters" not in proofstone("audit", wide, "--population", "bank").out
 
 
 def test_models_that_never_differ_are_said_to_be_level(

@@ -67,7 +67,7 @@ def test_replies_with_confidence_length_and_positions_are_told_in_chinese(
     table, page = tmp_path / "results.csv", tmp_path / "page.html"
     table.write_text(LONG, encoding="utf-8")
     assert proofstone("audit", table, "-o", page, "--language", "zh").code == 0
-    roles = {"item", "model", "sample", "score", "answer", "gold", "confidence", "tokens"}
+    roles = {"item", "model", "sample", "score", "answer", "answer_key", "confidence", "tokens"}
     text = page.read_text(encoding="utf-8")
     assert english_in(text, NAMES | roles | {"Brier", "Chen", "Rao", "Scott"}) == set()
     assert "把握" in text

@@ -20,9 +20,11 @@ def results(folder: Path, cell: Callable[[str], str] = str, *, by_original: bool
     for n in range(40):
         for order in ORDERS:
             right = "ABCD"[order.index("A")]
-            gold = "A" if by_original else right
+            answer_key = "A" if by_original else right
             for model, answer in (("knows", right), ("first", "A")):
-                rows.append(f"q{n},{model},{int(answer == right)},{answer},{gold},{cell(order)}")
+                rows.append(
+                    f"q{n},{model},{int(answer == right)},{answer},{answer_key},{cell(order)}"
+                )
     path = folder / "orders.csv"
     path.write_text("\n".join(["item,model,score,answer,gold,shown", *rows]) + "\n", "utf-8")
     return path

@@ -171,7 +171,11 @@ def test_parameters_that_cannot_be_are_refused_together(made: Path, proofstone: 
         (("grade", "bank:beef"), "no bank is named 'beef'", "there is: old-books-"),
         (("run", "old-books", "-m", "opnai/gpt"), "no provider is named 'opnai'", "known are"),
         (("run", "old-books", "-m", "gpt"), "has no slash", "write provider/model"),
-        (("run", "old-books", "-m", "sim/a", "--ask", "loud"), "is named 'loud'", "direct, cot"),
+        (
+            ("run", "old-books", "-m", "sim/a", "--prompt-method", "loud"),
+            "is named 'loud'",
+            "direct, cot",
+        ),
         (("run", "old-books", "-m", "sim/a?skill=1"), "'skill' is no parameter", "ability"),
         (("export", "old-books", "-o", "x.xyz"), 'has the suffix ".xyz"', "Use one of .jsonl"),
     ],

@@ -205,7 +205,10 @@ def test_what_judges_may_have_cost_is_told_once_after_a_kill(
     the next one says nothing of it."""
     asked = [{"id": f"q{n}", "question": f"Who found stone {n}?", "answer": f"Finder {n}"}
              for n in range(120)]  # fmt: skip
-    with child_server("--reply", "Somebody else") as url, create_workspace(tmp_path / "w") as work:
+    with (
+        child_server("--response", "Somebody else") as url,
+        create_workspace(tmp_path / "w") as work,
+    ):
         configure(work.folder, url, PRICE)
         form = work.import_form(
             write_lines(tmp_path / "asked.jsonl", asked), method="chinese_simpleqa"

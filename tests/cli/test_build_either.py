@@ -40,7 +40,7 @@ def test_with_a_model_inputs_are_sources(work: Path, proofstone: Proofstone) -> 
     assert (told.json["complete"], told.json["facts"]) == (True, 2 * 3)
     models = {role: str(model) for role, model in dict(told.json["models"]).items()}
     assert models == {
-        "writer": "scripted/author", "falsifier": "scripted/author", "judge": "scripted/judge",
+        "writer": "scripted/author", "perturber": "scripted/author", "judge": "scripted/judge",
     }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from told import Proofstone
 BOOK = "\n\n".join(
     f"Pure {metal} conducts electric current well at room temperature because its electrons move "
     f"freely through the lattice of {metal}."
-    for metal in ("copper", "silver", "gold")
+    for metal in ("copper", "silver", "answer_key")
 )
 A, B, C = "scripted/a", "scripted/b", "scripted/c"
 
@@ -78,9 +78,9 @@ def test_the_command_takes_a_panel_and_shows_what_it_said(
     assert proofstone("show", name, "--judges", *at).out == SHOWN
     told = proofstone("show", name, "--verdicts", "--step", "support", "-n", "1", *at)
     assert told.err == "more follow: -n 10\n"
-    head, *ballots = told.out.splitlines()[:4]
+    head, *judge_votes = told.out.splitlines()[:4]
     assert head.endswith("support: support: supported")
-    assert ballots == [
+    assert judge_votes == [
         "  scripted/a: supported. seen", "  scripted/b: supported. seen",
         "  scripted/c: unsupported. not in it",
     ]  # fmt: skip

@@ -37,11 +37,11 @@ def test_three_forms_are_made_run_and_compared(
     ran = proofstone("run", "planets", "-m", "sim/ann?ability=1", "-w", empty)
     assert ran.code == 0, ran.err
     named = " ".join(f"form:{form['form'][:8]}" for form in forms)
-    assert f"Next: proofstone report {named} --study choices\n" in ran.err
-    assert proofstone("report", *named.split(), "--study", "choices", "-w", empty).code == 0
-    study = proofstone("report", "planets", "--study", "choices", "-w", empty)
-    assert study.code == 0, study.err
-    title, finding, _blank, head, row, *_notes = study.out.splitlines()
+    assert f"Next: proofstone report {named} --analysis choices\n" in ran.err
+    assert proofstone("report", *named.split(), "--analysis", "choices", "-w", empty).code == 0
+    analysis = proofstone("report", "planets", "--analysis", "choices", "-w", empty)
+    assert analysis.code == 0, analysis.err
+    title, finding, _blank, head, row, *_notes = analysis.out.splitlines()
     assert title == "Accuracy over options and open, on the same questions"
     assert finding == (
         "Asked openly instead of over options, 1 model loses 0.0% of accuracy in the median on "
@@ -54,7 +54,9 @@ def test_three_forms_are_made_run_and_compared(
     assert row.startswith("sim/ann?ability=1.0 direct (simulated)")
     assert row.endswith("0 + 0 + 0")
     out = tmp_path / "drop.csv"
-    assert proofstone("report", "planets", "--study", "choices", "-w", empty, "-o", out).code == 0
+    assert (
+        proofstone("report", "planets", "--analysis", "choices", "-w", empty, "-o", out).code == 0
+    )
     assert len(out.read_text(encoding="utf-8").splitlines()) == 1 + 4
 
 

@@ -204,11 +204,11 @@ def test_leaderboard_ranks_with_intervals(made: Path, proofstone: Proofstone) ->
     assert "SIMULATED respondents" in said.out
     names = re.findall(r"(?m)^ *[\d-]+  (sim/\S+) +(direct|cot) ", said.out)
     assert sorted(names) == [
-        (name, way) for name in ("sim/ann?ability=0.8", "sim/bob?miss=0.5")
-        for way in ("cot", "direct")
+        (name, prompt_method) for name in ("sim/ann?ability=0.8", "sim/bob?miss=0.5")
+        for prompt_method in ("cot", "direct")
     ]  # fmt: skip
     assert "knowledge like this bank's" in said.out
-    fresh = proofstone("leaderboard", "old-books", "-w", made, "--estimand", "bank")
+    fresh = proofstone("leaderboard", "old-books", "-w", made, "--population", "bank")
     assert "95% intervals for this bank" in fresh.out
     level = proofstone("leaderboard", "old-books", "-w", made, "--level", "subfield", "--json").json
     assert level["level"] == "subfield"
@@ -238,7 +238,7 @@ def test_the_leaderboards_json_holds_what_its_table_shows(
     for row in standings["ranked"]:
         estimate = row["estimate"]
         assert 0 <= estimate["low"] <= estimate["value"] <= estimate["high"] <= 1
-        assert (estimate["n"], row["n_replies"], len(row["runs"])) == (QUESTIONS, QUESTIONS, 1)
+        assert (estimate["n"], row["n_responses"], len(row["runs"])) == (QUESTIONS, QUESTIONS, 1)
 
 
 def test_report_writes_one_page(made: Path, tmp_path: Path, proofstone: Proofstone) -> None:
@@ -255,19 +255,19 @@ def test_report_writes_one_page(made: Path, tmp_path: Path, proofstone: Proofsto
 
 def test_extract_adds_the_letter_to_each_row(tmp_path: Path, proofstone: Proofstone) -> None:
     """A file in, rows out to -o and counts on stdout; no workspace; other fields stay."""
-    replies = [
+    responses = [
         ("Answer: B", "B", "answered"),
         ("no idea", "", "unparsed"),
         ("Answer: Q", "Q", "unparsed"),
     ]
     file = write_lines(
-        tmp_path / "replies.jsonl",
-        [{"response": text, "options": 4, "id": n} for n, (text, _l, _o) in enumerate(replies)],
+        tmp_path / "responses.jsonl",
+        [{"response": text, "options": 4, "id": n} for n, (text, _l, _o) in enumerate(responses)],
     )
     out = tmp_path / "out.jsonl"
     said = proofstone("grade", file, "-o", out)
     found = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    assert [(row["letter"], row["outcome"]) for row in found] == [r[1:] for r in replies]
+    assert [(row["letter"], row["outcome"]) for row in found] == [r[1:] for r in responses]
     assert [row["id"] for row in found] == [0, 1, 2]
     assert [line.split() for line in said.out.splitlines()] == [
         ["outcome", "responses"], ["unparsed", "2"], ["answered", "1"],

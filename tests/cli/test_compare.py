@@ -21,7 +21,7 @@ def runs(made: Path) -> dict[str, str]:
     """The names of the runs of the workspace by model and way."""
     with open_workspace(made) as workspace:
         return {
-            f"{run.respondent.partition('?')[0]} {run.way}": f"run:{short(run.id)}"
+            f"{run.respondent.partition('?')[0]} {run.prompt_method}": f"run:{short(run.id)}"
             for _key, run in workspace.store.runs.every()
         }
 
@@ -100,12 +100,12 @@ def test_a_retired_item_is_left_out_of_both(
     with open_workspace(made) as workspace:
         (form,) = workspace.store.lookup.every("form")
         item = workspace.store.items.page(form.id, -1, 1)[0].loaded.item
-        workspace.retire(f"item:{item.id.hex()}", reason="unclear")
+        workspace.exclude(f"item:{item.id.hex()}", reason="unclear")
     both = runs["sim/ann direct"], runs["sim/bob direct"]
     told = proofstone("compare", *both, "-w", made)
     assert "on 7 common items" in told.out
     assert "1 retired left out" in told.out
-    told = proofstone("compare", *both, "-w", made, "--as-scored")
+    told = proofstone("compare", *both, "-w", made, "--ignore-corrections")
     assert "on 8 common items" in told.out
 
 
@@ -177,9 +177,9 @@ def test_a_run_at_two_dates(made: Path, runs: dict[str, str], proofstone: Proofs
         then = datetime.fromtimestamp(workspace.clock.now(), UTC).isoformat()
         time.sleep(0.01)
         workspace.rule(f"{ann.removeprefix('run:')}/{first}/0", "incorrect", reason="a guess")
-        workspace.retire(f"item:{second}", reason="unclear")
+        workspace.exclude(f"item:{second}", reason="unclear")
     told = proofstone("compare", f"{ann}@{then}", ann, "-w", made, "--json").json
-    assert (told["before"]["n_retired"], told["after"]["n_retired"]) == (0, 1)
+    assert (told["before"]["n_excluded"], told["after"]["n_excluded"]) == (0, 1)
     (pair,) = told["pairs"]
     (change,) = [c for c in pair["changes"] if c["factor"] == "corrections"]
     assert change["after"] == "1 reply ruled on"

@@ -59,8 +59,8 @@ def test_only_statements_whose_sentences_no_longer_stand_retire(
 
     listed = proofstone("compare", "Metals", "Metals two", "-o", work / "gone.csv", "-w", work)
     assert "6 statements, each with its decision" in listed.err
-    retired = proofstone("correct", "apply", work / "gone.csv", "-w", work)
-    assert retired.out.startswith("gone.csv   4 excluded   2 kept")
+    excluded = proofstone("correct", "apply", work / "gone.csv", "-w", work)
+    assert excluded.out.startswith("gone.csv   4 excluded   2 kept")
     again = proofstone("compare", "Metals", "Metals two", "--json", "-w", work)
     assert again.json["statements"] == {"stands": 2, "changed": 0, "vanished": 0}
 

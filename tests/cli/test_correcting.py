@@ -1,4 +1,4 @@
-"""``rule``, ``retire``, ``restore`` and ``review erase`` as a person types them."""
+"""``rule``, ``exclude``, ``restore`` and ``review erase`` as a person types them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def row(proofstone: Proofstone, made: Path, *more: str) -> dict[str, Any]:
     """Bob's direct row of the leaderboard."""
     board = proofstone("leaderboard", "old-books", *more, "-w", made, "--json").json
     rows = [row for group in board["standings"] for row in group["ranked"] + group["incomplete"]]
-    return next(row for row in rows if (row["name"], row["way"]) == (BOB, "direct"))
+    return next(row for row in rows if (row["name"], row["prompt_method"]) == (BOB, "direct"))
 
 
 def test_a_ruling_moves_the_leaderboard_and_the_scores_stay(
@@ -45,9 +45,9 @@ def test_a_ruling_moves_the_leaderboard_and_the_scores_stay(
     assert re.search(r"(?m)^Next: proofstone leaderboard run:\w{8}$", said.err)
     after = row(proofstone, made)
     assert after["estimate"]["value"] == pytest.approx(before["estimate"]["value"] + 1 / QUESTIONS)
-    assert after["corrections"] == {"raised": 1, "lowered": 0, "upheld": 0, "void": 0}
-    assert row(proofstone, made, "--as-scored") == before
-    shown = proofstone("show", f"run:{wrong[:8]}", "--outcome", "ruled", "-w", made)
+    assert after["corrections"] == {"raised": 1, "lowered": 0, "upheld": 0, "invalidated": 0}
+    assert row(proofstone, made, "--ignore-corrections") == before
+    shown = proofstone("show", f"run:{wrong[:8]}", "--outcome", "overridden", "-w", made)
     assert f"response:{wrong}" in shown.out
     assert re.search(r"--- ruled correct by actor \w{8}, .*: meant so", shown.out)
 
@@ -55,7 +55,7 @@ def test_a_ruling_moves_the_leaderboard_and_the_scores_stay(
 def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proofstone) -> None:
     (right, *_more) = responses(proofstone, made, "right")
     first = proofstone(
-        "correct", "override", right, "void", "--reason", "a", "-w", made, "--json"
+        "correct", "override", right, "invalidated", "--reason", "a", "-w", made, "--json"
     ).json[0]
     said = proofstone(
         "correct", "override", right, "incorrect", "--reason", "b", "--by", "Bo", "-w", made
@@ -65,14 +65,16 @@ def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proof
         "correct", "override", right, "correct", "--reason", "c", "-w", made, "--json"
     ).json[0]
     assert (again["former"], first["former"]) == ("incorrect", None)
-    assert again["ruling"]["actor"] == first["ruling"]["actor"]
-    assert first["ruling"]["replaces"] is None
+    assert again["override"]["actor"] == first["override"]["actor"]
+    assert first["override"]["replaces"] is None
     assert row(proofstone, made)["corrections"]["upheld"] == 1
 
 
 def test_void_leaves_the_item_out_for_every_model(made: Path, proofstone: Proofstone) -> None:
     (right, *_more) = responses(proofstone, made, "right")
-    proofstone("correct", "override", right, "void", "--reason", "a slip of the page", "-w", made)
+    proofstone(
+        "correct", "override", right, "invalidated", "--reason", "a slip of the page", "-w", made
+    )
     board = proofstone("leaderboard", "old-books", "-w", made, "--json").json
     (group,) = board["standings"]
     assert {row["estimate"]["n"] for row in group["ranked"]} == {QUESTIONS - 1}
@@ -113,12 +115,12 @@ def test_several_problems_are_told_together(made: Path, proofstone: Proofstone) 
     """One of three responses is sound; nothing is stored."""
     (right, *_more) = responses(proofstone, made, "right")
     named = f"{right},a/b,{right[:8]}/ffffffff"
-    said = proofstone("correct", "override", named, "void", "--reason", "x", "-w", made)
+    said = proofstone("correct", "override", named, "invalidated", "--reason", "x", "-w", made)
     assert said.code == 2
     assert "nothing was stored" in said.err
     assert "a/b: " in said.err
     assert f"{right[:8]}/ffffffff: no item is named" in said.err
-    assert row(proofstone, made)["corrections"]["void"] == 0
+    assert row(proofstone, made)["corrections"]["invalidated"] == 0
 
 
 def test_an_item_that_was_not_asked_cannot_be_ruled_on(made: Path, proofstone: Proofstone) -> None:
@@ -127,7 +129,9 @@ def test_an_item_that_was_not_asked_cannot_be_ruled_on(made: Path, proofstone: P
     asked = {name.split("/")[1] for name in responses(proofstone, made, "answered")}
     run = done.json[0]["run"][:8]
     told = [
-        proofstone("correct", "override", f"{run}/{item}", "void", "--reason", "x", "-w", made)
+        proofstone(
+            "correct", "override", f"{run}/{item}", "invalidated", "--reason", "x", "-w", made
+        )
         for item in asked
     ]
     refused = [said.err for said in told if said.code == 2]
@@ -147,8 +151,8 @@ def test_a_retired_item_is_left_out_and_comes_back(made: Path, proofstone: Proof
     assert f"{QUESTIONS - 1} questions" in text
     assert "1 item is retired and left out." in text
     assert row(proofstone, made)["estimate"]["n"] == QUESTIONS - 1
-    assert row(proofstone, made, "--as-scored") == before
-    assert "retired" in proofstone("show", f"item:{item}", "-w", made).out
+    assert row(proofstone, made, "--ignore-corrections") == before
+    assert "excluded" in proofstone("show", f"item:{item}", "-w", made).out
     twice = proofstone("correct", "exclude", f"item:{item}", "--reason", "unclear", "-w", made)
     assert (twice.code, "is retired already" in twice.err) == (2, True)
     assert (
@@ -176,17 +180,17 @@ def test_a_retired_fact_leaves_out_what_rests_on_it(made: Path, proofstone: Proo
 def test_a_person_is_erased_and_the_rulings_stand(made: Path, proofstone: Proofstone) -> None:
     (wrong, *_more) = responses(proofstone, made, "unparsed")
     proofstone("correct", "override", wrong, "correct", "--reason", "x", "-w", made)
-    ruled = row(proofstone, made)
+    overridden = row(proofstone, made)
     said = proofstone("review", "erase", "Ada", "-w", made)
     assert (said.code, said.out.startswith("erased   actor ")) == (0, True)
-    assert row(proofstone, made) == ruled
+    assert row(proofstone, made) == overridden
     gone = proofstone("review", "erase", "Ada", "-w", made)
     assert (gone.code, "no person is known as 'Ada'" in gone.err) == (2, True)
     (made / "again").mkdir()
     second = proofstone(
-        "correct", "override", wrong, "void", "--reason", "y", "-w", made, "--json"
+        "correct", "override", wrong, "invalidated", "--reason", "y", "-w", made, "--json"
     ).json[0]
-    assert second["ruling"]["actor"] != ruled
+    assert second["override"]["actor"] != overridden
 
 
 def test_a_reason_that_holds_a_key_is_scrubbed(made: Path, proofstone: Proofstone) -> None:
@@ -224,8 +228,8 @@ def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proo
         said.out,
     )
     next_lines = [line for line in said.err.splitlines() if line.startswith("Next: ")]
-    assert [re.sub(r"^.* -m (\S+)( --ask cot)?   .*$", r"\2", line) for line in next_lines] == [
-        "", " --ask cot",
+    assert [re.sub(r"^.* -m (\S+)( --prompt-method cot)?   .*$", r"\2", line) for line in next_lines] == [
+        "", " --prompt-method cot",
     ]  # fmt: skip
     assert all(line.startswith("Next: proofstone run old-books-") for line in next_lines)
     new = said.out[5:13]

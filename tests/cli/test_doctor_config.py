@@ -132,7 +132,7 @@ def test_flags_over_the_run_file_and_a_key_that_is_not_set(
     found = settings(
         proofstone(
             "doctor", "--config", "--json", "-w", configured, "--", configured / "run.toml",
-            "--max-connections", "7", "--samples", "5", "--ask", "cot",
+            "--max-connections", "7", "--samples", "5", "--prompt-method", "cot",
         )
     )  # fmt: skip
     assert found["model acme/o3", "max_connections"] == ("7", "flag --max-connections")

@@ -184,7 +184,8 @@ def test_the_work_list_names_the_documents_and_pages_of_items_and_statements(
     _n, items = expected(tmp_path / "work")
     target = tmp_path / "list.jsonl"
     assert (
-        proofstone("audit", "old-books", "-w", tmp_path / "work", "--work-list", target).code == 0
+        proofstone("audit", "old-books", "-w", tmp_path / "work", "--flagged-items", target).code
+        == 0
     )
     listed = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     documents = {row["target"]: row["document"] for row in listed if row["kind"] == "item"}

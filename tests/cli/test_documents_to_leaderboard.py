@@ -25,7 +25,18 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
 
 from printed import pdf, set_lines
 
-METALS = ("Copper", "Silver", "Gold", "Iron", "Zinc", "Tin", "Lead", "Nickel", "Cobalt", "Chrome")
+METALS = (
+    "Copper",
+    "Silver",
+    "AnswerKey",
+    "Iron",
+    "Zinc",
+    "Tin",
+    "Lead",
+    "Nickel",
+    "Cobalt",
+    "Chrome",
+)
 ALLOYS = ("Brass", "Bronze", "Pewter", "Solder", "Nichrome", "Invar", "Steel", "Monel")
 ENGLISH = "{0} of kind {1} conducts current because electrons of kind {1} move in its lattice."
 CHINESE = "第{1}种{0}在常温下能够导电，因为其中的自由电子可以在晶格之间移动。"
@@ -178,7 +189,7 @@ def check_bank(folder: Path, n_pages: int) -> None:
     assert {fact.stratum.book for fact in facts} == {"Metals", "Alloys", "Web"}
     assert {fact.stratum.field for fact in facts} == {"Metallurgy", "Physics"}
     assert {fact.language for fact in facts} == {"en", "zh"}
-    assert roles == {"wrote", "falsified", "checked"}
+    assert roles == {"wrote", "perturbed", "checked"}
 
 
 def check_provenance(folder: Path, proofstone: Proofstone) -> None:
@@ -251,7 +262,7 @@ class Reader(Everyone):
         rows = [row for row in rows if any(word in row for word in TURNED)]
         return {"statements": [{"title": row.split()[0], "text": row} for row in rows[:4]]}
 
-    def _falsify(self, blocks: list[str]) -> object:
+    def _perturb(self, blocks: list[str]) -> object:
         text = blocks[0]
         old, new = next((pair for pair in TURNED.items() if pair[0] in text), (" ", " not "))
         return {
@@ -317,7 +328,7 @@ def test_documents_of_others_do_too(name: str, tmp_path: Path, proofstone: Proof
     assert proofstone("init", work).code == 0
     with serving(Reader(pages)) as server:
         configure(work, server.url, "card = { images = true }")
-        reading = ("--licence", "CC-BY-SA-4.0", "--book", name, "--ocr-model", "scripted/seer")
+        reading = ("--license", "CC-BY-SA-4.0", "--book", name, "--ocr-model", "scripted/seer")
         read = proofstone("ingest", folder, *reading, "-w", work)
         assert read.code == 0, read.err
         with open_workspace(work) as workspace:

@@ -43,7 +43,16 @@ def test_the_screen_of_a_dry_run(made: Path, proofstone: Proofstone) -> None:
     """All replies cost 300 * 2 + 20 * 10 dollars a million, so nothing is in doubt but time."""
     with serving(PLAIN) as server:
         configure(made, server.url, PRICE)
-        run = ("run", "old-books", "-m", "scripted/one", "--ask", "direct,cot", "-w", made)
+        run = (
+            "run",
+            "old-books",
+            "-m",
+            "scripted/one",
+            "--prompt-method",
+            "direct,cot",
+            "-w",
+            made,
+        )
         said = proofstone(*run, "--dry-run", "--pilot", 3, "--budget", "1USD")
         assert (said.code, server.requests) == (0, 6)
         assert proofstone(*run).code == 0
@@ -66,7 +75,7 @@ def test_the_screen_of_a_dry_run(made: Path, proofstone: Proofstone) -> None:
     ]
 
 
-def part(model: str, way: str, n: int, *, money: bool = True, **more: object) -> Part:
+def part(model: str, prompt_method: str, n: int, *, money: bool = True, **more: object) -> Part:
     fields: dict[str, object] = {"questions": 500, "cached": 0, "asked": 20, "to_ask": n, **more}
     amounts = Amounts(
         requests=Range(n, 1.1 * n, 1.04 * n),
@@ -76,7 +85,9 @@ def part(model: str, way: str, n: int, *, money: bool = True, **more: object) ->
     )
     longest = Amounts(tokens=Range(100.0 * n, 5000.0 * n),
                       cost_usd=Range(0.0, 0.05 * n) if money else None)  # fmt: skip
-    return Part(model=model, way=way, amounts=amounts, longest=longest, **fields)  # type: ignore[arg-type]
+    return Part(
+        model=model, prompt_method=prompt_method, amounts=amounts, longest=longest, **fields
+    )  # type: ignore[arg-type]
 
 
 def test_ranges_reasoning_retries_and_missing_prices() -> None:
@@ -136,7 +147,7 @@ def test_a_budget_that_may_do_and_a_pilot_from_the_cache() -> None:
 def test_without_a_pilot_a_range_has_no_middle() -> None:
     bounds = Amounts(requests=Range(12, 12), tokens=Range(2142, 14430), cost_usd=None)
     whole = Part(
-        model="acme/large", way="cot", questions=12, cached=0, asked=0, to_ask=12,
+        model="acme/large", prompt_method="cot", questions=12, cached=0, asked=0, to_ask=12,
         amounts=bounds, longest=bounds, unpriced=True,
     )  # fmt: skip
     found = DryRun(
@@ -197,7 +208,7 @@ def test_prompts_alone_ask_nobody(made: Path, proofstone: Proofstone) -> None:
     with serving(PLAIN) as server:
         configure(made, server.url, PRICE)
         run = ("run", "old-books", "-m", "scripted/one,sim/ann", "-w", made)
-        said = proofstone(*run, "--ask", "direct,cot", "--show", 1)
+        said = proofstone(*run, "--prompt-method", "direct,cot", "--show", 1)
         assert (said.code, server.requests) == (0, 0)
     heads = [line for line in said.out.splitlines() if line.startswith(("===", "---"))]
     assert [re.sub(r"\w{4}   item:\w{8}", "FORM   ITEM", head) for head in heads] == [
@@ -216,7 +227,7 @@ def test_prompts_alone_ask_nobody(made: Path, proofstone: Proofstone) -> None:
 def test_images_are_named_and_nothing_moves_the_cursor() -> None:
     picture = ImagePart(bytes(range(32)), "image/png")
     prompt = RenderedPrompt(
-        way="direct", form="plates-1a2b", item=bytes(32), step="answer",
+        prompt_method="direct", form="plates-1a2b", item=bytes(32), step="answer",
         messages=(Message("system", "Be\tbrief."),
                   Message("user", (TextPart("What is \x1b[2Jthis?\nSay."), picture))),
         to=(SentAs(model="acme/large", settings={"top_p": 0.5}),),

@@ -42,7 +42,7 @@ def test_facts_stand_where_their_source_was_placed_in_a_bank_that_names_the_form
     """Twelve true and twelve falsified statements of one book move; the other book stays."""
     before = {fact.id: fact for fact in facts(workspace)}
     place(workspace)
-    made = workspace.follow_placements("old-books", reason="placed since", by="Ada")
+    made = workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
     assert (made.n_facts, made.n_sources, made.n_with_them) == (2 * PER_BOOK, 1, 0)
     after = facts(workspace)
     moved = [fact for fact in after if fact.corrects is not None]
@@ -66,33 +66,33 @@ def test_forms_and_the_former_bank_stay_as_they_are(workspace: Workspace) -> Non
     held = [fact.id for fact in facts(workspace)]
     (form,) = workspace.store.lookup.every("form")
     place(workspace)
-    made = workspace.follow_placements("old-books", reason="placed since", by="Ada")
+    made = workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
     assert [found.id for found in workspace.store.lookup.every("form")] == [form.id]
     assert [f.id for f in workspace.store.knowledge.bank(former.id).facts()] == held
     assert workspace.find("old-books", "bank").id == made.bank_id
     with pytest.raises(BadUsage, match="was corrected into old-books-"):
-        workspace.follow_placements(f"bank:{short(former.id)}", reason="again", by="Ada")
+        workspace.follow_taxonomy_labels(f"bank:{short(former.id)}", reason="again", by="Ada")
 
 
 def test_what_stands_there_already_is_not_made_anew(workspace: Workspace) -> None:
     with pytest.raises(BadUsage, match="all of old-books stands where its sources are placed"):
-        workspace.follow_placements("old-books", reason="placed since", by="Ada")
+        workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
     place(workspace)
-    workspace.follow_placements("old-books", reason="placed since", by="Ada")
+    workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
     with pytest.raises(BadUsage, match="nothing is changed"):
-        workspace.follow_placements("old-books", reason="placed since", by="Ada")
+        workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
 
 
 def test_what_is_retired_stays_retired(workspace: Workspace) -> None:
     false = next(
         f for f in facts(workspace) if f.stratum.book == "Herbal" and not f.payload.correct
     )
-    workspace.retire(f"fact:{false.id.hex()}", reason="unclear", by="Ada")
+    workspace.exclude(f"fact:{false.id.hex()}", reason="unclear", by="Ada")
     place(workspace)
-    workspace.follow_placements("old-books", reason="placed since", by="Ada")
+    workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
     ids = [fact.id for fact in facts(workspace)]
-    (retired,) = workspace.store.corrections.retired_facts(ids)
-    assert workspace.store.knowledge.facts_by_id([retired])[retired].corrects == false.id
+    (excluded,) = workspace.store.corrections.excluded_facts(ids)
+    assert workspace.store.knowledge.facts_by_id([excluded])[excluded].corrects == false.id
 
 
 def test_the_card_says_what_stands_elsewhere_and_the_command_follows(
@@ -102,7 +102,7 @@ def test_the_card_says_what_stands_elsewhere_and_the_command_follows(
     told = dict(describe(workspace.store, workspace.find("old-books", "bank")).lines)
     assert told["places"].startswith("24 facts stand elsewhere than their source does by now: ")
     at = ("-w", workspace.folder)
-    asked = ("correct", "edit", "old-books", "--as-placed", "--by", "Ada")
+    asked = ("correct", "edit", "old-books", "--as-labeled", "--by", "Ada")
     assert "a correction needs its reason" in proofstone(*asked, *at).err
     with_set = proofstone(*asked, "--set", "field=x", "--reason", "placed", *at)
     assert (with_set.code, "from placements alone" in with_set.err) == (2, True)

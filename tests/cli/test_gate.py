@@ -73,7 +73,7 @@ def test_ci_reads_what_is_written(made: Path, proofstone: Proofstone, tmp_path: 
         ann, bob = (
             f"run:{short(run.id)}"
             for _key, run in workspace.store.runs.every()
-            if run.way == "direct"
+            if run.prompt_method == "direct"
         )
     junit, summary = tmp_path / "gate.xml", tmp_path / "gate.md"
     asked = "compare", ann, bob, "--gate", "--max-drop", 2, "--min", 80, "-w", made

@@ -60,9 +60,9 @@ def test_a_folder_is_read_whole_and_what_is_not_read_is_said(
     assert "no documents, left out: 1 .png\n" in said.err
     assert "rows of --meta that name no file: absent.pdf\n" in said.err
     assert (
-        "public: 1 document (license 'CC-BY-4.0' 1); --licence private changes that\n"
+        "public: 1 document (license 'CC-BY-4.0' 1); --license private changes that\n"
         "private: 3 documents (no license 3): a license that permits publication is not known of "
-        "them; --licence NAME (such as CC-BY-4.0, or public) or --meta changes that\n"
+        "them; --license NAME (such as CC-BY-4.0, or public) or --meta changes that\n"
     ) in said.err
     assert (
         "not read [PS-202]: odd.pdf: odd.pdf is damaged, has no pages, or is no PDF.\n" in said.err

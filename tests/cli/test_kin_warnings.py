@@ -32,7 +32,7 @@ def told(at: Path, proofstone: Proofstone) -> Proofstone:
 @pytest.fixture
 def form(at: Path, told: Proofstone, tmp_path: Path) -> str:
     """A form of 12 questions; ann falsified every false statement under them."""
-    marked = [row if row["correct"] else {**row, "falsified_by": ANN} for row in rows()]
+    marked = [row if row["correct"] else {**row, "perturbed_by": ANN} for row in rows()]
     told("import", write_lines(tmp_path / "bank.jsonl", marked), "--as", "bank", "--name", "b")
     return str(told("build", "form", "b", "--questions", "12", "--json").json[0]["form"])
 
@@ -44,7 +44,7 @@ def test_a_judge_that_is_the_author_is_named_before_the_build(told: Proofstone) 
     dry = told(*both, "--dry-run", "--json")
     assert dry.err.startswith(line)
     part = {"role": "writer", "model": ANN, "is_same": True, "n_items": 0}
-    assert [each["parts"] for each in dry.json["kin"]] == [[part]]
+    assert [each["parts"] for each in dry.json["self_evaluation"]] == [[part]]
     assert "warning" not in told(*both, "-q").err
 
 
@@ -60,7 +60,7 @@ def test_a_judge_of_the_authors_family_is_named_with_it(told: Proofstone) -> Non
 def test_judges_of_other_families_draw_no_warning(told: Proofstone) -> None:
     made = told(*BUILD, "-m", ANN, "--judge", BOB, "--json")
     assert "warning" not in made.err
-    assert made.json["kin"] == []
+    assert made.json["self_evaluation"] == []
 
 
 def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
@@ -68,9 +68,9 @@ def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
 ) -> None:
     """With how many of the questions it touched, in a dry run too; others are not."""
     dry = told("run", f"form:{form}", "-m", f"{ANN},{BOB}", "--dry-run", "--pilot", "0", "--json")
-    (kin,) = dry.json["kin"]
-    n = kin["parts"][0]["n_items"]
-    assert (kin["model"], kin["n_items"]) == (ANN, 12)
+    (self_evaluation,) = dry.json["self_evaluation"]
+    n = self_evaluation["parts"][0]["n_items"]
+    assert (self_evaluation["model"], self_evaluation["n_items"]) == (ANN, 12)
     assert 0 < n <= 12
     line = (
         f"warning: {ANN} had a hand in what it is asked: falsified {n} of 12 questions; "
@@ -79,6 +79,6 @@ def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
     assert line in dry.err
     made = told("run", f"form:{form}", "-m", f"{ANN},{BOB}", "--json")
     assert made.err.startswith(line)
-    assert [len(result["kin"]) for result in made.json] == [1, 0]
+    assert [len(result["self_evaluation"]) for result in made.json] == [1, 0]
     sibling = told("run", f"form:{form}", "-m", "sim/ann?ability=0.1")
     assert f"its family (sim/ann) falsified {n} of 12 questions" in sibling.err

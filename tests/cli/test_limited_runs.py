@@ -72,8 +72,8 @@ def test_one_limit_for_all_is_one_board_that_says_so(
     page = tmp_path / "page.html"
     proofstone("report", "old-books", "-o", page, "-w", folder)
     assert "All models were asked only the first 5 of 8 items" in page.read_text(encoding="utf-8")
-    study = proofstone("report", "old-books", "--study", "levels", "-w", folder)
-    assert study.code == 0, study.err
+    analysis = proofstone("report", "old-books", "--analysis", "levels", "-w", folder)
+    assert analysis.code == 0, analysis.err
 
 
 def test_asked_further_it_is_a_whole_run(made: Path, proofstone: Proofstone) -> None:

@@ -66,8 +66,8 @@ def test_show_follows_a_run_to_its_facts(made: Path, proofstone: Proofstone) -> 
     assert len(facts) >= 8
     texts = [proofstone("show", fact, "-w", made).out for fact in facts]
     assert all("drawings" in text for text in texts)
-    falsified = next(text for text in texts if "error_type" in text)
-    origin = re.search(r"(?m)^origin +(\w{64})$", falsified)
+    perturbed = next(text for text in texts if "error_type" in text)
+    origin = re.search(r"(?m)^origin +(\w{64})$", perturbed)
     assert origin is not None
     assert "correct  True\n" in proofstone("show", origin[1], "-w", made).out
     assert proofstone("show", item[0], "-w", made, "--json").json["title"] == item[0]
@@ -90,16 +90,16 @@ def test_show_prints_what_was_sent_and_what_came(made: Path, proofstone: Proofst
     assert said.out.count("--- sent, user\n") == 2
     assert said.out.count("--- raw reply (") == 2
     assert said.out.count("--- accuracy: unparsed   nothing extracted") == 2
-    replies = proofstone(*show, "-w", made, "--json").json
-    for reply in replies:
-        (call,) = reply["calls"]
+    responses = proofstone(*show, "-w", made, "--json").json
+    for response in responses:
+        (call,) = response["calls"]
         assert call["prompt"][0]["role"] == "user"
         assert json.loads(call["raw"])["choices"][0]["message"]["role"] == "assistant"
-        assert reply["scores"][0]["outcome"] == "unparsed"
+        assert response["scores"][0]["outcome"] == "unparsed"
     wrong = proofstone(
         "show", "old-books", "--outcome", "wrong", "-n", 1, "-w", made, "--json"
     ).json
-    assert [reply["scores"][0]["value"] for reply in wrong] == [0.0]
+    assert [response["scores"][0]["value"] for response in wrong] == [0.0]
     none = proofstone("show", "old-books", "--outcome", "refused", "-w", made)
     assert (none.code, none.out, none.err) == (0, "", "no reply fits\n")
     absent = proofstone("show", "old-books", "-m", "sim/zoe", "-w", made)

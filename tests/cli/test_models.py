@@ -125,7 +125,7 @@ def test_a_retired_model_keeps_its_results_and_is_marked(
         said = proofstone("models", "check", "-w", asked)
         url = changed.url
     assert said.code == 5
-    assert "RETIRED  scripted/plain     not listed" in said.out
+    assert "EXCLUDED  scripted/plain     not listed" in said.out
     listed = proofstone("models", "list", "-w", asked)
     assert "scripted/plain  retired (DAY)" in undated(listed.out)
     board = proofstone("leaderboard", "old-books", "-w", asked)

@@ -15,7 +15,7 @@ ROWS = [
      "C": "ice", "D": "lead", "answer": "A, C"},
     {"id": "metal", "question": "Which of these are metals?", "A": "glass", "B": "tin", "C": "zinc",
      "answer": ["B", "C"]},
-    {"id": "one", "question": "Which of these is a gas?", "A": "argon", "B": "gold",
+    {"id": "one", "question": "Which of these is a gas?", "A": "argon", "B": "answer_key",
      "answer": "A"},
 ]  # fmt: skip
 
@@ -51,7 +51,7 @@ def scores(proofstone: Proofstone, made: Path, *words: object) -> dict[str, floa
 def test_a_set_is_right_as_a_whole_and_leaderboard_and_page_stand(
     form: Path, proofstone: Proofstone
 ) -> None:
-    with child_server("--reply", "Answer: C, A") as url:
+    with child_server("--response", "Answer: C, A") as url:
         settings(form, url)
         values = scores(proofstone, form, "-m", "scripted/m")
     assert values == {"float": 1.0, "metal": 0.0, "one": None}  # of one with one: several answers
@@ -94,11 +94,11 @@ def test_a_template_brings_a_system_message_earlier_turns_and_its_own_format(
         "{# user #}\n{{ question }}\nEnd with Final: and the letters.\n",
         encoding="utf-8",
     )
-    with child_server("--reply", "The answer is B. Final: A, C") as url:
+    with child_server("--response", "The answer is B. Final: A, C") as url:
         settings(form, url)
-        values = scores(proofstone, form, "-m", "scripted/m", "--prompt", template)
+        values = scores(proofstone, form, "-m", "scripted/m", "--prompt-template", template)
     assert values == {"float": 1.0, "metal": 0.0, "one": None}
-    words = ("run", "mine", "-w", form, "-m", "sim/a", "--prompt", template, "--dry-run")
+    words = ("run", "mine", "-w", form, "-m", "sim/a", "--prompt-template", template, "--dry-run")
     assert (
         "--- system\nYou answer in en.\n"
         "--- user\nWhich is a liquid? A) ice B) water\n"
@@ -122,7 +122,7 @@ def test_a_row_states_the_format_of_its_answers(tmp_path: Path, proofstone: Proo
     proofstone("init", made)
     words = ("import", file, "--as", "form", "--method", "encyclo_k", "-w", made)
     assert proofstone(*words).code == 0
-    with child_server("--reply", 'The answer is B. {"letters": ["A", "C"]} => A') as url:
+    with child_server("--response", 'The answer is B. {"letters": ["A", "C"]} => A') as url:
         settings(made, url)
         assert scores(proofstone, made, "-m", "scripted/m") == {"float": 1.0, "one": 1.0}
 
@@ -143,7 +143,7 @@ def test_a_template_that_cannot_be_used_says_why(
 ) -> None:
     template = tmp_path / "mine.jinja"
     template.write_text(lines, encoding="utf-8")
-    run = proofstone("run", "mine", "-w", form, "-m", "sim/a", "--prompt", template, "-q")
+    run = proofstone("run", "mine", "-w", form, "-m", "sim/a", "--prompt-template", template, "-q")
     assert run.code == 2
     assert told in run.err
 

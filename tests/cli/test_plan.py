@@ -23,7 +23,7 @@ def test_from_plan_to_leaderboard(made: Path, proofstone: Proofstone, tmp_path: 
     again = proofstone("run", name, "-m", ANN, "-w", made, "--json").json
     assert f"plan:{again[0]['plan']['id'][:8]}" == plan
     assert again[0]["plan"]["comparisons"] == [[ANN, BOB]]
-    assert again[0]["plan"]["made_after_first_reply"] is False
+    assert again[0]["plan"]["made_after_first_response"] is False
     assert plan in proofstone("list", "plan", "-w", made).out
     assert proofstone("list", "plan", "-w", made, "--json").json[0]["samples"] == 1
     assert proofstone("show", plan, "-w", made).out == told.out

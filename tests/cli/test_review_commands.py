@@ -54,7 +54,7 @@ def test_from_sheets_to_a_corrected_bank(
 
     work = tmp_path / "work.csv"
     told = proofstone(
-        "review", "decide", "old-books", "--quorum", 2, "--work-list", work, "-w", made
+        "review", "decide", "old-books", "--quorum", 2, "--flagged-items", work, "-w", made
     )  # fmt: skip
     assert told.out == "old-books   46 keep, 1 fix, 1 drop\n"
     told = proofstone("correct", "apply", work, "--by", "Chief", "-w", made)
@@ -75,7 +75,7 @@ def test_from_sheets_to_a_corrected_bank(
     )
     card = proofstone("show", "old-books", "-w", made)
     assert "48 of 48 read by 2 people: 46 keep, 1 fix, 1 drop" in card.out
-    again = proofstone("review", "decide", "old-books", "--work-list", work, "-w", made)
+    again = proofstone("review", "decide", "old-books", "--flagged-items", work, "-w", made)
     assert again.code == 0
 
 
@@ -102,7 +102,7 @@ def both(proofstone: Proofstone, made: Path, tmp_path: Path) -> Path:
     for file in files:
         fill(file, both_fixed)
     proofstone("review", "import", *files, "-w", made)
-    proofstone("review", "decide", "old-books", "--work-list", work, "-w", made)
+    proofstone("review", "decide", "old-books", "--flagged-items", work, "-w", made)
     return work
 
 
@@ -147,7 +147,7 @@ def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
     told = proofstone("review", "status", "old-books", "-w", made)
     assert "decided: 46 keep, 2 fix; of 2 to drop or fix 1 are done" in told.out
     assert "Anna       48       48  46 keep, 2 fix" in told.out
-    proofstone("review", "decide", "old-books", "--work-list", rest, "-w", made)
+    proofstone("review", "decide", "old-books", "--flagged-items", rest, "-w", made)
     (left,) = rest.read_text(encoding="utf-8-sig").splitlines()[1:]
     assert FALSE in left
     other = shutil.copytree(made, tmp_path / "other")
@@ -172,7 +172,7 @@ def test_a_page_says_what_people_read_and_found(
     proofstone("review", "import", sheet, "-w", made)
     truth = tmp_path / "truth.xlsx"
     proofstone(
-        "review", "export", "old-books", "--to", truth, "--people", "Ben", "--truth", 20,
+        "review", "export", "old-books", "--to", truth, "--people", "Ben", "--fact-check", 20,
         "--only", "false", "-w", made,
     )  # fmt: skip
     fill(truth, lambda n, _row: {"Is it true?": "it is false" if n else "it is true"}, tab=1)
@@ -250,9 +250,11 @@ def test_what_cannot_be_given_out_is_refused(
     assert "sheets are written as .xlsx" in refused("--to", tmp_path / "s.ods", "--per-person", 2)
     assert "2 people are named" in refused(*to, "--people", "A,B", "--per-person", 3)
     assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--overlap", "120%")
-    assert "a sample of 99 cannot be drawn of 48" in refused(*to, "--people", "A", "--truth", 99)
+    assert "a sample of 99 cannot be drawn of 48" in refused(
+        *to, "--people", "A", "--fact-check", 99
+    )
     assert "nobody has read any of old-books" in refused(*to, "--people", "A", "--undecided")
     assert "A is named twice: each reader has one file" in refused(*to, "--people", "A,B,A")
     assert "named twice: Anna and anna" in refused(*to, "--people", "Anna,anna")
-    assert "3 readers" in refused(*to, "--people", "A,B", "--readers", 3)
+    assert "3 readers" in refused(*to, "--people", "A,B", "--reviewers", 3)
     assert list(tmp_path.glob("*.xlsx")) == []

@@ -79,7 +79,7 @@ def test_a_saved_file_gives_the_same_runs(
 
 def test_a_saved_command_is_a_run_file(made: Path, tmp_path: Path, proofstone: Proofstone) -> None:
     saved = tmp_path / "saved.toml"
-    command = ("run", "old-books", "-m", "sim/ann,sim/eve", "--ask", "cot", "--set", "top_p=1",
+    command = ("run", "old-books", "-m", "sim/ann,sim/eve", "--prompt-method", "cot", "--set", "top_p=1",
                "--stop", "END", "--set", "max_tokens=null", "-w", made, "--json", "-q")  # fmt: skip
     first = proofstone(*command, "--save", saved)
     assert runs(proofstone("run", saved, "-w", made, "--json", "-q")) == runs(first)

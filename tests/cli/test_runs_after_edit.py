@@ -45,13 +45,13 @@ def test_untouched_items_come_from_the_cache(
     with serving(answer("Answer: A")) as server:
         configure(made, server.url)
         proofstone(
-            "run", "old-books", "-m", "scripted/one", *SETTINGS, "--prompt", prompt, "-q", "--yes",
+            "run", "old-books", "-m", "scripted/one", *SETTINGS, "--prompt-template", prompt, "-q", "--yes",
             "-w", made,
         )  # fmt: skip
         assert server.requests == 2 * QUESTIONS
         (command,) = [each for each in edited(proofstone, made) if "scripted/one" in each]
         assert command.endswith(
-            f"--samples 2 --prompt {shlex.quote(str(prompt.resolve()))} --max-tokens 300 "
+            f"--samples 2 --prompt-template {shlex.quote(str(prompt.resolve()))} --max-tokens 300 "
             "--temperature 0.7 --set top_p=0.9"
         )
         done = proofstone(*shlex.split(command)[1:], "-q", "--yes", "-w", made)
@@ -69,10 +69,10 @@ def test_the_prompt_file_is_named_as_seen_from_the_current_folder(
     with serving(answer("Answer: A")) as server:
         configure(made, server.url)
         asked = ("run", "old-books", "-m", "scripted/one", "-q", "--yes", "-w", made)
-        proofstone(*asked, "--prompt", prompt)
+        proofstone(*asked, "--prompt-template", prompt)
         monkeypatch.chdir(tmp_path)
         (command,) = [each for each in edited(proofstone, made) if "scripted/one" in each]
-        assert command.endswith(" --prompt 'my prompts/mine.jinja'")
+        assert command.endswith(" --prompt-template 'my prompts/mine.jinja'")
         done = proofstone(*shlex.split(command)[1:], "-q", "--yes", "-w", made)
         assert done.code == 0, done.err
         assert server.requests == QUESTIONS + 1
@@ -110,8 +110,8 @@ def test_until_it_is_asked_the_board_says_of_which_version_the_runs_are(
     ).json
     (form,) = said["forms"]
     commands = [
-        f"proofstone run {form['form']} -m 'sim/ann?ability=0.8,sim/bob?miss=0.5'{way}"
-        for way in ("", " --ask cot")
+        f"proofstone run {form['form']} -m 'sim/ann?ability=0.8,sim/bob?miss=0.5'{prompt_method}"
+        for prompt_method in ("", " --prompt-method cot")
     ]
     for command in ("leaderboard", "report"):
         told = proofstone(command, form["form"], "-w", made)

@@ -117,7 +117,7 @@ def go(work: Path, folder: Path, proofstone: Proofstone, *languages: str, n: int
     scholar = Scholar()
     with serving(scholar) as server:
         configure(work, server.url)
-        read = proofstone("ingest", folder, "--book", "Rivers", "--licence", "CC0-1.0", "-w", work)
+        read = proofstone("ingest", folder, "--book", "Rivers", "--license", "CC0-1.0", "-w", work)
         assert read.code == 0, read.err
         asked = ("--primary-category", "Anything", "--name", "rivers", "--per-input", n)
         asked = (*asked, "--yes", "-w", work)

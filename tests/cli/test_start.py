@@ -21,7 +21,7 @@ from scripted_server import Act, Seen, answer, models_list
 from serving import configure, serving
 from told import Proofstone
 
-METALS = ("copper", "silver", "iron", "zinc", "tin", "gold", "platinum", "cobalt")
+METALS = ("copper", "silver", "iron", "zinc", "tin", "answer_key", "platinum", "cobalt")
 PLACES = ("in the north", "in the south", "by the coast")
 AUTHOR = ("--writer", "scripted/author", "--judge", "scripted/judge")
 PRICE = 'price = { input = 2.0, output = 10.0, date = "2026-11-01", source = "https://e.x" }'
@@ -162,7 +162,7 @@ def test_licensed_documents_are_asked_as_one_wants(
     documents: Path, at: Path, proofstone: Proofstone
 ) -> None:
     """Only private ones are always asked in both ways."""
-    options = ("--yes", "--pilot", "6", "--licence", "CC0-1.0", "--want", "reading", "-q")
+    options = ("--yes", "--pilot", "6", "--license", "CC0-1.0", "--want", "reading", "-q")
     code, said = started(proofstone, documents, at, *options)
     assert code == 0
     assert "(context evidence)" in said
@@ -180,7 +180,7 @@ def test_without_a_terminal_all_options_to_give_are_named(
     assert code == 2
     assert said == (
         "error [PS-201] nobody can be asked here (no terminal), and these are not given:\n"
-        "  --licence NAME, or --private\n"
+        "  --license NAME, or --private\n"
         "  --languages CODE,...\n"
         "  --questions N\n"
         "  --budget AMOUNT (or --budget none)\n"
@@ -224,10 +224,10 @@ def test_a_running_local_server_is_offered(
         (workspace.folder / "proofstone.toml").write_text(config, encoding="utf-8")
     with open_workspace(tmp_path / "bare") as workspace:
         here = workspace.models_here()
-    served = [name for name in here if name.startswith("ollama/")]
-    assert served == ["ollama/qwen3:8b"]
+    reported = [name for name in here if name.startswith("ollama/")]
+    assert reported == ["ollama/qwen3:8b"]
     (choice, *_more) = model_choices([], [], here)
-    assert (choice.name, choice.costs) == (served[0], "free: a server on this machine")
+    assert (choice.name, choice.costs) == (reported[0], "free: a server on this machine")
 
 
 def test_copies_of_a_document_are_counted_once(
@@ -284,10 +284,10 @@ def test_answers_are_kept_between_questions(tmp_path: Path) -> None:
     """Those of another folder stand beside them."""
     mark, one, two = tmp_path / "mark", tmp_path / "one", tmp_path / "two"
     mark.mkdir()
-    keep_answers(mark, one, Answers(want="memory", licence=""))
+    keep_answers(mark, one, Answers(want="memory", license=""))
     keep_answers(mark, two, Answers(want="both"))
-    keep_answers(mark, one, Answers(want="memory", licence="", people=3))
-    assert kept_answers(mark, one) == Answers(want="memory", licence="", people=3)
+    keep_answers(mark, one, Answers(want="memory", license="", people=3))
+    assert kept_answers(mark, one) == Answers(want="memory", license="", people=3)
     assert kept_answers(mark, two) == Answers(want="both")
     assert kept_answers(mark, tmp_path) == Answers()
 
@@ -347,7 +347,7 @@ def test_documents_that_were_ingested_stay_the_sources_that_they_are(
         assert [passage.language for passage in kept] == ["zh"] * 8
         assert workspace.document_of(north).name == "north.txt"
     other = proofstone(
-        "init", "--guided", documents, "-w", at, *AUTHOR, *options, "--licence", "CC0-1.0"
+        "init", "--guided", documents, "-w", at, *AUTHOR, *options, "--license", "CC0-1.0"
     )
     assert other.code == 0, other.err
     assert "were here" not in other.err
@@ -368,7 +368,7 @@ def test_documents_of_an_unknown_license_are_private(
         at,
         *AUTHOR,
         *options,
-        "--licence",
+        "--license",
         "internal",
         "--json",
     )
@@ -377,10 +377,10 @@ def test_documents_of_an_unknown_license_are_private(
         told.err.split()
     )
     told = proofstone(
-        "init", "--guided", documents, "-w", at, *AUTHOR, *options, "--licence", "public", "--json"
+        "init", "--guided", documents, "-w", at, *AUTHOR, *options, "--license", "public", "--json"
     )
     assert told.json["private"] is False
-    assert "public 3 documents (license 'public' 3); --licence private changes that" in " ".join(
+    assert "public 3 documents (license 'public' 3); --license private changes that" in " ".join(
         told.err.split()
     )
 
@@ -389,7 +389,7 @@ def test_documents_that_all_have_a_licence_are_not_private(
     documents: Path, at: Path, proofstone: Proofstone
 ) -> None:
     """Also where the licence was stated before the start, and nothing is said of it now."""
-    proofstone("ingest", documents, "--licence", "CC0-1.0", "-w", at)
+    proofstone("ingest", documents, "--license", "CC0-1.0", "-w", at)
     options = ("--yes", "--pilot", "4", "--questions", "4", "--want", "memory", "--json", "-q")
     told = proofstone("init", "--guided", documents, "-w", at, *AUTHOR, "-m", "none", *options)
     assert told.code == 0, told.err

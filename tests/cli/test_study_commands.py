@@ -1,4 +1,4 @@
-"""``report --study`` as a person calls it: a table on stdout, the figure's data in a file."""
+"""``report --analysis`` as a person calls it: a table on stdout, the figure's data in a file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from proofstone.api import Workspace, open_workspace
 from proofstone.records.items import ItemSet
-from proofstone.results.cli import study_names
+from proofstone.results.cli import analysis_names
 from told import Proofstone
 
 
@@ -50,21 +50,21 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
     data has a row a mark, under the axes' names."""
     with open_workspace(studied) as workspace:
         second = f"form:{_second(workspace).id.hex()}"
-    for name in study_names():
+    for name in analysis_names():
         if name in _ELSEWHERE:
             continue
         target = "old-books" if name in ("seeds", "options", "settings") else second
-        told = proofstone("report", target, "--study", name, "-w", studied, "--json")
+        told = proofstone("report", target, "--analysis", name, "-w", studied, "--json")
         assert (told.code, told.err) == (0, "")
         assert told.json["name"] == name
         path = tmp_path / f"{name}.csv"
-        told = proofstone("report", target, "--study", name, "-w", studied, "-o", path)
+        told = proofstone("report", target, "--analysis", name, "-w", studied, "-o", path)
         assert told.code == 0
         assert "sim/ann?ability=0.8" in told.out
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         assert len(rows) == len(proofstone(
-            "report", target, "--study", name, "-w", studied, "--json"
+            "report", target, "--analysis", name, "-w", studied, "--json"
         ).json["data"]["marks"])  # fmt: skip
         value = {"difficulty": "share of questions"}.get(name, "accuracy")
         assert {"series", value, "n", "low", "high"} <= set(rows[0])
@@ -73,7 +73,7 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
 def test_a_study_in_chinese(studied: Path, proofstone: Proofstone) -> None:
     """Its sentence, heads and notes; names stay as they are."""
     told = proofstone(
-        "report", "old-books", "--study", "settings", "--language", "zh", "-w", studied
+        "report", "old-books", "--analysis", "settings", "--language", "zh", "-w", studied
     )
     assert told.code == 0
     assert told.out.startswith("各设置下的正确率\n没有模型在每种设置下都完整。\n\n模型  ")
@@ -85,9 +85,9 @@ def test_a_study_of_nothing_says_what_to_run(made: Path, proofstone: Proofstone)
     """A form that was never asked, and one form where seeds need two."""
     with open_workspace(made) as workspace:
         (fresh,) = workspace.build_form("old-books", questions=8, seeds=[7])
-    told = proofstone("report", f"form:{fresh.id.hex()}", "--study", "seeds", "-w", made)
+    told = proofstone("report", f"form:{fresh.id.hex()}", "--analysis", "seeds", "-w", made)
     assert (told.code, told.out) == (2, "")
     assert "nothing was run" in told.err
-    told = proofstone("report", "old-books", "--study", "seeds", "-w", made)
+    told = proofstone("report", "old-books", "--analysis", "seeds", "-w", made)
     assert told.code == 2
     assert "--seeds 5" in told.err

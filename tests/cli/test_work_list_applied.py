@@ -54,7 +54,7 @@ def fill(path: Path, rows: list[dict[str, str]]) -> None:
 
 def listed(proofstone: Proofstone, asked: Path, path: Path) -> list[dict[str, str]]:
     """The work list of all runs: every question is one that all get right."""
-    assert proofstone("audit", "sums", "-w", asked, "--work-list", path).code == 0
+    assert proofstone("audit", "sums", "-w", asked, "--flagged-items", path).code == 0
     rows = read(path)
     assert len(rows) == 12
     assert {(row["action"], row["decision"], row["kind"]) for row in rows} == {("keep", "", "item")}
@@ -77,10 +77,10 @@ def test_decisions_are_carried_out_and_the_leaderboard_shows_it(
     runs = [run["id"][:8] for run in before]
     names = [f"run:{run}" for run in runs]
     item = rows[3]["target"].removeprefix("item:")
-    rows[0] |= {"decision": "retire", "why": "all know it"}
-    rows[1] |= {"decision": "Retire"}
+    rows[0] |= {"decision": "exclude", "why": "all know it"}
+    rows[1] |= {"decision": "Exclude"}
     rows[2] |= {"decision": "edit", "changes": "answer=B", "why": "the key was wrong"}
-    rows[3] |= {"decision": "incorrect", "replies": f"{runs[0]}/{item}/0"}
+    rows[3] |= {"decision": "incorrect", "responses": f"{runs[0]}/{item}/0"}
     rows[4] |= {"decision": "keep"}
     fill(path, rows)
 
@@ -131,14 +131,14 @@ def test_all_problems_are_told_by_row_and_nothing_is_done(
     assert "line 2, decision: expected one of keep, retire, edit," in told.err
     assert "line 3, decision:" in told.err
 
-    rows[0] |= {"decision": "retire"}
-    rows[1] |= {"decision": "retire", "target": "item:00000000"}
-    rows[2] |= {"decision": "retire", "target": ""}
+    rows[0] |= {"decision": "exclude"}
+    rows[1] |= {"decision": "exclude", "target": "item:00000000"}
+    rows[2] |= {"decision": "exclude", "target": ""}
     rows[3] |= {"decision": "edit", "changes": "answer"}
     rows[4] |= {"decision": "edit", "changes": "answer=Q"}
     rows[5] |= {"decision": "edit", "changes": ""}
     rows[6] |= {"decision": "correct"}
-    rows[7] |= {"decision": "void", "replies": "00000000/0000/0"}
+    rows[7] |= {"decision": "invalidated", "responses": "00000000/0000/0"}
     fill(path, rows)
     told = proofstone("correct", "apply", path, "-w", asked)
     assert told.code == 2
@@ -156,7 +156,7 @@ def test_an_edit_that_is_refused_leaves_the_other_rows_undone(
 ) -> None:
     path = tmp_path / "work.csv"
     rows = listed(proofstone, asked, path)
-    rows[0] |= {"decision": "retire"}
+    rows[0] |= {"decision": "exclude"}
     rows[1] |= {"decision": "edit", "changes": "answer=Q"}
     fill(path, rows)
     told = proofstone("correct", "apply", path, "-w", asked)
@@ -169,7 +169,7 @@ def test_an_edit_that_is_refused_leaves_the_other_rows_undone(
     ("arguments", "told"),
     [
         (["exclude", "item:0000"], "missing option --reason"),
-        (["override", "a/b/0", "void"], "missing option --reason"),
+        (["override", "a/b/0", "invalidated"], "missing option --reason"),
         (["override", "a/b/0", "--reason", "x"], "Missing argument"),
         (["apply"], "Missing argument"),
     ],

@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"\[[^|\]]+ \| (?:begin|开始) [0-9a-f]{8}\]\n(.*?)\n\[", r
 _KINDS = {
     "extract": ("Take from the passage at most", "提取至多"),
     "rewrite": ("Rewrite the statement", "请改写一次"),
-    "falsify": ("Make a false statement", "改成一条错误的陈述"),
+    "perturb": ("Make a false statement", "改成一条错误的陈述"),
 }
 _SENTENCES = re.compile(r"[^.。]+[.。]")
 
@@ -56,7 +56,7 @@ class Author:
     def _rewrite(self, blocks: list[str]) -> object:
         return {"text": blocks[0].replace("leaning ", "")}
 
-    def _falsify(self, blocks: list[str]) -> object:
+    def _perturb(self, blocks: list[str]) -> object:
         text = blocks[0].replace("conducts", "insulates").replace("导电", "绝缘")
         return {
             "analysis": "what it does", "error_type": "detail falsification",

@@ -23,9 +23,9 @@ from proofstone.methods.encyclo_k.payloads import (
 )
 from proofstone.methods.encyclo_k.questions import as_choice, render, show
 from proofstone.records.calls import Message
-from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Way
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, PromptMethod
 from proofstone.records.knowledge import Fact, Stratum
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ENGLISH = [
@@ -63,10 +63,10 @@ def loaded(
         )
         for at, (correct, text, reason) in enumerate(statements)
     )
-    gold = tuple(at for at, one in enumerate(statements) if one[0] == asks_correct)
+    answer_key = tuple(at for at, one in enumerate(statements) if one[0] == asks_correct)
     others = tuple(at for at, one in enumerate(statements) if one[0] != asks_correct)
     payload = ComposedQuestion(
-        asks_correct=asks_correct, template=0, wording=0, options=(gold, others), gold=0
+        asks_correct=asks_correct, template=0, wording=0, options=(answer_key, others), answer_key=0
     )
     item = Item(
         id=bytes(32),
@@ -98,7 +98,7 @@ def single(question: LoadedItem, at: int) -> LoadedItem:
 IMPORTED = LoadedItem(
     Item(
         kind="encyclo_k.choice",
-        payload=ChoiceQuestion(question="What is 2 + 2?", options=("3", "4", "5"), gold=1),
+        payload=ChoiceQuestion(question="What is 2 + 2?", options=("3", "4", "5"), answer_key=1),
         language="en",
     ),
     (),
@@ -132,17 +132,17 @@ class Asked:
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         self.calls.append((step, list(messages), oracle))
-        return Reply(text="")
+        return Response(text="")
 
 
 def text_of(turns: Sequence[Message]) -> str:
     return "\n".join(f"[{turn.role}]\n{turn.content}\n" for turn in turns)
 
 
-def way_of(name: str, *shots: LoadedItem) -> Way:
-    return Way(
+def prompt_method_of(name: str, *shots: LoadedItem) -> PromptMethod:
+    return PromptMethod(
         name=name, last_step="answer", prompt_hash=b"", shots=tuple(shots), n_shots=len(shots)
     )
 
@@ -151,100 +151,113 @@ def way_of(name: str, *shots: LoadedItem) -> Way:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", ["direct", "cot", "as-published"])
-def test_a_prompt_is_exactly_this(way: str, language: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["direct", "cot", "as-published"])
+def test_a_prompt_is_exactly_this(prompt_method: str, language: str) -> None:
     """What people would read, and models do: compared as text. Whoever means to change it writes
     the new text into the snapshot and raises ``rendering.RENDERING`` or changes a template."""
     question, _ = QUESTIONS[language]
-    expected = (SNAPSHOTS / f"{way}.{language}.txt").read_text(encoding="utf-8")
-    assert text_of(messages(question, way_of(way))) == expected
+    expected = (SNAPSHOTS / f"{prompt_method}.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(question, prompt_method_of(prompt_method))) == expected
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", ["direct", "cot"])
-def test_a_prompt_with_two_worked_examples_is_exactly_this(way: str, language: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["direct", "cot"])
+def test_a_prompt_with_two_worked_examples_is_exactly_this(
+    prompt_method: str, language: str
+) -> None:
     question, worked = QUESTIONS[language]
-    other = replace(worked.item, payload=replace(worked.item.payload, gold=0, wording=3))
+    other = replace(worked.item, payload=replace(worked.item.payload, answer_key=0, wording=3))
     shots = (worked, LoadedItem(other, worked.facts))
-    expected = (SNAPSHOTS / f"{way}.2-shot.{language}.txt").read_text(encoding="utf-8")
-    assert text_of(messages(question, way_of(way, *shots))) == expected
+    expected = (SNAPSHOTS / f"{prompt_method}.2-shot.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(question, prompt_method_of(prompt_method, *shots))) == expected
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", ["direct", "cot"])
-def test_a_text_for_a_base_model_is_exactly_this(way: str, language: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["direct", "cot"])
+def test_a_text_for_a_base_model_is_exactly_this(prompt_method: str, language: str) -> None:
     """One user message: two blocks with their answers, and the item's up to where its own begins.
     Whoever means to change it raises the version in ``text_prompts``."""
     question, worked = QUESTIONS[language]
-    other = replace(worked.item, payload=replace(worked.item.payload, gold=0, wording=3))
+    other = replace(worked.item, payload=replace(worked.item.payload, answer_key=0, wording=3))
     shots = (worked, LoadedItem(other, worked.facts))
-    expected = (SNAPSHOTS / f"{way}.text.{language}.txt").read_text(encoding="utf-8")
-    (message,) = messages(question, replace(way_of(way, *shots), as_text=True))
+    expected = (SNAPSHOTS / f"{prompt_method}.text.{language}.txt").read_text(encoding="utf-8")
+    (message,) = messages(question, replace(prompt_method_of(prompt_method, *shots), as_text=True))
     assert f"{message.content}<here it goes on>\n" == expected
     assert message.role == "user"
 
 
-@pytest.mark.parametrize("way", ["direct", "cot"])
-def test_a_text_ends_where_the_next_question_would_begin(way: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["direct", "cot"])
+def test_a_text_ends_where_the_next_question_would_begin(prompt_method: str) -> None:
     """Every block but the last holds an answer that no stop sequence cuts short."""
     for question, worked in QUESTIONS.values():
-        shots = replace(way_of(way, worked, worked), as_text=True)
+        shots = replace(prompt_method_of(prompt_method, worked, worked), as_text=True)
         (message,) = messages(question, shots)
-        stop = prepare(way, 0, form_of(bank_of([BOOK])), None).text.stop
+        stop = prepare(prompt_method, 0, form_of(bank_of([BOOK])), None).text.stop
         assert any(text in message.content for text in stop)
-        (alone,) = messages(question, replace(way_of(way), as_text=True))
+        (alone,) = messages(question, replace(prompt_method_of(prompt_method), as_text=True))
         assert message.content.endswith(alone.content)
-        assert not any(text in worked_answer(worked, way) for text in stop)
+        assert not any(text in worked_answer(worked, prompt_method) for text in stop)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", ["direct", "cot"])
-def test_a_prompt_about_a_single_statement_is_exactly_this(way: str, language: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["direct", "cot"])
+def test_a_prompt_about_a_single_statement_is_exactly_this(
+    prompt_method: str, language: str
+) -> None:
     """With a false statement and a true one as worked examples."""
     question, worked = QUESTIONS[language]
     asked, *shots = [single(question, 1), single(worked, 0), single(worked, 1)]
-    expected = (SNAPSHOTS / f"statement.{way}.2-shot.{language}.txt").read_text(encoding="utf-8")
-    assert text_of(messages(asked, way_of(way, *shots))) == expected
+    expected = (SNAPSHOTS / f"statement.{prompt_method}.2-shot.{language}.txt").read_text(
+        encoding="utf-8"
+    )
+    assert text_of(messages(asked, prompt_method_of(prompt_method, *shots))) == expected
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("way", ["verdicts", "verdicts-cot"])
-def test_a_prompt_for_a_verdict_on_each_statement_is_exactly_this(way: str, language: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["verdicts", "verdicts-cot"])
+def test_a_prompt_for_a_verdict_on_each_statement_is_exactly_this(
+    prompt_method: str, language: str
+) -> None:
     question, worked = QUESTIONS[language]
-    expected = (SNAPSHOTS / f"{way}.1-shot.{language}.txt").read_text(encoding="utf-8")
-    assert text_of(messages(question, way_of(way, worked))) == expected
+    expected = (SNAPSHOTS / f"{prompt_method}.1-shot.{language}.txt").read_text(encoding="utf-8")
+    assert text_of(messages(question, prompt_method_of(prompt_method, worked))) == expected
 
 
 @pytest.mark.parametrize(
-    ("way", "ends"),
+    ("prompt_method", "ends"),
     [
         ("verdicts", "Verdicts:"),
         ("verdicts-cot", "Reasoning:"),
     ],
 )
-def test_a_base_model_goes_on_where_the_verdicts_begin(way: str, ends: str) -> None:
+def test_a_base_model_goes_on_where_the_verdicts_begin(prompt_method: str, ends: str) -> None:
     question, worked = QUESTIONS["en"]
-    (message,) = messages(question, replace(way_of(way, worked), as_text=True))
+    (message,) = messages(question, replace(prompt_method_of(prompt_method, worked), as_text=True))
     assert message.content.endswith(f"iv. Salt lowers the boiling point of water.\n{ends}")
     assert "\ni: False\nii: True\n\nQuestion: " in message.content
 
 
 def test_a_base_model_goes_on_where_a_single_verdict_begins() -> None:
     question, worked = (single(one, 0) for one in QUESTIONS["en"])
-    (message,) = messages(question, replace(way_of("direct", worked), as_text=True))
+    (message,) = messages(question, replace(prompt_method_of("direct", worked), as_text=True))
     assert message.content.endswith("Water boils at 100 °C at sea level.\nAnswer:")
 
 
 async def test_verdicts_are_asked_in_a_step_of_their_own_with_an_oracle_a_statement() -> None:
     """By the step the scorer knows that a reply holds verdicts."""
     item, call = QUESTIONS["en"][0], Asked()
-    way = prepare("verdicts", 0, form_of(bank_of([BOOK])), None)
-    await ask(item, way, call)
+    prompt_method = prepare("verdicts", 0, form_of(bank_of([BOOK])), None)
+    await ask(item, prompt_method, call)
     parts = tuple(
-        Oracle(gold, ("True", "False"), f"{numeral}: {{choice}}")
-        for gold, numeral in [("True", "i"), ("False", "ii"), ("True", "iii"), ("False", "iv")]
+        Oracle(answer_key, ("True", "False"), f"{numeral}: {{choice}}")
+        for answer_key, numeral in [
+            ("True", "i"),
+            ("False", "ii"),
+            ("True", "iii"),
+            ("False", "iv"),
+        ]
     )
-    assert call.calls == [("verdicts", messages(item, way), Oracle("", (), parts=parts))]
+    assert call.calls == [("verdicts", messages(item, prompt_method), Oracle("", (), parts=parts))]
 
 
 def test_verdicts_are_refused_of_what_has_no_statements_of_its_own() -> None:
@@ -258,7 +271,7 @@ def test_verdicts_are_refused_of_what_has_no_statements_of_its_own() -> None:
 
 
 def test_an_imported_question_is_asked_with_its_own_texts() -> None:
-    (turn,) = messages(IMPORTED, way_of("cot"))
+    (turn,) = messages(IMPORTED, prompt_method_of("cot"))
     assert turn.content == (
         "What is 2 + 2?\n\nOptions:\nA) 3\nB) 4\nC) 5\n\n"
         "Exactly one option is right. Think step by step: weigh the options one by one and say "
@@ -268,7 +281,7 @@ def test_an_imported_question_is_asked_with_its_own_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("item", "gold", "choices", "reply"),
+    ("item", "answer_key", "choices", "response"),
     [
         (QUESTIONS["en"][0], "A", ("A", "B"), "Answer: {choice}"),
         (QUESTIONS["zh"][0], "A", ("A", "B"), "答案：{choice}"),
@@ -278,12 +291,14 @@ def test_an_imported_question_is_asked_with_its_own_texts() -> None:
     ],
 )
 async def test_an_item_is_asked_once_with_an_oracle(
-    item: LoadedItem, gold: str, choices: tuple[str, ...], reply: str
+    item: LoadedItem, answer_key: str, choices: tuple[str, ...], response: str
 ) -> None:
     """The step is the one that finishes the item; the oracle is for simulated respondents."""
-    call, way = Asked(), way_of("direct")
-    await ask(item, way, call)
-    assert call.calls == [("answer", messages(item, way), Oracle(gold, choices, reply))]
+    call, prompt_method = Asked(), prompt_method_of("direct")
+    await ask(item, prompt_method, call)
+    assert call.calls == [
+        ("answer", messages(item, prompt_method), Oracle(answer_key, choices, response))
+    ]
 
 
 # ---------------------------------------------------------------- for people
@@ -362,11 +377,14 @@ def test_every_other_language_is_asked_in_english(language: str, chinese: int) -
 # ---------------------------------------------------------------- ways
 
 
-@pytest.mark.parametrize("way", ["direct", "cot"])
-def test_defaults_leave_room_to_answer(way: str) -> None:
+@pytest.mark.parametrize("prompt_method", ["direct", "cot"])
+def test_defaults_leave_room_to_answer(prompt_method: str) -> None:
     """Temperature 0, and more tokens where reasoning is asked for."""
-    assert settings(way) == {"max_tokens": {"direct": 1024, "cot": 4096}[way], "temperature": 0.0}
-    assert way in METHOD.ways
+    assert settings(prompt_method) == {
+        "max_tokens": {"direct": 1024, "cot": 4096}[prompt_method],
+        "temperature": 0.0,
+    }
+    assert prompt_method in METHOD.prompt_methods
 
 
 def test_unknown_ways_and_numbers_of_shots_are_refused() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from proofstone.methods.encyclo_k.fact_tables import (
     FactTable,
-    Falsified,
-    Falsifier,
+    Perturbed,
+    Perturber,
     Stated,
     agrees_with,
     is_false_against,
@@ -87,10 +87,10 @@ def table_of(rows: list[dict[str, Any]], template: str = TEMPLATE) -> FactTable:
     return read_table(read_template(template, "things.toml"), placed, "things")
 
 
-def falsified(table: FactTable, seed: int) -> list[tuple[Stated, Falsified | None]]:
-    falsifier = Falsifier(table, frozenset(true_texts(table)))
+def perturbed(table: FactTable, seed: int) -> list[tuple[Stated, Perturbed | None]]:
+    perturber = Perturber(table, frozenset(true_texts(table)))
     return [
-        (true, falsifier.falsify(true, Draws(seed, true.entity.number, true.point.name)))
+        (true, perturber.perturb(true, Draws(seed, true.entity.number, true.point.name)))
         for true in true_statements(table, seed)
     ]
 
@@ -129,7 +129,7 @@ def test_true_statements_agree_and_falsified_ones_contradict_any_table(
     table = table_of(rows)
     all_true = frozenset(true_texts(table))
     made: set[str] = set()
-    for true, false in falsified(table, seed):
+    for true, false in perturbed(table, seed):
         assert agrees_with(table, true.claim)
         assert not is_false_against(table, true.claim)
         assert normalised(true.text) in all_true
@@ -146,7 +146,7 @@ def test_true_statements_agree_and_falsified_ones_contradict_any_table(
 @given(ROWS, st.integers(0, 3))
 @settings(max_examples=30, deadline=None)
 def test_the_same_seed_gives_the_same_statements(rows: list[dict[str, Any]], seed: int) -> None:
-    assert falsified(table_of(rows), seed) == falsified(table_of(rows), seed)
+    assert perturbed(table_of(rows), seed) == perturbed(table_of(rows), seed)
 
 
 @given(ROWS)
@@ -154,7 +154,7 @@ def test_the_same_seed_gives_the_same_statements(rows: list[dict[str, Any]], see
 def test_where_a_false_value_exists_one_is_found(rows: list[dict[str, Any]]) -> None:
     """Small tables are searched whole: None only where every value is true of the row."""
     table = table_of(rows)
-    for true, false in falsified(table, 0):
+    for true, false in perturbed(table, 0):
         if false is not None or true.point.name != "link":
             continue
         everyone = {normalised(link) for row in rows for link in row["links"]}
@@ -162,9 +162,9 @@ def test_where_a_false_value_exists_one_is_found(rows: list[dict[str, Any]]) -> 
         assert everyone <= own
 
 
-def one(template: str, rows: list[dict[str, Any]], name: str) -> Falsified:
+def one(template: str, rows: list[dict[str, Any]], name: str) -> Perturbed:
     (false,) = [
-        false for true, false in falsified(table_of(rows, template), 1) if true.entity.label == name
+        false for true, false in perturbed(table_of(rows, template), 1) if true.entity.label == name
     ]
     assert false is not None
     return false
@@ -214,7 +214,7 @@ def test_a_value_that_is_never_to_be_said_is_neither_stated_nor_put_in() -> None
         '[[points]]\nname = "c"\ncolumn = "c"\ntitle = "c of {name}"\nsay = ["{name} is {c}"]\n'
     )
     rows = [{"name": "a", "c": "one"}, {"name": "b", "c": "x"}, {"name": "d", "c": "two"}]
-    pairs = falsified(table_of(rows, template), 1)
+    pairs = perturbed(table_of(rows, template), 1)
     assert [true.text for true, _ in pairs] == ["A is one", "D is two"]
     assert [false and false.text for _, false in pairs] == ["A is two", "D is one"]
 
@@ -228,7 +228,7 @@ def test_reasons_name_the_row_that_the_false_sentence_is_about() -> None:
     reasons = set()
     kinds = set()
     for seed in range(8):
-        for _, false in falsified(table_of(rows, template), seed):
+        for _, false in perturbed(table_of(rows, template), seed):
             assert false is not None
             reasons.add(false.reason)
             kinds.add(false.error_type)

@@ -15,7 +15,7 @@ from proofstone.methods.encyclo_k.build import (
     BuiltStatements,
     build_statements,
 )
-from proofstone.methods.encyclo_k.demo_tables import CARRIED, Book
+from proofstone.methods.encyclo_k.demo_tables import BUNDLED, Book
 from proofstone.methods.encyclo_k.fact_tables import normalised
 from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, Statement
 from proofstone.records.knowledge import FactBuilder, bank_id, fact_id, source_id
@@ -64,10 +64,10 @@ def planets(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def carried() -> BuiltStatements:
+def bundled() -> BuiltStatements:
     for package in ("mendeleev", "countryinfo", "pycountry"):
         pytest.importorskip(package, reason="needs the extra [demo]")
-    return build_statements(list(CARRIED), {}, 1)
+    return build_statements(list(BUNDLED), {}, 1)
 
 
 def statements(built: BuiltStatements) -> list[Statement]:
@@ -84,7 +84,7 @@ def test_a_file_with_templates_beside_it_gives_true_and_false_statements(planets
     built = build_statements([str(planets)], {}, 1)
     (count,) = built.counts
     # Four colours and three planets with moons, each falsified once.
-    assert (count.correct, count.falsified, count.no_false_value) == (4 + 3, 7, 0)
+    assert (count.correct, count.perturbed, count.no_false_value) == (4 + 3, 7, 0)
     assert len(built) == 2 * 7
     assert count.book == "Planets"
 
@@ -131,7 +131,7 @@ def test_templates_may_be_named_and_jsonl_lists_are_read(tmp_path: Path) -> None
 def test_a_table_that_proves_nothing_false_gives_true_statements_alone(planets: Path) -> None:
     planets.write_text("planet,moons,colour\nMars,Phobos,red\nVenus,Phobos,red\n", encoding="utf-8")
     (count,) = build_statements([str(planets)], {}, 1).counts
-    assert (count.correct, count.falsified, count.no_false_value) == (4, 0, 4)
+    assert (count.correct, count.perturbed, count.no_false_value) == (4, 0, 4)
 
 
 def test_a_true_sentence_of_one_table_is_never_a_false_one_of_another(
@@ -147,9 +147,9 @@ def test_a_true_sentence_of_one_table_is_never_a_false_one_of_another(
 
 
 def test_shares_and_limits_are_kept(planets: Path) -> None:
-    none = build_statements([str(planets)], {"falsified": 0.0}, 1)
+    none = build_statements([str(planets)], {"perturbed": 0.0}, 1)
     assert all(one.correct for one in statements(none))
-    few = build_statements([str(planets)], {"limit": 3, "falsified": 1}, 1)
+    few = build_statements([str(planets)], {"limit": 3, "perturbed": 1}, 1)
     assert few.counts[0].correct == 3
     assert set(few.facts) <= set(build_statements([str(planets)], {}, 1).facts)
 
@@ -157,7 +157,7 @@ def test_shares_and_limits_are_kept(planets: Path) -> None:
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
-        ({"falsified": 1.5}, "falsified is a share from 0 to 1, not 1.5"),
+        ({"perturbed": 1.5}, "falsified is a share from 0 to 1, not 1.5"),
         ({"limit": -1}, "limit is 0 (all) or more, not -1"),
         ({"speed": 1}, "knows no parameter speed"),
         ({"templates": "nowhere.toml"}, "there is no nowhere.toml"),
@@ -203,20 +203,20 @@ def test_a_missing_package_is_told_with_what_to_install() -> None:
 
 
 def test_carried_books_are_large_enough_for_a_demo_in_both_languages(
-    carried: BuiltStatements,
+    bundled: BuiltStatements,
 ) -> None:
-    assert Counter(count.language for count in carried.counts) == {"en": 6, "zh": 3}
-    for count in carried.counts:
+    assert Counter(count.language for count in bundled.counts) == {"en": 6, "zh": 3}
+    for count in bundled.counts:
         assert count.correct >= 150
-        assert count.falsified >= 0.99 * count.correct
+        assert count.perturbed >= 0.99 * count.correct
 
 
-def test_carried_statements_are_whole_and_none_stands_twice(carried: BuiltStatements) -> None:
-    texts = [normalised(one.text) for one in statements(carried)]
+def test_carried_statements_are_whole_and_none_stands_twice(bundled: BuiltStatements) -> None:
+    texts = [normalised(one.text) for one in statements(bundled)]
     assert len(set(texts)) == len(texts)
-    assert len({built.fact.id for built in carried}) == len(carried)
-    ids = {built.fact.id for built in carried if built.fact.payload.correct}
-    for built in carried:
+    assert len({built.fact.id for built in bundled}) == len(bundled)
+    ids = {built.fact.id for built in bundled if built.fact.payload.correct}
+    for built in bundled:
         one = built.fact.payload
         end = "。" if built.fact.language == "zh" else "."
         assert one.text.endswith(end)
@@ -228,12 +228,12 @@ def test_carried_statements_are_whole_and_none_stands_twice(carried: BuiltStatem
             assert one.reason.endswith(end)
 
 
-def test_carried_facts_are_those_of_the_packages(carried: BuiltStatements) -> None:
+def test_carried_facts_are_those_of_the_packages(bundled: BuiltStatements) -> None:
     """A few known facts, in whichever wording was drawn."""
-    facts = [built.fact for built in carried if built.fact.payload.correct]
+    facts = [built.fact for built in bundled if built.fact.payload.correct]
     true = {(fact.page, fact.payload.title): fact.payload.text for fact in facts}
     assert "Fe" in true["iron", "chemical symbol of iron"]
-    assert "79" in true["gold", "atomic number of gold"]
+    assert "79" in true["answer_key", "atomic number of gold"]
     assert "[Ar] 3d5 4s1" in true["chromium", "ground-state electron configuration of chromium"]
     assert "1669" in true["phosphorus", "year of the discovery of phosphorus"]
     assert "Nairobi" in true["Kenya", "capital of Kenya"]
@@ -242,20 +242,20 @@ def test_carried_facts_are_those_of_the_packages(carried: BuiltStatements) -> No
     assert "Au" in true["金", "元素金的元素符号"]
 
 
-def test_one_language_of_the_carried_books_may_be_asked_for(carried: BuiltStatements) -> None:
-    chinese = build_statements(list(CARRIED), {"languages": "zh"}, 1)
+def test_one_language_of_the_carried_books_may_be_asked_for(bundled: BuiltStatements) -> None:
+    chinese = build_statements(list(BUNDLED), {"languages": "zh"}, 1)
     assert {built.fact.language for built in chinese} == {"zh"}
     with pytest.raises(BadUsage, match="no table to build from"):
         build_statements(["countries"], {"languages": "fr"}, 1)
 
 
-def test_another_seed_words_the_same_facts_otherwise(carried: BuiltStatements) -> None:
+def test_another_seed_words_the_same_facts_otherwise(bundled: BuiltStatements) -> None:
     other = build_statements(["countries"], {}, 2)
     again = build_statements(["countries"], {}, 2)
     assert other == again
-    same = {built.fact.payload.text for built in carried} & {
+    same = {built.fact.payload.text for built in bundled} & {
         built.fact.payload.text for built in other
     }
     assert 0 < len(same) < len(other)
-    sources = {built.source for built in carried}
+    sources = {built.source for built in bundled}
     assert {built.source for built in other} <= sources

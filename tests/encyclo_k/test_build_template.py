@@ -31,7 +31,7 @@ def test_a_small_template_has_the_stated_defaults() -> None:
     assert template.used() == ("river", "mouth")
     assert template.column("mouth").values == "text"
     assert template.points[0].error_type == "detail falsification"
-    assert (template.licence, template.book) == ("", "")
+    assert (template.license, template.book) == ("", "")
 
 
 def test_used_columns_include_those_that_only_choose_replacements() -> None:

@@ -83,13 +83,13 @@ def test_every_question_keeps_every_invariant(params: dict[str, Any], seed: int)
         asked = {i for i, f in enumerate(facts) if f.payload.correct is question.asks_correct}
         assert made["statements"][0] <= len(facts) <= made["statements"][1]
         assert made["options"][0] <= len(question.options) <= made["options"][1]
-        assert set(question.options[question.gold]) == asked
+        assert set(question.options[question.answer_key]) == asked
         assert len(set(question.options)) == len(question.options)
         assert len(set(item.facts)) == len(item.facts)
         for place, option in enumerate(question.options):
             assert len(option) in sizes
             assert list(option) == sorted(set(option))
-            if place != question.gold:
+            if place != question.answer_key:
                 assert set(option) - asked
         if made["forbid_subsets"]:
             chosen = [set(option) for option in question.options]
@@ -140,7 +140,9 @@ def test_a_sweep_of_options_only_adds_distractors() -> None:
                 b.payload.template,
                 b.payload.wording,
             )
-            assert a.payload.options[a.payload.gold] == b.payload.options[b.payload.gold]
+            assert (
+                a.payload.options[a.payload.answer_key] == b.payload.options[b.payload.answer_key]
+            )
             assert len(b.payload.options) == len(a.payload.options) + 1
             kept = [option for option in b.payload.options if option in a.payload.options]
             assert tuple(kept) == a.payload.options

@@ -85,9 +85,11 @@ def test_what_holds_of_every_question(bank: ListBank, plan: dict[str, Any], seed
         question = item.payload
         polarity = [facts[identity].payload.correct for identity in item.facts]
         asked = {i for i, correct in enumerate(polarity) if correct == question.asks_correct}
-        assert set(question.options[question.gold]) == asked
+        assert set(question.options[question.answer_key]) == asked
         assert all(
-            set(option) - asked for at, option in enumerate(question.options) if at != question.gold
+            set(option) - asked
+            for at, option in enumerate(question.options)
+            if at != question.answer_key
         )
         assert len({frozenset(option) for option in question.options}) == len(question.options)
         assert len(set(item.facts)) == len(item.facts)
@@ -177,7 +179,7 @@ def test_a_sweep_keeps_all_but_the_added_distractor(
         assert a.payload.asks_correct == b.payload.asks_correct
         kept = [one for one in b.payload.options if one in a.payload.options]
         assert tuple(kept) == a.payload.options
-        assert kept[a.payload.gold] == b.payload.options[b.payload.gold]
+        assert kept[a.payload.answer_key] == b.payload.options[b.payload.answer_key]
 
 
 def _path(stratum: Stratum) -> tuple[str, ...]:
@@ -326,14 +328,14 @@ def test_what_is_drawn_is_uniform(paper_form: list[Item]) -> None:
         ([one.asks_correct for one in questions], 2, 15.1),
         ([len(one.options) for one in questions], 5, 23.5),
         ([len(item.facts) for item in paper_form], 3, 18.4),
-        ([len(one.options[one.gold]) for one in questions], 3, 18.4),
+        ([len(one.options[one.answer_key]) for one in questions], 3, 18.4),
         ([one.template for one in questions], 14, 42.6),
         ([one.wording for one in questions], 12, 37.4),
     ):
         assert _chi_square(values, kinds, n) < bound
     for m in range(4, 9):
-        gold = [one.gold for one in questions if len(one.options) == m]
-        assert _chi_square(gold, m, len(gold)) < 29.9
+        answer_key = [one.answer_key for one in questions if len(one.options) == m]
+        assert _chi_square(answer_key, m, len(answer_key)) < 29.9
 
 
 def _chi_square(values: list[int] | list[bool], kinds: int, n: int) -> float:
@@ -344,7 +346,7 @@ def _chi_square(values: list[int] | list[bool], kinds: int, n: int) -> float:
 
 def test_gold_places_near_the_paper_s_table_5(paper_form: list[Item]) -> None:
     """A stands for gold in (1/4 + ... + 1/8)/5 = 17.7% of questions, H in 1/40 = 2.5%."""
-    places = Counter(item.payload.gold for item in paper_form)
+    places = Counter(item.payload.answer_key for item in paper_form)
     n = len(paper_form)
     assert places[0] / n == pytest.approx(sum(1 / m for m in range(4, 9)) / 5, abs=0.02)
     assert places[7] / n == pytest.approx(1 / 40, abs=0.01)

@@ -56,7 +56,7 @@ def test_other_names_are_not_guessed(text: str) -> None:
     assert read_error_type(text) is None
 
 
-def falsified(reason: str = "", error_type: str = "") -> Statement:
+def perturbed(reason: str = "", error_type: str = "") -> Statement:
     return Statement(
         text="Water boils at 90 °C.", correct=False, reason=reason, error_type=error_type
     )
@@ -76,11 +76,11 @@ def falsified(reason: str = "", error_type: str = "") -> Statement:
 )
 def test_a_reason_that_opens_with_its_type_says_it(reason: str, name: str | None) -> None:
     """The form that the paper's prompt asks the falsifier for."""
-    assert error_type_of(falsified(reason)) == name
+    assert error_type_of(perturbed(reason)) == name
 
 
 def test_the_stated_type_goes_before_the_reasons() -> None:
-    both = falsified("Error type: scope change. ...", "causal inversion")
+    both = perturbed("Error type: scope change. ...", "causal inversion")
     assert error_type_of(both) == "causal inversion"
 
 

@@ -29,7 +29,7 @@ from proofstone.records.knowledge import Stratum
 from proofstone.search.near_duplicates import near_duplicates
 from serving import HurriedClock, configure, serving
 
-METALS = ("copper", "silver", "gold", "iron", "zinc", "tin")
+METALS = ("copper", "silver", "answer_key", "iron", "zinc", "tin")
 BOOK = "\n\n".join(
     f"Pure {metal} conducts electric current well at room temperature because its electrons move "
     f"freely through the lattice of {metal}."
@@ -109,7 +109,7 @@ def test_every_model_that_had_a_hand_is_recorded(workspace: Workspace) -> None:
     assert hands == {
         (True, "wrote", "scripted/author"), (True, "checked", "scripted/judge"),
         (False, "wrote", "scripted/author"), (False, "checked", "scripted/judge"),
-        (False, "falsified", "scripted/author"),
+        (False, "perturbed", "scripted/author"),
     }  # fmt: skip
 
 
@@ -130,12 +130,12 @@ def test_a_second_build_with_another_share_asks_only_what_is_new(workspace: Work
     author = Author()
     with serving(author) as server:
         configure(workspace.folder, server.url)
-        built(workspace, "Metals", falsified=0.0)
-        assert (author.asked["falsify"], author.asked["falsity"]) == (0, 0)
+        built(workspace, "Metals", perturbed=0.0)
+        assert (author.asked["perturb"], author.asked["falsity"]) == (0, 0)
         extracted = author.asked["extract"]
         built(workspace, "Metals")
     assert author.asked["extract"] == extracted
-    assert author.asked["falsify"] == len(METALS)
+    assert author.asked["perturb"] == len(METALS)
 
 
 def test_votes_are_asked_apart_and_types_can_be_drawn(workspace: Workspace) -> None:
@@ -220,16 +220,16 @@ def test_a_change_that_was_named_is_made_and_one_of_signs_is_none(workspace: Wor
     made: dict[str, dict[str, str]] = {
         "copper": {"right": "conducts electric", "wrong": "insulates electric", "statement": "{}"},
         "silver": {"right": "conducts", "wrong": "insulates", "statement": "`{}`"},
-        "gold": {"right": "", "wrong": "", "statement": "'{}'"},
+        "answer_key": {"right": "", "wrong": "", "statement": "'{}'"},
         "iron": {"right": "the lattice of tin", "wrong": "air", "statement": "{}"},
         "zinc": {"right": "e", "wrong": "x", "statement": "{}"},
     }
 
     class Copying(Author):
-        def _falsify(self, blocks: list[str]) -> object:
+        def _perturb(self, blocks: list[str]) -> object:
             metal = next((name for name in made if f"Pure {name} " in blocks[0]), "")
             if not metal:
-                return super()._falsify(blocks)
+                return super()._perturb(blocks)
             statement = made[metal]["statement"].format(blocks[0])
             return {
                 **made[metal], "statement": statement, "reason": "It conducts.",
@@ -239,7 +239,7 @@ def test_a_change_that_was_named_is_made_and_one_of_signs_is_none(workspace: Wor
     with serving(Copying()) as server:
         configure(workspace.folder, server.url)
         result = built(workspace, "Metals")
-    assert dropped(result) == {"falsify": {"not changed": 3}}
+    assert dropped(result) == {"perturb": {"not changed": 3}}
     assert result.bank is not None
     facts = workspace.store.knowledge.bank(result.bank.id).facts()
     texts = [fact.payload.text for fact in facts if not fact.payload.correct]

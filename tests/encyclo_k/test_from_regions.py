@@ -114,7 +114,7 @@ def test_each_point_is_a_picture_and_one_statement_with_its_page_and_passage(
     workspace: Workspace,
 ) -> None:
     seer = Seer(COPPER, SILVER)
-    result = built(workspace, "points", seer, falsified=0.0)
+    result = built(workspace, "points", seer, perturbed=0.0)
     assert result.complete
     assert [step.entered for step in result.funnel.steps][:1] == [2]
     assert result.bank is not None
@@ -139,7 +139,7 @@ def test_boxes_of_a_table_are_pictures_in_its_order(workspace: Workspace, tmp_pa
         encoding="utf-8",
     )
     seer = Seer(SILVER, COPPER)
-    result = built(workspace, str(table), seer, falsified=0.0)
+    result = built(workspace, str(table), seer, perturbed=0.0)
     assert result.complete
     assert [
         f'part "{name}"' in prompt
@@ -147,7 +147,7 @@ def test_boxes_of_a_table_are_pictures_in_its_order(workspace: Workspace, tmp_pa
     ] == [True, True]
     widths = [ink(picture)[0] for picture in seer.pictures]
     assert widths[0][0] == pytest.approx((540 - 60 + 3) * 150 / 72, abs=3)
-    again = built(workspace, str(table), Seer(), falsified=0.0)
+    again = built(workspace, str(table), Seer(), perturbed=0.0)
     assert again.build.id == result.build.id
 
 
@@ -168,7 +168,7 @@ def test_where_a_page_has_no_text_the_model_writes_it_down(
         configure(workspace.folder, server.url, "card = { images = true }")
         result = workspace.build_in_steps(
             "statements", ["shot"], name="shot", models="scripted/seer", judge="scripted/seer",
-            from_regions=str(table), falsified=0.0,
+            from_regions=str(table), perturbed=0.0,
         )  # fmt: skip
     assert "transcript" in seer.prompts[0]
     assert result.bank is not None

@@ -18,7 +18,7 @@ from proofstone.records.verdicts import PanelVerdict
 from proofstone.results.report import bank_sections
 from serving import HurriedClock, configure, serving
 
-METALS = ("copper", "silver", "gold")
+METALS = ("copper", "silver", "answer_key")
 ODD = 2  # all but gold, on which judges are always of one mind
 BOOK = "\n\n".join(
     f"Pure {metal} conducts electric current well at room temperature because its electrons move "
@@ -70,8 +70,8 @@ def test_a_majority_of_judges_decides_and_each_vote_is_kept(workspace: Workspace
     judged = verdicts(workspace, result)
     assert len(judged) == len(METALS)
     for each in judged[:ODD]:
-        ballots = {b.judge: (b.label, b.reason) for b in each.verdict.ballots}
-        assert ballots == {
+        judge_votes = {b.judge: (b.label, b.reason) for b in each.verdict.judge_votes}
+        assert judge_votes == {
             A: ("supported", "seen"), B: ("supported", "seen"), C: ("unsupported", "not in it"),
         }  # fmt: skip
         assert (each.question, each.verdict.label) == ("support", "supported")
@@ -108,7 +108,7 @@ def test_a_judge_without_a_label_is_no_vote_and_the_quorum_says_whether_the_rest
     assert support(short_of) == {"not judged": ODD}
     enough = built(workspace, [A, B, C], panelists(silent="c"), quorum=2)
     assert support(enough) == {}
-    states = [each.verdict.ballots[2].state for each in verdicts(workspace, enough)]
+    states = [each.verdict.judge_votes[2].state for each in verdicts(workspace, enough)]
     assert states == ["unparsed", "unparsed", "voted"]
 
 
@@ -128,8 +128,8 @@ def test_a_failed_judge_holds_the_row_up_unless_a_quorum_decides_without_it(
         again = asked(workspace, [A, B, C])
     assert (waiting.funnel.pending, torn.funnel.pending) == (ODD, ODD)
     assert (waiting.complete, enough.complete, again.complete) == (False, True, True)
-    ballots = [each.verdict.ballots[2] for each in verdicts(workspace, enough)]
-    assert [b.state for b in ballots] == ["failed", "failed", "voted"]
+    judge_votes = [each.verdict.judge_votes[2] for each in verdicts(workspace, enough)]
+    assert [b.state for b in judge_votes] == ["failed", "failed", "voted"]
 
 
 def test_every_judge_is_recorded_on_facts(workspace: Workspace) -> None:
@@ -145,7 +145,7 @@ def test_votes_and_orders_are_of_each_judge(workspace: Workspace) -> None:
     result = built(workspace, [A, B], panelists(), votes=3, orders=2)
     assert result.complete
     for each in verdicts(workspace, result):
-        heard = [[(h.vote, h.order) for h in b.heard] for b in each.verdict.ballots]
+        heard = [[(h.vote, h.order) for h in b.heard] for b in each.verdict.judge_votes]
         assert heard == [[(vote, order) for vote in range(3) for order in range(2)]] * 2
 
 
@@ -156,7 +156,7 @@ def test_one_judge_is_a_panel_of_one(workspace: Workspace) -> None:
     assert all("judges tied" not in step.reasons for step in result.build.steps)
     (first, *_others) = verdicts(workspace, result)
     assert isinstance(first.verdict, PanelVerdict)
-    assert [b.judge for b in first.verdict.ballots] == [A]
+    assert [b.judge for b in first.verdict.judge_votes] == [A]
 
 
 @pytest.mark.parametrize(

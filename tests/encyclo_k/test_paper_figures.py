@@ -196,7 +196,7 @@ def test_the_papers_gold_positions_fit_options_uniform_from_4_to_8() -> None:
 
 
 def test_a_forms_gold_positions_fit_the_same(form: list[Item]) -> None:
-    placed = Counter(item.payload.gold for item in form)
+    placed = Counter(item.payload.answer_key for item in form)
     counts = [placed[place] for place in range(8)]
     assert chisquare(counts, [5038 * share for share in expected_positions()]).pvalue > 0.01
 
@@ -324,7 +324,7 @@ def test_the_coarser_levels_of_table_4_are_plain_means_of_groups(model: str) -> 
     levels = [equal_weights(5038), group_weights(np.repeat(np.arange(11), QUESTIONS))]
     column, keys = values.astype(float)[:, None], SharedKeys.none(5038)
     found = [
-        round(100 * mean_estimates(column, level, keys, estimand="bank")[0].value, 2)
+        round(100 * mean_estimates(column, level, keys, population="bank")[0].value, 2)
         for level in levels
     ]
     assert found == [by_sample, by_discipline]

@@ -14,7 +14,7 @@ from proofstone.methods.encyclo_k.ask import VARIABLES, check_prompt, messages, 
 from proofstone.methods.encyclo_k.method import METHOD
 from proofstone.methods.encyclo_k.payloads import ChoiceQuestion
 from proofstone.methods.encyclo_k.questions import render
-from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, Way
+from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, PromptMethod
 from proofstone.records.knowledge import Stratum
 
 DOCS = Path(__file__).parents[2] / "docs" / "prompts.md"
@@ -33,8 +33,8 @@ def item(bank: ListBank) -> LoadedItem:
     return bank.load(next(METHOD.compose(bank, METHOD.recipe({"questions": 1}), 3)))
 
 
-def by(text: str, way: str = "direct", **more: object) -> Way:
-    prepared = prepare(way, 0, FORM, None)
+def by(text: str, prompt_method: str = "direct", **more: object) -> PromptMethod:
+    prepared = prepare(prompt_method, 0, FORM, None)
     return replace(prepared, own_prompt=OwnPrompt("mine.jinja", text), **more)
 
 
@@ -67,16 +67,16 @@ def test_nothing_of_the_answer_can_be_reached(item: LoadedItem) -> None:
         replace(fact, payload=replace(fact.payload, correct=not fact.payload.correct, reason="?"))
         for fact in item.facts
     ]
-    gold = (item.item.payload.gold + 1) % len(item.item.payload.options)
+    answer_key = (item.item.payload.answer_key + 1) % len(item.item.payload.options)
     other = LoadedItem(
-        replace(item.item, payload=replace(item.item.payload, gold=gold)), tuple(turned)
+        replace(item.item, payload=replace(item.item.payload, answer_key=answer_key)), tuple(turned)
     )
     everything = by("{{ " + " ~ '|' ~ ".join(VARIABLES) + " }}")
     assert messages(item, everything) == messages(other, everything)
 
 
 @pytest.mark.parametrize(
-    ("form", "way", "text", "is_enough"),
+    ("form", "prompt_method", "text", "is_enough"),
     [
         (FORM, "direct", "{{ question }}", True),
         (FORM, "direct", "{{ stem }} {{ options }}", True),
@@ -93,14 +93,14 @@ def test_nothing_of_the_answer_can_be_reached(item: LoadedItem) -> None:
     ],
 )
 def test_a_template_must_show_the_whole_question(
-    form: ItemSet, way: str, text: str, is_enough: bool
+    form: ItemSet, prompt_method: str, text: str, is_enough: bool
 ) -> None:
     prompt = OwnPrompt("mine.jinja", text)
     if is_enough:
-        check_prompt(prompt, way, form)
+        check_prompt(prompt, prompt_method, form)
         return
     with pytest.raises(BadInput, match="does not show the whole question"):
-        check_prompt(prompt, way, form)
+        check_prompt(prompt, prompt_method, form)
 
 
 def test_what_is_left_out_is_said_with_what_would_do() -> None:
@@ -117,8 +117,8 @@ def test_what_is_left_out_is_said_with_what_would_do() -> None:
 def test_worked_examples_are_put_by_the_same_template(bank: ListBank) -> None:
     """Their answers are the method's."""
     form = replace(FORM, recipe=METHOD.recipe({"questions": 1}))
-    way = prepare("direct", 1, form, bank)
-    own = replace(way, own_prompt=OwnPrompt("mine.jinja", "Mine: {{ question }}"))
+    prompt_method = prepare("direct", 1, form, bank)
+    own = replace(prompt_method, own_prompt=OwnPrompt("mine.jinja", "Mine: {{ question }}"))
     item = bank.load(next(METHOD.compose(bank, form.recipe, 1)))
     example, answer, asked = messages(item, own)
     assert (example.role, answer.role, asked.role) == ("user", "assistant", "user")
@@ -135,7 +135,7 @@ def test_to_a_base_model_the_template_stands_before_the_answer_that_is_begun(
 
 
 def test_imported_questions_have_a_stem_and_options() -> None:
-    payload = ChoiceQuestion(question="Which floats?", options=("Ice", "Iron"), gold=0)
+    payload = ChoiceQuestion(question="Which floats?", options=("Ice", "Iron"), answer_key=0)
     item = LoadedItem(Item(id=b"1" * 32, kind="encyclo_k.choice", payload=payload), ())
     text = "{{ stem }}|{% for o in options %}{{ o.letter }}={{ o.text }} {% endfor %}|{{ count }}"
     (asked,) = messages(item, by(text))

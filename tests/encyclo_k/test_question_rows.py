@@ -37,9 +37,9 @@ def problems_of(*values: dict[str, Any]) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def gold_of(options: list[Any], **answer: Any) -> int:
+def answer_key_of(options: list[Any], **answer: Any) -> int:
     (item,) = read_items(rows_of({"question": "Which?", "options": options} | answer))
-    return int(item.payload.gold)
+    return int(item.payload.answer_key)
 
 
 FRUIT = ["apple", "pear", "plum"]
@@ -61,7 +61,9 @@ def test_a_row_becomes_an_item_with_its_place_in_the_taxonomy() -> None:
         )
     )
     assert item.kind == "encyclo_k.choice"
-    assert item.payload == ChoiceQuestion(question="Which is red?", options=tuple(FRUIT), gold=0)
+    assert item.payload == ChoiceQuestion(
+        question="Which is red?", options=tuple(FRUIT), answer_key=0
+    )
     assert item.stratum == Stratum("Life", "Plants", "Fruit", "Trees")
     assert (item.language, item.number, item.facts, item.corrects) == ("en", 0, (), None)
     assert item.id == item_id(item)
@@ -80,7 +82,7 @@ def test_a_row_becomes_an_item_with_its_place_in_the_taxonomy() -> None:
 def test_options_are_read_in_each_of_their_shapes(options: dict[str, Any]) -> None:
     (item,) = read_items(rows_of({"question": "Which?", "answer": "plum"} | options))
     assert item.payload.options == ("apple", "pear", "plum")
-    assert item.payload.gold == 2
+    assert item.payload.answer_key == 2
 
 
 def test_numbers_among_options_are_their_texts() -> None:
@@ -89,10 +91,10 @@ def test_numbers_among_options_are_their_texts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "gold"),
+    ("answer", "answer_key"),
     [
         ({"answer": "B"}, 1),
-        ({"gold": " b "}, 1),
+        ({"answer_key": " b "}, 1),
         ({"answer": 2}, 2),
         ({"answer": "2"}, 2),
         ({"answer": "the  plum"}, 2),
@@ -101,8 +103,10 @@ def test_numbers_among_options_are_their_texts() -> None:
         ({"answer_index": "1", "answer_letter": "B", "answer": "pear"}, 1),
     ],
 )
-def test_an_answer_is_a_letter_a_place_from_0_or_a_text(answer: dict[str, Any], gold: int) -> None:
-    assert gold_of(["apple", "pear", "the plum"], **answer) == gold
+def test_an_answer_is_a_letter_a_place_from_0_or_a_text(
+    answer: dict[str, Any], answer_key: int
+) -> None:
+    assert answer_key_of(["apple", "pear", "the plum"], **answer) == answer_key
 
 
 def test_an_answer_with_two_meanings_needs_one_said_exactly() -> None:
@@ -111,13 +115,13 @@ def test_an_answer_with_two_meanings_needs_one_said_exactly() -> None:
     assert problems_of(question) == [
         'line 1, field answer: "A" can mean option A or B; say it in answer_letter'
     ]
-    assert gold_of(letters, answer="A", answer_letter="B") == 1
-    assert gold_of(letters, answer="A", answer_index=0) == 0
-    assert gold_of(letters, answer="C") == 2
+    assert answer_key_of(letters, answer="A", answer_letter="B") == 1
+    assert answer_key_of(letters, answer="A", answer_index=0) == 0
+    assert answer_key_of(letters, answer="C") == 2
     assert problems_of({"question": "1 + 1?", "options": ["1", "2", "3"], "answer": "2"}) == [
         'line 1, field answer: "2" can mean option B or C; say it in answer_letter'
     ]
-    assert gold_of([0, 1, 2], answer=1) == 1
+    assert answer_key_of([0, 1, 2], answer=1) == 1
 
 
 def test_every_problem_of_every_row_is_named_at_once() -> None:
@@ -223,7 +227,7 @@ def questions(draw: st.DrawFn) -> Item:
         payload=ChoiceQuestion(
             question=draw(TEXT),
             options=tuple(options),
-            gold=draw(st.integers(0, len(options) - 1)),
+            answer_key=draw(st.integers(0, len(options) - 1)),
         ),
         language=draw(st.sampled_from(["", "en", "zh"])),
         stratum=Stratum(*draw(st.tuples(TEXT, TEXT, TEXT, TEXT))),
@@ -253,7 +257,7 @@ def composed(language: str) -> LoadedItem:
         for n, (t, c) in enumerate(TRUTHS.items())
     )
     payload = ComposedQuestion(
-        asks_correct=False, template=1, wording=2, options=((0, 1), (1, 2), (2,)), gold=1
+        asks_correct=False, template=1, wording=2, options=((0, 1), (1, 2), (2,)), answer_key=1
     )
     item = Item(
         kind="encyclo_k.composed",
@@ -275,7 +279,7 @@ def test_a_composed_question_comes_back_showing_the_same(
     write_rows(tmp_path / name, [write_item(loaded)])
     (item,) = read_checked(tmp_path / name, read_items)
     assert render(LoadedItem(item, ())) == render(loaded)
-    assert item.payload.gold == loaded.item.payload.gold
+    assert item.payload.answer_key == loaded.item.payload.answer_key
     assert (item.stratum, item.number) == (Stratum(subfield="Matter"), 5)
 
 
@@ -309,7 +313,7 @@ def test_903_real_rows_of_another_benchmark_are_read_or_named() -> None:
     ]
     usable = [row for row in whole if row.place != "line 559"]
     for row, item in zip(usable, read_items(usable), strict=True):
-        assert "ABCDEFGHIJ"[item.payload.gold] == row.values["gold"]
+        assert "ABCDEFGHIJ"[item.payload.answer_key] == row.values["answer_key"]
         assert item.stratum.subfield == row.values["category"]
 
 
@@ -346,7 +350,7 @@ def test_a_single_statement_comes_back_as_a_question_between_two_verdicts(
     (item,) = read_checked(tmp_path / name, read_items)
     assert item.payload.question == render(loaded, "statement")
     words = {"en": ("True", "False"), "zh": ("正确", "错误")}[language]
-    assert (item.payload.options, item.payload.gold) == (words, 0 if correct else 1)
+    assert (item.payload.options, item.payload.answer_key) == (words, 0 if correct else 1)
 
 
 def test_a_statement_without_a_verdict_is_named() -> None:

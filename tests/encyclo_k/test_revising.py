@@ -21,7 +21,7 @@ ROWS: list[dict[str, Any]] = [
     {"id": "a", "text": "Gold melts at 1,064 degrees.", "correct": True, "book": "Metals",
      "source": "A book of metals", "written_by": ["lab/writer"], "page": 7},
     {"id": "f", "text": "Gold melts at 164 degrees.", "correct": False, "origin": "a",
-     "error_type": "detail falsification", "book": "Metals", "falsified_by": ["lab/liar"]},
+     "error_type": "detail falsification", "book": "Metals", "perturbed_by": ["lab/liar"]},
     {"id": "b", "text": "Lead is soft.", "correct": True, "book": "Metals"},
     {"id": "c", "text": "Iron floats on water.", "correct": False, "book": "Metals"},
 ]  # fmt: skip
@@ -33,9 +33,9 @@ def built() -> dict[str, BuiltFact]:
     return {row["id"]: fact for row, fact in zip(ROWS, made, strict=True)}
 
 
-def composed(facts: list[Fact], options: list[tuple[int, ...]], gold: int) -> LoadedItem:
+def composed(facts: list[Fact], options: list[tuple[int, ...]], answer_key: int) -> LoadedItem:
     payload = ComposedQuestion(
-        asks_correct=True, template=0, wording=0, options=tuple(options), gold=gold
+        asks_correct=True, template=0, wording=0, options=tuple(options), answer_key=answer_key
     )
     item = Item(
         kind="encyclo_k.composed", payload=payload, facts=tuple(f.id for f in facts),
@@ -49,7 +49,7 @@ def with_id(item: Item) -> Item:
 
 
 def choice() -> LoadedItem:
-    payload = ChoiceQuestion(question="2 + 2?", options=("3", "4", "5"), gold=0)
+    payload = ChoiceQuestion(question="2 + 2?", options=("3", "4", "5"), answer_key=0)
     return LoadedItem(with_id(Item(kind="encyclo_k.choice", payload=payload, language="en")), ())
 
 
@@ -137,7 +137,7 @@ def test_fields_are_those_of_files_without_ids(built: dict[str, BuiltFact]) -> N
         "error_type": "detail falsification",
         "language": "en",
         "book": "Metals",
-        "falsified_by": ["lab/liar"],
+        "perturbed_by": ["lab/liar"],
     }
 
 
@@ -150,7 +150,7 @@ def test_the_right_option_follows_from_the_statements(built: dict[str, BuiltFact
     item = composed(facts, [(0, 1), (0,), (1, 2)], 0)
     (lead,) = EDITING.revise_fact(built["b"], {"correct": False}, [])
     new = EDITING.rest_anew(item, {built["b"].fact.id: lead.fact})
-    assert (new.payload.gold, new.payload.options) == (1, ((0, 1), (0,), (1, 2)))
+    assert (new.payload.answer_key, new.payload.options) == (1, ((0, 1), (0,), (1, 2)))
     assert new.facts == (facts[0].id, lead.fact.id, facts[2].id)
     assert (new.corrects, new.number) == (item.item.id, 3)
     assert new.id == item_id(new)
@@ -164,14 +164,14 @@ def test_where_no_option_is_right_the_former_right_one_becomes_it(
     item = composed(facts, [(0, 1), (0,), (1, 2)], 0)
     (iron,) = EDITING.revise_fact(built["c"], {"correct": True}, [])
     new = EDITING.rest_anew(item, {built["c"].fact.id: iron.fact})
-    assert (new.payload.gold, new.payload.options) == (0, ((0, 1, 2), (0,), (1, 2)))
+    assert (new.payload.answer_key, new.payload.options) == (0, ((0, 1, 2), (0,), (1, 2)))
 
 
 def test_a_question_that_nothing_answers_is_refused(built: dict[str, BuiltFact]) -> None:
     item = composed([built["a"].fact, built["c"].fact], [(0,), (1,)], 0)
-    (gold,) = EDITING.revise_fact(built["a"], {"correct": False}, [])
+    (answer_key,) = EDITING.revise_fact(built["a"], {"correct": False}, [])
     with pytest.raises(BadInput, match=r"no statement of item .* is correct"):
-        EDITING.rest_anew(item, {built["a"].fact.id: gold.fact})
+        EDITING.rest_anew(item, {built["a"].fact.id: answer_key.fact})
 
 
 def test_a_composed_question_can_be_put_in_another_way(built: dict[str, BuiltFact]) -> None:
@@ -179,7 +179,7 @@ def test_a_composed_question_can_be_put_in_another_way(built: dict[str, BuiltFac
     facts = [built["a"].fact, built["b"].fact, built["c"].fact]
     item = composed(facts, [(0, 1), (0,), (2,)], 0)
     new = EDITING.revise_item(item, {"asked": "incorrect", "template": 1, "field": "Physics"})
-    assert (new.payload.asks_correct, new.payload.template, new.payload.gold) == (False, 1, 2)
+    assert (new.payload.asks_correct, new.payload.template, new.payload.answer_key) == (False, 1, 2)
     assert (new.facts, new.stratum.field) == (item.item.facts, "Physics")
     with pytest.raises(BadInput) as refused:
         EDITING.revise_item(item, {"asked": "both", "wording": 900})
@@ -192,11 +192,11 @@ def test_a_composed_question_can_be_put_in_another_way(built: dict[str, BuiltFac
 def test_a_question_made_elsewhere_is_corrected_as_its_file_is() -> None:
     item = choice()
     new = EDITING.revise_item(item, {"answer": "B"})
-    assert (new.payload.gold, new.corrects) == (1, item.item.id)
+    assert (new.payload.answer_key, new.corrects) == (1, item.item.id)
     moved = EDITING.revise_item(item, {"options": ["2", "3", "4"], "answer": "C"})
-    assert (moved.payload.options, moved.payload.gold) == (("2", "3", "4"), 2)
+    assert (moved.payload.options, moved.payload.answer_key) == (("2", "3", "4"), 2)
     text = EDITING.revise_item(item, {"question": "What is 2 + 1?"})
-    assert (text.payload.question, text.payload.gold) == ("What is 2 + 1?", 0)
+    assert (text.payload.question, text.payload.answer_key) == ("What is 2 + 1?", 0)
     with pytest.raises(BadInput, match="answer"):
         EDITING.revise_item(item, {"answer": "Q"})
 

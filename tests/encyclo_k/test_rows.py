@@ -37,9 +37,9 @@ TRUE = {"id": "t", "text": "Water is wet.", "correct": True}
 
 
 def test_a_full_row_becomes_a_fact_with_its_source_and_roles() -> None:
-    correct, falsified = read_facts(
+    correct, perturbed = read_facts(
         rows_of(
-            TRUE | {"language": "en", "licence": "CC0", "book": "Chemistry", "page": 7},
+            TRUE | {"language": "en", "license": "CC0", "book": "Chemistry", "page": 7},
             {
                 "id": 2,
                 "text": "Water is dry.",
@@ -57,17 +57,17 @@ def test_a_full_row_becomes_a_fact_with_its_source_and_roles() -> None:
                 "source": "Chemistry, 3rd edition",
                 "license": "CC0",
                 "written_by": "a, b ,",
-                "falsified_by": ["c"],
+                "perturbed_by": ["c"],
                 "checked_by": '["d,e"]',
             },
         )
     )
     assert correct.source is not None
-    assert (correct.source.title, correct.source.licence) == ("Chemistry", "CC0")
+    assert (correct.source.title, correct.source.license) == ("Chemistry", "CC0")
     assert correct.source.content == sha256(b"Chemistry").digest()
     assert correct.fact.page == "7"
     assert correct.fact.id == fact_id(correct.fact)
-    fact = falsified.fact
+    fact = perturbed.fact
     assert fact.payload == Statement(
         text="Water is dry.",
         correct=False,
@@ -79,12 +79,12 @@ def test_a_full_row_becomes_a_fact_with_its_source_and_roles() -> None:
     assert fact.kind == "encyclo_k.statement"
     assert fact.stratum == Stratum("Science", "Chemistry", "Liquids", "Chemistry")
     assert (fact.language, fact.page) == ("en", "xii")
-    assert falsified.source is not None
-    assert falsified.source.id == fact.source == source_id(falsified.source)
-    assert falsified.roles == (
+    assert perturbed.source is not None
+    assert perturbed.source.id == fact.source == source_id(perturbed.source)
+    assert perturbed.roles == (
         Role("wrote", "a"),
         Role("wrote", "b"),
-        Role("falsified", "c"),
+        Role("perturbed", "c"),
         Role("checked", "d,e"),
     )
 
@@ -130,7 +130,7 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         {"text": "b", "correct": True, "origin": "x", "error_type": "scope change"},
         {"text": "c", "correct": True, "written_by": ["x", 1], "checked_by": '["x"'},
         {"text": "d", "correct": True, "passage": "12", "source_sha256": 7},
-        {"text": "e", "correct": True, "licence": "CC0"},
+        {"text": "e", "correct": True, "license": "CC0"},
         {"text": "f", "correct": True, "license": "CC0"},
         {"text": "g", "correct": True, "source": "S", "source_kind": "book", "source_year": "x"},
         {"text": "h", "correct": True, "passage": "é" * 64, "corrects": "nowhere"},
@@ -278,7 +278,7 @@ SOURCE = st.builds(
     title=LABEL,
     content=st.binary(min_size=32, max_size=32),
     language=st.sampled_from(["", "en", "zh-Hant"]),
-    licence=LABEL,
+    license=LABEL,
     authors=st.lists(LABEL, max_size=2).map(tuple),
     year=st.none() | st.integers(0, 2100),
     origin=LABEL,
@@ -287,7 +287,7 @@ SOURCE = st.builds(
 )
 ROLE = st.builds(
     Role,
-    st.sampled_from(["wrote", "falsified", "checked", "filtered", "judged"]),
+    st.sampled_from(["wrote", "perturbed", "checked", "filtered", "judged"]),
     LABEL.filter(bool),
 )
 

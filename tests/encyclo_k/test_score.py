@@ -18,10 +18,10 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, gold, score, units
+from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, answer_key, score, units
 from proofstone.records.items import Item, LoadedItem, Unit
 from proofstone.records.knowledge import Fact
-from proofstone.records.runs import OUTCOMES, Reply, Score
+from proofstone.records.runs import OUTCOMES, Response, Score
 
 
 def _fact(name: str, *, origin: str = "") -> Fact:
@@ -34,7 +34,7 @@ QUESTION = ComposedQuestion(
     template=0,
     wording=0,
     options=((0, 2), (0, 1), (1, 2), (0, 3)),
-    gold=1,
+    answer_key=1,
 )
 FACTS = (_fact("one"), _fact("two"), _fact("not three", origin="three"), _fact("no", origin="four"))
 COMPOSED = LoadedItem(
@@ -45,14 +45,16 @@ IMPORTED = LoadedItem(
     Item(
         id=b"made elsewhere",
         kind="encyclo_k.choice",
-        payload=ChoiceQuestion(question="Which?", options=("iron", "gold", "tin"), gold=2),
+        payload=ChoiceQuestion(
+            question="Which?", options=("iron", "answer_key", "tin"), answer_key=2
+        ),
     ),
     (),
 )
 
 
 def _unit(item: LoadedItem, text: str = "", **about: Any) -> Unit:
-    [unit] = units(item, {"answer": Reply(text=text, **about)}, 0)
+    [unit] = units(item, {"answer": Response(text=text, **about)}, 0)
     return unit
 
 
@@ -65,15 +67,15 @@ def _score(item: LoadedItem, text: str = "", **about: Any) -> Score:
 
 
 def test_the_item_is_the_unit_with_its_replies_and_sample() -> None:
-    replies = {"think": Reply(text="..."), "answer": Reply(text="B")}
-    [unit] = units(COMPOSED, replies, 3)
-    assert (unit.item, unit.kind, unit.sample, unit.replies) == (COMPOSED, "item", 3, replies)
+    responses = {"think": Response(text="..."), "answer": Response(text="B")}
+    [unit] = units(COMPOSED, responses, 3)
+    assert (unit.item, unit.kind, unit.sample, unit.responses) == (COMPOSED, "item", 3, responses)
 
 
 def test_without_the_reply_of_the_last_step_there_is_nothing_to_score() -> None:
     """A missing response is not a score."""
     assert units(COMPOSED, {}, 0) == ()
-    assert units(COMPOSED, {"think": Reply(text="B")}, 0) == ()
+    assert units(COMPOSED, {"think": Response(text="B")}, 0) == ()
 
 
 def test_a_falsified_statement_clusters_as_the_true_one_it_came_from() -> None:
@@ -159,8 +161,8 @@ def test_a_score_names_the_place_of_its_unit() -> None:
 
 
 def test_gold_is_the_letter_and_the_number_of_options() -> None:
-    assert gold(_unit(COMPOSED)) == ("B", 4)
-    assert gold(_unit(IMPORTED)) == ("C", 3)
+    assert answer_key(_unit(COMPOSED)) == ("B", 4)
+    assert answer_key(_unit(IMPORTED)) == ("C", 3)
 
 
 @given(
@@ -169,7 +171,7 @@ def test_gold_is_the_letter_and_the_number_of_options() -> None:
 def test_a_letter_is_right_exactly_where_it_is_gold(sizes: tuple[int, int], data: Any) -> None:
     n, right = sizes
     question = ChoiceQuestion(
-        question="?", options=tuple(f"text {i}" for i in range(n)), gold=right
+        question="?", options=tuple(f"text {i}" for i in range(n)), answer_key=right
     )
     item = LoadedItem(Item(id=b"x", kind="encyclo_k.choice", payload=question), ())
     chosen = data.draw(st.integers(0, n - 1))
@@ -184,7 +186,7 @@ def test_a_letter_is_right_exactly_where_it_is_gold(sizes: tuple[int, int], data
 def test_what_each_outcome_counts_as() -> None:
     """The printed table: a missing answer is wrong and also counted as a miss; failed is none."""
     own = [measure for measure in MEASURES if measure not in likelihood.MEASURES]
-    table = {measure.name: dict(measure.counts) for measure in own if not measure.golds}
+    table = {measure.name: dict(measure.counts) for measure in own if not measure.answer_keys}
     verdicts = {name: table.pop(name) for name in ("verdict_accuracy", "verdict_miss")}
     assert verdicts == {"verdict_accuracy": table["accuracy"], "verdict_miss": table["miss"]}
     assert table == {
@@ -221,7 +223,7 @@ def test_a_verdict_is_right_where_it_is_the_statements_truth(
 ) -> None:
     item = _single(correct=correct)
     scored = _score(item, text)
-    assert gold(_unit(item)) == ("true" if correct else "false", 2)
+    assert answer_key(_unit(item)) == ("true" if correct else "false", 2)
     assert (scored.outcome, scored.value) == ("answered", float(says == correct))
     assert scored.answer == ("true" if says else "false")
 
@@ -241,7 +243,7 @@ def test_a_verdict_both_ways_is_no_verdict() -> None:
 
 
 def _verdict_units(text: str, **about: Any) -> Sequence[Unit]:
-    return units(COMPOSED, {"verdicts": Reply(text=text, **about)}, 2)
+    return units(COMPOSED, {"verdicts": Response(text=text, **about)}, 2)
 
 
 def _verdict_scores(text: str, **about: Any) -> list[Score]:
@@ -251,11 +253,16 @@ def _verdict_scores(text: str, **about: Any) -> list[Score]:
 def test_the_question_and_each_of_its_statements_are_units() -> None:
     """The question keeps its letter, so that it is the same unit however it was asked."""
     whole, *judged = _verdict_units("")
-    assert (whole.kind, whole.payload, gold(whole)) == ("item", None, ("B", 4))
+    assert (whole.kind, whole.payload, answer_key(whole)) == ("item", None, ("B", 4))
     assert whole.clusters == _unit(COMPOSED).clusters
     assert [unit.kind for unit in judged] == ["encyclo_k.judged"] * 4
     assert [unit.payload.place for unit in judged] == [0, 1, 2, 3]
-    assert [gold(unit) for unit in judged] == [("true", 2), ("true", 2), ("false", 2), ("false", 2)]
+    assert [answer_key(unit) for unit in judged] == [
+        ("true", 2),
+        ("true", 2),
+        ("false", 2),
+        ("false", 2),
+    ]
     assert [unit.clusters for unit in judged] == [
         (("statement", key),) for key in (b"one", b"two", b"three", b"four")
     ]

@@ -106,5 +106,5 @@ def test_an_exported_statement_comes_back_as_the_question_that_it_shows() -> Non
     row = write_item(BANK.load(item))
     (back,) = read_items([Row("line 1", row)])
     assert back.payload.question.endswith(row["statement"])
-    assert back.payload.options[back.payload.gold] in {"True", "False", "正确", "错误"}
+    assert back.payload.options[back.payload.answer_key] in {"True", "False", "正确", "错误"}
     assert row["statement_id"] == item.facts[0].hex()

@@ -101,7 +101,9 @@ def test_no_rows_give_no_largest() -> None:
 
 
 def composed(n_facts: int, options: tuple[tuple[int, ...], ...]) -> LoadedItem:
-    payload = ComposedQuestion(asks_correct=True, template=0, wording=0, options=options, gold=0)
+    payload = ComposedQuestion(
+        asks_correct=True, template=0, wording=0, options=options, answer_key=0
+    )
     facts = tuple(fact(5) for _ in range(n_facts))
     return loaded("encyclo_k.composed", payload, facts)
 
@@ -137,7 +139,7 @@ def test_a_questions_tokens_are_those_of_all_that_it_shows() -> None:
 
 def test_an_imported_question_has_options_and_no_statements() -> None:
     """What is not known of it is None, and shown as a dash."""
-    payload = ChoiceQuestion(question="Which?", options=("one", "two", "three"), gold=0)
+    payload = ChoiceQuestion(question="Which?", options=("one", "two", "three"), answer_key=0)
     (table,) = METHOD.item_statistics([loaded("encyclo_k.choice", payload, ())], Words())
     row = table.records()[-1]
     assert (row["options_max"], row["statements_max"], row["combinations_mean"]) == (3, None, None)

@@ -22,10 +22,10 @@ def test_worked_examples_share_no_origin_with_the_item() -> None:
     """Neither a statement nor the true one behind a false one; each as often as asked for."""
     bank = bank_of([BOOK])
     form = form_of(bank)
-    way = prepare("direct", 3, form, bank)
+    prompt_method = prepare("direct", 3, form, bank)
     for item in items_of(bank, form):
         taken = {fact.payload.origin or fact.id for fact in item.facts}
-        shots = choose_shots(item, way.shots, way.n_shots)
+        shots = choose_shots(item, prompt_method.shots, prompt_method.n_shots)
         assert len({shot.item.id for shot in shots}) == 3
         for shot in shots:
             assert taken.isdisjoint(fact.payload.origin or fact.id for fact in shot.facts)
@@ -34,9 +34,9 @@ def test_worked_examples_share_no_origin_with_the_item() -> None:
 def test_worked_examples_are_in_the_items_language() -> None:
     bank = bank_of([BOOK, replace_language(BOOK, "zh")])
     form = form_of(bank)
-    way = prepare("cot", 2, form, bank)
+    prompt_method = prepare("cot", 2, form, bank)
     for item in items_of(bank, form):
-        chosen = choose_shots(item, way.shots, 2)
+        chosen = choose_shots(item, prompt_method.shots, 2)
         assert {shot.item.language for shot in chosen} == {item.item.language}
 
 
@@ -64,8 +64,8 @@ def test_too_small_a_bank_for_worked_examples_is_refused_before_the_run() -> Non
 def test_a_language_left_out_by_skip_small_has_no_examples() -> None:
     """Its statements make no item either; without skip_small the form itself is refused."""
     bank = bank_of([BOOK, Book(BOOK.stratum, 3, 3, language="zh")])
-    way = prepare("direct", 1, form_of(bank, skip_small=True), bank)
-    assert {shot.item.language for shot in way.shots} == {"en"}
+    prompt_method = prepare("direct", 1, form_of(bank, skip_small=True), bank)
+    assert {shot.item.language for shot in prompt_method.shots} == {"en"}
     with pytest.raises(BadInput, match="Too few statements"):
         prepare("direct", 1, form_of(bank), bank)
 
@@ -74,8 +74,8 @@ def test_an_imported_set_may_borrow_a_bank() -> None:
     """Its recipe is empty, so examples come by the published one; its items need no statements."""
     bank = bank_of([BOOK])
     imported = ItemSet(name="file", kind="imported", method="encyclo_k", bank=bank.id)
-    way = prepare("direct", 1, imported, bank)
-    assert len(messages(IMPORTED, way)) == 3
+    prompt_method = prepare("direct", 1, imported, bank)
+    assert len(messages(IMPORTED, prompt_method)) == 3
 
 
 def test_the_prompt_hash_holds_way_shots_and_pool() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.check.giveaway import (
+from proofstone.check.artifacts import (
     Area,
     FeatureTable,
     area_within,
-    audit_give_away,
+    audit_artifact,
     companions,
     cross_ridge,
     folds_by_source,
@@ -62,7 +62,7 @@ def test_what_embeddings_tell_is_found_and_what_goes_with_it_named() -> None:
     length = values[:, 0] * 10 + 50
     noise = np.random.default_rng(5).normal(size=400)
     counted = FeatureTable(("length", "commas"), np.stack([length, noise], axis=1))
-    found = audit_give_away({"signs": counted}, is_second, source, embeddings=values)
+    found = audit_artifact({"signs": counted}, is_second, source, embeddings=values)
     assert list(found.areas) == ["signs", "embeddings", "all"]
     assert found.areas["embeddings"].low > 0.5
     assert [each.name for each in found.companions] == ["length"]
@@ -110,7 +110,7 @@ def test_intervals_hold_a_half_where_nothing_tells() -> None:
         second = np.tile(np.arange(40) % 2 == 1, 30)
         values = rng.normal(size=(1200, 10)) + 0.3 * rng.normal(size=(30, 10))[source]
         values[second] += (0.3 * rng.normal(size=(30, 10)))[source[second]]
-        area = audit_give_away({"a": FeatureTable(tuple("abcdefghij"), values)}, second, source)
+        area = audit_artifact({"a": FeatureTable(tuple("abcdefghij"), values)}, second, source)
         held += area.areas["a"].low <= 0.5 <= area.areas["a"].high
     assert held >= 186  # 95% is 190, SD 3.1
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.check.giveaway import FeatureTable, surface_features, word_features
+from proofstone.check.artifacts import FeatureTable, surface_features, word_features
 
 
 def seen(text: str) -> dict[str, float]:

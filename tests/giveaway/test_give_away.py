@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.check.giveaway import (
+from proofstone.check.artifacts import (
     Area,
+    Artifact,
     FeatureTable,
-    GiveAway,
     area_within,
-    audit_give_away,
+    audit_artifact,
     cross_fit,
+    filter_artifacts,
     fit_logistic,
     folds_by_source,
-    sift_give_aways,
 )
 
 
@@ -111,7 +111,7 @@ def test_a_source_is_never_scored_by_a_model_that_saw_it() -> None:
 
 def test_what_tells_is_named_and_what_does_not_is_not() -> None:
     values, is_second, source = drawn(4, 30, 40, 1.0)
-    found = audit_give_away({"surface": table(values)}, is_second, source)
+    found = audit_artifact({"surface": table(values)}, is_second, source)
     # Two normals a standard deviation apart (and 0.3 of spread between sources): Phi(1 / sqrt 2).
     assert found.areas["surface"].value == pytest.approx(0.76, abs=0.04)
     assert found.areas["surface"].low > 0.5
@@ -123,7 +123,7 @@ def test_what_tells_is_named_and_what_does_not_is_not() -> None:
 def test_several_classifiers_stand_beside_all_together() -> None:
     values, is_second, source = drawn(5, 20, 30, 1.0)
     tables = {"telling": table(values[:, :1]), "mute": table(values[:, 1:])}
-    found = audit_give_away(tables, is_second, source)
+    found = audit_artifact(tables, is_second, source)
     assert list(found.areas) == ["telling", "mute", "all"]
     assert found.areas["mute"].low <= 0.5 <= found.areas["mute"].high
     assert found.worst in ("telling", "all")
@@ -136,7 +136,7 @@ def test_the_worst_is_what_tells_most_surely() -> None:
         "sure": Area(0.77, 0.69, 0.85, 500, 3),
         "unmeasured": Area(float("nan"), float("nan"), float("nan"), 0, 3),
     }
-    assert GiveAway(areas, (), 40, 40, 3, 3, ()).worst == "sure"
+    assert Artifact(areas, (), 40, 40, 3, 3, ()).worst == "sure"
 
 
 def test_of_a_lone_text_nothing_is_said_to_tell() -> None:
@@ -144,26 +144,26 @@ def test_of_a_lone_text_nothing_is_said_to_tell() -> None:
     values, _second, source = drawn(7, 4, 5, 0.0)
     lone = np.arange(len(source)) == 3
     values[lone, 0] = 99.0
-    assert audit_give_away({"surface": table(values)}, lone, source).leaks == ()
+    assert audit_artifact({"surface": table(values)}, lone, source).leaks == ()
 
 
 def test_degenerate_input_is_answered() -> None:
     values, _second, source = drawn(6, 4, 5, 0.0)
     all_true = np.zeros(len(source), dtype=bool)
-    found = audit_give_away({"surface": table(values)}, all_true, source)
+    found = audit_artifact({"surface": table(values)}, all_true, source)
     assert np.isnan(found.areas["surface"].value)
     assert (found.leaks, found.worst, found.n_second) == ((), "", 0)
-    alone = audit_give_away({"s": table(values)}, source > 1, np.zeros_like(source))
+    alone = audit_artifact({"s": table(values)}, source > 1, np.zeros_like(source))
     assert np.isnan(alone.areas["s"].value)
     assert alone.flags[0] == "one source, or sources of one book: nothing to validate on"
     nothing = np.zeros((0, 3))
-    empty = audit_give_away({"s": table(nothing)}, all_true[:0], source[:0])
+    empty = audit_artifact({"s": table(nothing)}, all_true[:0], source[:0])
     assert empty.areas["s"].pairs == 0
 
 
 def test_dropping_makes_them_alike_on_sources_that_taught_nothing() -> None:
     values, is_second, source = drawn(7, 40, 60, 1.0)
-    sifted = sift_give_aways(values, is_second, source)
+    sifted = filter_artifacts(values, is_second, source)
     assert sifted.before.value > 0.7
     assert sifted.after.value <= 0.55
     assert sifted.reached
@@ -174,13 +174,13 @@ def test_dropping_makes_them_alike_on_sources_that_taught_nothing() -> None:
 
 def test_what_gives_nothing_away_loses_nothing() -> None:
     values, is_second, source = drawn(8, 40, 60, 0.0)
-    sifted = sift_give_aways(values, is_second, source)
+    sifted = filter_artifacts(values, is_second, source)
     assert (sifted.rounds, sifted.reached, bool(sifted.kept.all())) == (0, True, True)
 
 
 def test_what_cannot_be_mended_says_so_and_keeps_the_nearest() -> None:
     values, is_second, source = drawn(9, 20, 40, 8.0)
-    sifted = sift_give_aways(values, is_second, source, most=0.1)
+    sifted = filter_artifacts(values, is_second, source, most=0.1)
     assert not sifted.reached
     assert sifted.after.value <= sifted.before.value
     assert sifted.kept.mean() >= 0.8
@@ -189,7 +189,7 @@ def test_what_cannot_be_mended_says_so_and_keeps_the_nearest() -> None:
 def test_dropping_needs_sources_to_measure_on() -> None:
     values, is_second, source = drawn(10, 3, 20, 1.0)
     with pytest.raises(ValueError, match="four sources"):
-        sift_give_aways(values, is_second, source)
+        filter_artifacts(values, is_second, source)
 
 
 @pytest.mark.slow
@@ -199,6 +199,6 @@ def test_intervals_of_a_blind_classifier_hold_what_is_true() -> None:
     held = 0
     for seed in range(400):
         values, is_second, source = drawn(1000 + seed, 30, 40, 0.0)
-        area = audit_give_away({"s": table(values)}, is_second, source).areas["s"]
+        area = audit_artifact({"s": table(values)}, is_second, source).areas["s"]
         held += area.low <= 0.5 <= area.high
     assert 0.88 <= held / 400 <= 0.97

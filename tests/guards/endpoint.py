@@ -34,7 +34,7 @@ def triples_said(town: str) -> list[dict[str, str]]:
     return [{"subject": town, "predicate": name, "object": value} for name, value in said]
 
 
-def _reply(request: dict[str, Any]) -> str:
+def _response(request: dict[str, Any]) -> str:
     texts = [message["content"] for message in request["messages"]]
     blocks = [text for _name, text in _BLOCK.findall(texts[-1])]
     labels = re.findall(r"^- (\w[\w ]*):", texts[-1], re.MULTILINE)
@@ -43,7 +43,7 @@ def _reply(request: dict[str, Any]) -> str:
     if "Take from the passage" in texts[-1]:
         return json.dumps({"statements": _statements(blocks[0])})
     if "Make a false statement" in texts[-1]:
-        return json.dumps(_falsified(blocks[0]))
+        return json.dumps(_perturbed(blocks[0]))
     if labels and blocks:
         return _labelled(request, _label(labels, blocks))
     number = re.search(r"number (\d+)", texts[-1])
@@ -57,7 +57,7 @@ def _statements(passage: str) -> list[dict[str, str]]:
     return [{"title": text.split()[0], "text": text} for text in texts]
 
 
-def _falsified(text: str) -> dict[str, str]:
+def _perturbed(text: str) -> dict[str, str]:
     return {
         "analysis": "what it does", "error_type": "detail falsification",
         "statement": text.replace("conducts", "insulates"), "reason": "It conducts.",
@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        text = _reply(request)
+        text = _response(request)
         n_prompt = sum(len(message["content"]) for message in request["messages"]) // 4
         tokens = {"prompt_tokens": n_prompt, "completion_tokens": len(text) // 4 + 1}
         message = {"role": "assistant", "content": text}

@@ -215,7 +215,7 @@ def _write_inputs(folder: Path) -> None:
         ],
     )  # fmt: skip
     _lines(
-        folder / "replies.jsonl",
+        folder / "responses.jsonl",
         [
             {"response": "The answer is B.", "options": 4},
             {"response": "I will not say.", "options": ["one", "two"]},
@@ -225,8 +225,8 @@ def _write_inputs(folder: Path) -> None:
     _lines(
         folder / "graded.jsonl",
         [
-            {"question": f"Who found number {n}?", "answer": f"Finder-{n}", "reply": reply}
-            for n, reply in enumerate(("Finder-0.", "It was Nobody-1.", "I do not know.", ""))
+            {"question": f"Who found number {n}?", "answer": f"Finder-{n}", "response": response}
+            for n, response in enumerate(("Finder-0.", "It was Nobody-1.", "I do not know.", ""))
         ],
     )
     books = folder / "Metals"
@@ -234,7 +234,9 @@ def _write_inputs(folder: Path) -> None:
     for name, place in (("north.txt", "in the north"), ("south.md", "in the south")):
         lines = [
             f"The metal {metal} found {place} conducts heat better than {n} other metals known."
-            for n, metal in enumerate(("copper", "silver", "iron", "zinc", "tin", "gold"), start=2)
+            for n, metal in enumerate(
+                ("copper", "silver", "iron", "zinc", "tin", "answer_key"), start=2
+            )
         ]
         (books / name).write_text("\n\n".join(lines) + "\n", encoding="utf-8")
     (folder / "capitals.csv").write_text(
@@ -325,7 +327,7 @@ def _refused(say: Session) -> None:
 
 def _documents(say: Session) -> None:
     say.chapter("documents")
-    stated = ("--licence", "CC0-1.0", "--discipline", "Science", "--field", "Metals")
+    stated = ("--license", "CC0-1.0", "--discipline", "Science", "--field", "Metals")
     say("ingest", "Metals", *stated)
     say("ingest", "Metals", *stated, "--json")
     say("list", "source")
@@ -413,8 +415,17 @@ def _runs(say: Session) -> None:
     say("run", "old-books", "-m", f"{_ANN},{_BOB}", "--show", 1)
     say("run", "old-books", "-m", f"{_ANN},{_BOB}", "--dry-run", "--pilot", 0)
     for ask in ("cot", "as-published", "verdicts", "confidence"):
-        say("run", "old-books", "-m", _ANN, "--ask", ask, "--show", 1)
-    say("run", "old-books", "-m", f"{_ANN},{_BOB}", "--ask", "direct,cot", "--save", "run.toml")
+        say("run", "old-books", "-m", _ANN, "--prompt-method", ask, "--show", 1)
+    say(
+        "run",
+        "old-books",
+        "-m",
+        f"{_ANN},{_BOB}",
+        "--prompt-method",
+        "direct,cot",
+        "--save",
+        "run.toml",
+    )
     say.file("run.toml")
     say("run", "run.toml")
     say("run", "sums", "-m", f"{_ANN},{_BOB}", "--samples", 3)
@@ -425,15 +436,15 @@ def _runs(say: Session) -> None:
     limited = next(run["id"] for run in runs if "cas" in json.dumps(run))
     say("run", "--resume", f"run:{limited[:8]}")
     say("doctor", "--config", "--", "sums", "-m", _ANN)
-    ruled = _run(runs, "bob", "old-books", "direct")
-    say("show", ruled)
-    say("show", ruled, "--outcome", "wrong", "-n", 1)
-    say("show", ruled, "--outcome", "unparsed", "-n", 1, "--json")
-    say("grade", ruled)
-    say("grade", ruled, "--again")
-    say("grade", ruled, "--list")
+    overridden = _run(runs, "bob", "old-books", "direct")
+    say("show", overridden)
+    say("show", overridden, "--outcome", "wrong", "-n", 1)
+    say("show", overridden, "--outcome", "unparsed", "-n", 1, "--json")
+    say("grade", overridden)
+    say("grade", overridden, "--again")
+    say("grade", overridden, "--list")
     for what in ("responses", "scores"):
-        say("export", ruled, "--what", what, "-o", f"{what}.jsonl")
+        say("export", overridden, "--what", what, "-o", f"{what}.jsonl")
         say.file(f"{what}.jsonl")
 
 
@@ -446,7 +457,7 @@ def _run(runs: list[Mapping[str, Any]], *words: str) -> str:
 def _read(say: Session) -> None:
     say.chapter("results")
     say("leaderboard", "old-books")
-    say("leaderboard", "old-books", "--by", "book", "--estimand", "bank")
+    say("leaderboard", "old-books", "--by", "book", "--population", "bank")
     say("leaderboard", "old-books", "--json")
     say("leaderboard", "sums")
     say("leaderboard", "single")
@@ -464,16 +475,18 @@ def _read(say: Session) -> None:
 
 def _pages(say: Session) -> None:
     say.chapter("pages")
-    say("report", "old-books", "-o", "report.html", "--tables", "csv", "--work-list", "work.csv")
+    say(
+        "report", "old-books", "-o", "report.html", "--tables", "csv", "--flagged-items", "work.csv"
+    )
     say.page("report.html")
     say.file("work.csv")
     say("report", "sums", "-o", "sums.html", "--audience", "public")
     say.page("sums.html")
     say("report", "sums", "-o", "sums-zh.html", "--language", "zh")
     say.page("sums-zh.html")
-    for study in ("seeds", "position", "length", "levels", "settings", "difficulty", "topics"):
-        say("report", "old-books", "--study", study)
-    say("report", "old-books", "--study", "seeds", "-o", "seeds.csv")
+    for analysis in ("seeds", "position", "length", "levels", "settings", "difficulty", "topics"):
+        say("report", "old-books", "--analysis", analysis)
+    say("report", "old-books", "--analysis", "seeds", "-o", "seeds.csv")
     say.file("seeds.csv")
 
 
@@ -494,14 +507,14 @@ def _corrections(say: Session) -> None:
     runs = say("list", "run", "--json").json
     bob = _run(runs, "bob", "old-books", "direct")
     shown = say("show", bob, "--outcome", "unparsed", "-n", 1).out
-    reply = re.search(r"response:(\S+)", shown)
-    assert reply is not None
-    item = f"item:{reply[1].split('/')[1]}"
-    say("correct", "override", reply[1], "correct", "--reason", "meant so")
-    say("correct", "override", reply[1], "void", "--reason", "on second thoughts")
+    response = re.search(r"response:(\S+)", shown)
+    assert response is not None
+    item = f"item:{response[1].split('/')[1]}"
+    say("correct", "override", response[1], "correct", "--reason", "meant so")
+    say("correct", "override", response[1], "invalidated", "--reason", "on second thoughts")
     say("correct", "exclude", item, "--reason", "it points at a leaf")
     say("leaderboard", "old-books")
-    say("leaderboard", "old-books", "--as-scored")
+    say("leaderboard", "old-books", "--ignore-corrections")
     say("correct", "include", item, "--reason", "it does not")
     fact = next(row for row in _facts() if row["text"] == "Leaf 3 of the Herbal shows 5 drawings.")
     name = f"fact:{next(value for key, value in fact.items() if key.endswith('id'))[:8]}"
@@ -532,7 +545,7 @@ def _reviews(say: Session) -> None:
         "old-books",
         "--quorum",
         2,
-        "--work-list",
+        "--flagged-items",
         "todo.csv",
         "-o",
         "decided.csv",
@@ -543,7 +556,9 @@ def _reviews(say: Session) -> None:
     say("review", "status", "old-books", "--quorum", 2)
     say("show", "old-books")
     say("review", "export", "old-books", "-o", "reviews.jsonl")
-    say("review", "export", "old-books", "--to", "truth.xlsx", "--truth", 4, "--people", "Anna")
+    say(
+        "review", "export", "old-books", "--to", "truth.xlsx", "--fact-check", 4, "--people", "Anna"
+    )
     say("review", "withdraw", "truth.xlsx", "--reason", "not needed")
     say("review", "erase", "Ben")
 
@@ -575,7 +590,7 @@ def _short_questions(say: Session) -> None:
     say.chapter("short-questions")
     say("import", "found.jsonl", "--as", "form")
     for ask in ("direct", "recall", "cot", "confidence"):
-        say("run", "found", "-m", "scripted/solver", "--ask", ask, "--show", 1)
+        say("run", "found", "-m", "scripted/solver", "--prompt-method", ask, "--show", 1)
     say("run", "found", "-m", "scripted/solver", "--yes", *_ONE)
     say("run", "found", "-m", _ANN, "--judge", "scripted/judge", "--yes")
     say("grade", "found", "--judge", "scripted/judge", "--dry-run")
@@ -587,11 +602,11 @@ def _short_questions(say: Session) -> None:
     say("grade", "graded.jsonl", "--judge", "scripted/judge", "-o", "grades.jsonl", "--yes")
     say.file("grades.jsonl")
     say("grade", "grades.jsonl", "--by", "basis")
-    say("grade", "replies.jsonl")
+    say("grade", "responses.jsonl")
     say("import", "twins.jsonl", "--as", "bank")
     say("build", "form", "twins", "--sweep", "posed=open,original,shuffled")
     say("run", "twins", "-m", "sim/ann?ability=1")
-    say("report", "twins", "--study", "choices")
+    say("report", "twins", "--analysis", "choices")
 
 
 _ONE = ("--max-connections", 1)  # replies come in the order of the items
@@ -606,7 +621,7 @@ def _triples(say: Session) -> None:
     say("show", "towns")
     say("show", "known")
     for ask in ("wikidata", "schema-org-open", "two-step"):
-        say("run", "towns", "-m", "scripted/talker", "--ask", ask, "--show", 1)
+        say("run", "towns", "-m", "scripted/talker", "--prompt-method", ask, "--show", 1)
     say("run", "towns", "-m", "scripted/talker", "--range", "5-10", "--yes", *_ONE)
     (run,) = [f"run:{run['id'][:8]}" for run in say("list", "run", "--json").json
               if "talker" in json.dumps(run)]  # fmt: skip
@@ -621,7 +636,7 @@ def _triples(say: Session) -> None:
     say.page("towns.html")
     say("export", run, "--what", "verdicts", "-o", "verdicts.csv")
     say.file("verdicts.csv")
-    say("report", "towns", "--study", "random")
+    say("report", "towns", "--analysis", "random")
     files = ("grade", "triples.csv", "--reference", "known.jsonl")
     say(*files, "--judge", "scripted/judge", "--sample", 0, "--show", 1)
     say(*files, "--judge", "scripted/judge", "--sample", 0, "--yes", "--tables-to", "tables")
@@ -630,7 +645,7 @@ def _triples(say: Session) -> None:
 
 def _started(say: Session) -> None:
     say.chapter("start")
-    words = ("init", "--guided", "Metals", "-w", "begun", "--yes", "--licence", "CC0-1.0",
+    words = ("init", "--guided", "Metals", "-w", "begun", "--yes", "--license", "CC0-1.0",
              "--pilot", 2, "--questions", 6, "--writer", "scripted/author",
              "--judge", "scripted/judge", "-m", "scripted/solver")  # fmt: skip
     Path("begun").mkdir()
@@ -658,7 +673,7 @@ def _ends(say: Session) -> None:
     say("workspace", "purge", "north", "--dry-run", "--reason", "withdrawn")
     say("workspace", "purge", "north", "--yes", "--reason", "withdrawn")
     say("workspace", "repair", "metals")
-    say("ingest", "Metals/north.txt", "--licence", "CC0-1.0")
+    say("ingest", "Metals/north.txt", "--license", "CC0-1.0")
     say("workspace", "move", "moved", "-w", "restored")
     say("status", "-w", "moved")
 

@@ -178,10 +178,10 @@ def test_title_language_and_licence_are_taken_where_given(tmp_path: Path) -> Non
     (document,) = read(tmp_path, "x.md", "# Zellen\n\nDie Zelle.\n")
     assert (document.title, document.language) == ("Zellen", "en")
     (document,) = read(
-        tmp_path, "x.md", "# Zellen\n\nDie Zelle.\n", title="Bio", language="de", licence="CC0"
+        tmp_path, "x.md", "# Zellen\n\nDie Zelle.\n", title="Bio", language="de", license="CC0"
     )
     source = document
-    assert (source.title, source.language, source.licence) == ("Bio", "de", "CC0")
+    assert (source.title, source.language, source.license) == ("Bio", "de", "CC0")
     assert document.passages[0].language == "de"
 
 
@@ -200,7 +200,7 @@ def test_jsonl_lines_of_one_title_and_page_are_one_text(tmp_path: Path) -> None:
         (2, 12, 18, "Three."),
         (None, 0, 8, "No page."),
     ]
-    assert (second.language, second.licence) == ("zh-Hant", "CC0")
+    assert (second.language, second.license) == ("zh-Hant", "CC0")
 
 
 def test_every_problem_of_a_jsonl_document_is_named(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ async def test_pages_are_fetched_once_a_revision_and_read_as_documents(tmp_path:
     copper, _tin = first.files.values()
     assert copper.name == "90.wikipage"
     opened, (page,) = read_one(copper)
-    assert (opened.title, opened.authors, opened.year, opened.language, opened.licence) == (
+    assert (opened.title, opened.authors, opened.year, opened.language, opened.license) == (
         "Copper", ("Metal Wiki",), 2021, "en", "CC-BY-SA-4.0",
     )  # fmt: skip
     assert opened.origin.endswith("/w/index.php?oldid=90")

@@ -38,7 +38,7 @@ ROWS = [
 @pytest.mark.parametrize("packing", [1, 4, 5])
 def test_articles_are_pages_with_their_titles(tmp_path: Path, packing: int) -> None:
     opened, (copper, tin) = read_one(zim(tmp_path / "a.zim", ROWS, packing=packing))
-    assert (opened.title, opened.authors, opened.year, opened.language, opened.licence) == (
+    assert (opened.title, opened.authors, opened.year, opened.language, opened.license) == (
         "Metals 铜", ("A. Founder",), 2021, "en", "CC-BY-SA-4.0",
     )  # fmt: skip
     assert opened.kind == "dump"

@@ -7,7 +7,7 @@ from typing import Any
 
 from proofstone.errors import CallFailed
 from proofstone.records.calls import Message
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 __all__ = ["ScriptedJudge", "in_turn"]
 
@@ -35,7 +35,7 @@ class ScriptedJudge:
         schema: Mapping[str, Any] | None,
         reask: int,
         vote: int,
-    ) -> Reply:
+    ) -> Response:
         self.asked.append(messages)
         self.schemas.append(schema)
         self.reasks.append(reask)
@@ -43,10 +43,10 @@ class ScriptedJudge:
         said = self._says(messages)
         if said is None:
             raise CallFailed("overloaded", "the endpoint is busy")
-        return Reply(text=said, finish="stop")
+        return Response(text=said, finish="stop")
 
 
-def in_turn(*replies: str | None) -> Callable[[Sequence[Message]], str | None]:
+def in_turn(*responses: str | None) -> Callable[[Sequence[Message]], str | None]:
     """The replies one after the other; the last one for ever."""
-    left = list(replies)
+    left = list(responses)
     return lambda _messages: left.pop(0) if len(left) > 1 else left[0]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import PanelStanding, decide_cells, leave_each_out
 from proofstone.judging.verdicts import decide, without
-from proofstone.records.verdicts import Ballot, PanelRules
+from proofstone.records.verdicts import JudgeVote, PanelRules
 
 LABELS = ("right", "wrong", "open")
 JUDGES = ("a", "b", "c")
@@ -22,11 +22,11 @@ CELLS = st.lists(
 )  # fmt: skip
 
 
-def ballots(votes: list[int]) -> list[Ballot]:
+def judge_votes(votes: list[int]) -> list[JudgeVote]:
     return [
-        Ballot(judge=judge, state="voted", label=LABELS[code])
+        JudgeVote(judge=judge, state="voted", label=LABELS[code])
         if code >= 0
-        else Ballot(judge=judge, state="unparsed")
+        else JudgeVote(judge=judge, state="unparsed")
         for judge, code in zip(JUDGES, votes, strict=True)
     ]
 
@@ -38,7 +38,7 @@ def test_cells_are_decided_as_questions_are(
     """With all judges and without each, against the slow way by ballots."""
     name = LABELS[tie] if tie >= 0 else ""
     rules = PanelRules(quorum=quorum, majority=majority, tie=name)  # type: ignore[arg-type]
-    slow = [decide(ballots(votes), rules) for votes in cells]
+    slow = [decide(judge_votes(votes), rules) for votes in cells]
     codes = decide_cells(np.array(cells), 3, rules, tie)
     assert [LABELS[c] if c >= 0 else "" for c in codes.tolist()] == [v.label for v in slow]
     ranking = leave_each_out(np.array([cells]), (1.0, 0.0, 0.0), JUDGES, rules, tie)

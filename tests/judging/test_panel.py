@@ -19,14 +19,14 @@ QUESTION = JudgeQuestion(
 )
 
 
-def judge(name: str, *replies: str | None, takes_schema: bool = False) -> ScriptedJudge:
-    return ScriptedJudge(name, in_turn(*replies), takes_schema=takes_schema)
+def judge(name: str, *responses: str | None, takes_schema: bool = False) -> ScriptedJudge:
+    return ScriptedJudge(name, in_turn(*responses), takes_schema=takes_schema)
 
 
 def test_a_judge_with_schemas_is_asked_for_an_object() -> None:
     one = judge("a", json.dumps({"reason": "clear", "label": "yes"}), takes_schema=True)
     verdict = asyncio.run(Panel([one]).decide(QUESTION))
-    assert (verdict.label, verdict.ballots[0].reason) == ("yes", "clear")
+    assert (verdict.label, verdict.judge_votes[0].reason) == ("yes", "clear")
     assert one.schemas[0] is not None
     assert one.schemas[0]["properties"]["label"]["enum"] == ["yes", "no"]
 
@@ -36,9 +36,9 @@ def test_what_cannot_be_read_is_asked_again_so_often_and_then_stays_unparsed() -
     never = judge("never", "hm")
     panel = Panel([late, never], asking=JudgingRules(reasks=2))
     verdict = asyncio.run(panel.decide(QUESTION))
-    assert [ballot.state for ballot in verdict.ballots] == ["voted", "unparsed"]
+    assert [judge_vote.state for judge_vote in verdict.judge_votes] == ["voted", "unparsed"]
     assert (late.reasks, never.reasks) == ([0, 1], [0, 1, 2])
-    assert verdict.ballots[1].trouble == "no_label"
+    assert verdict.judge_votes[1].trouble == "no_label"
     assert verdict.votes() == {"yes": 1}
 
 
@@ -46,7 +46,10 @@ def test_a_failed_judge_is_no_vote() -> None:
     panel = Panel([judge("a", None), judge("b", "Label: no")], rules=PanelRules(quorum=2))
     verdict = asyncio.run(panel.decide(QUESTION))
     assert (verdict.state, verdict.label) == ("no_quorum", "")
-    assert (verdict.ballots[0].state, verdict.ballots[0].trouble) == ("failed", "overloaded")
+    assert (verdict.judge_votes[0].state, verdict.judge_votes[0].trouble) == (
+        "failed",
+        "overloaded",
+    )
 
 
 def test_a_judge_who_always_takes_the_first_label_is_split_over_two_orders() -> None:
@@ -56,8 +59,8 @@ def test_a_judge_who_always_takes_the_first_label_is_split_over_two_orders() -> 
         takes_schema=False,
     )
     verdict = asyncio.run(Panel([first], asking=JudgingRules(orders=2)).decide(QUESTION))
-    assert (verdict.state, verdict.ballots[0].state) == ("no_quorum", "split")
-    assert [heard.label for heard in verdict.ballots[0].heard] == ["yes", "no"]
+    assert (verdict.state, verdict.judge_votes[0].state) == ("no_quorum", "split")
+    assert [heard.label for heard in verdict.judge_votes[0].heard] == ["yes", "no"]
 
 
 def test_panels_that_cannot_be_are_refused() -> None:

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.judging.question import ReplyForm, read_label
-from proofstone.records.runs import Reply
+from proofstone.judging.question import ResponseForm, read_label
+from proofstone.records.runs import Response
 from proofstone.records.verdicts import Citing
 
 NAMES = ("correct", "incorrect", "not attempted")
 
 
-def said(text: str, finish: str = "stop") -> Reply:
-    return Reply(text=text, finish=finish)  # type: ignore[arg-type]
+def said(text: str, finish: str = "stop") -> Response:
+    return Response(text=text, finish=finish)  # type: ignore[arg-type]
 
 
 LINES = [
@@ -68,9 +68,9 @@ def test_an_object_holds_the_label(text: str, label: str, trouble: str, reason: 
 def test_what_was_cut_short_or_refused_gives_no_label() -> None:
     cut = read_label(said('{"reason": "it is', "length"), NAMES, "json")
     assert (cut.label, cut.trouble) == ("", "truncated")
-    thinking = Reply(text="Label: correct", thinking_unclosed=True)
+    thinking = Response(text="Label: correct", thinking_unclosed=True)
     assert read_label(thinking, NAMES, "line").trouble == "truncated"
-    refused = Reply(text="", refusal="I will not")
+    refused = Response(text="", refusal="I will not")
     assert read_label(refused, NAMES, "line").trouble == "refused"
 
 
@@ -106,7 +106,7 @@ CITED = [
 
 @pytest.mark.parametrize(("form", "text", "label", "cited", "trouble"), CITED)
 def test_a_label_rests_on_what_was_shown(
-    form: ReplyForm, text: str, label: str, cited: str, trouble: str
+    form: ResponseForm, text: str, label: str, cited: str, trouble: str
 ) -> None:
     read = read_label(said(text), NAMES, form, CITING)
     assert (read.label, read.cited, read.trouble) == (label, cited, trouble)

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from proofstone.errors import BadUsage
 from proofstone.judging.verdicts import decide, judge_accounts, without
-from proofstone.records.verdicts import Ballot, BallotState, Heard, PanelRules, PanelVerdict
+from proofstone.records.verdicts import Heard, JudgeVote, PanelRules, PanelVerdict, VoteState
 
-STATES: dict[str, BallotState] = {"u": "unparsed", "f": "failed", "s": "split"}
+STATES: dict[str, VoteState] = {"u": "unparsed", "f": "failed", "s": "split"}
 
 
-def ballots(votes: str) -> list[Ballot]:
+def judge_votes(votes: str) -> list[JudgeVote]:
     """y and n are votes; u, f and s are none."""
     return [
-        Ballot(
+        JudgeVote(
             judge=f"j{place}",
             state=STATES.get(vote, "voted"),
             label="" if vote in STATES else vote,
@@ -46,7 +46,7 @@ RULES = [
 
 @pytest.mark.parametrize(("votes", "rules", "state", "label"), RULES)
 def test_what_votes_come_to(votes: str, rules: PanelRules, state: str, label: str) -> None:
-    verdict = decide(ballots(votes), rules)
+    verdict = decide(judge_votes(votes), rules)
     assert (verdict.state, verdict.label) == (state, label)
     assert verdict.by_rule == (bool(label) and label == rules.tie)
 
@@ -60,27 +60,27 @@ def test_the_order_of_ballots_means_nothing_and_silence_is_no_vote(
     votes: str, majority: str, quorum: int
 ) -> None:
     rules = PanelRules(quorum=quorum, majority=majority)  # type: ignore[arg-type]
-    labels = {decide(order, rules).label for order in permutations(ballots(votes))}
+    labels = {decide(order, rules).label for order in permutations(judge_votes(votes))}
     assert len(labels) == 1
     spoken = "".join(vote for vote in votes if vote not in STATES)
-    assert labels == {decide(ballots(spoken), rules).label}
+    assert labels == {decide(judge_votes(spoken), rules).label}
 
 
 def test_a_quorum_of_none_is_refused() -> None:
     with pytest.raises(BadUsage, match="a quorum of one judge at least, not 0"):
-        decide(ballots("y"), PanelRules(quorum=0))
+        decide(judge_votes("y"), PanelRules(quorum=0))
 
 
 def test_leaving_a_judge_out_decides_by_the_others() -> None:
     rules = PanelRules(quorum=3)
-    verdict = decide(ballots("yyn"), rules)
+    verdict = decide(judge_votes("yyn"), rules)
     assert verdict.label == "y"
     assert without(verdict, "j2").label == "y"
     assert without(verdict, "j0").state == "tied"
 
 
 def test_accounts_tell_what_each_judge_did() -> None:
-    turned = Ballot(
+    turned = JudgeVote(
         judge="a",
         state="split",
         heard=(
@@ -89,16 +89,16 @@ def test_accounts_tell_what_each_judge_did() -> None:
             Heard(order=1, label="n", listed_at=0),
         ),
     )
-    steady = Ballot(
+    steady = JudgeVote(
         judge="a",
         state="voted",
         label="y",
         heard=(Heard(order=0, label="y", listed_at=0), Heard(order=1, label="y", listed_at=1)),
     )
-    other = Ballot(judge="b", state="voted", label="n", heard=(Heard(order=0, label="n"),))
+    other = JudgeVote(judge="b", state="voted", label="n", heard=(Heard(order=0, label="n"),))
     verdicts = [
-        PanelVerdict(state="decided", label="n", ballots=(turned, other)),
-        PanelVerdict(state="decided", label="n", ballots=(steady, other)),
+        PanelVerdict(state="decided", label="n", judge_votes=(turned, other)),
+        PanelVerdict(state="decided", label="n", judge_votes=(steady, other)),
     ]
     first, second = judge_accounts(verdicts)
     assert (first.judge, first.n, first.voted, first.split, first.reasked) == ("a", 2, 1, 1, 1)

@@ -65,8 +65,8 @@ def test_its_measures_say_what_each_outcome_counts_as_and_never_count_failures(
 
 
 def test_each_way_has_settings_and_an_unknown_one_is_refused(method: Method) -> None:
-    for way in method.ways:
-        assert "max_tokens" in method.settings(way)
+    for prompt_method in method.prompt_methods:
+        assert "max_tokens" in method.settings(prompt_method)
     empty = ItemSet(name="empty", kind="imported", method=method.name)
     with pytest.raises(BadUsage):
         method.prepare("no such way", 0, empty, None)
@@ -75,13 +75,13 @@ def test_each_way_has_settings_and_an_unknown_one_is_refused(method: Method) -> 
 def test_a_way_prepared_twice_is_the_same(method: Method) -> None:
     """The prompts' hash enters a run's id, so it may not change between processes."""
     empty = ItemSet(name="empty", kind="form", method=method.name)
-    for way in method.ways:
+    for prompt_method in method.prompt_methods:
         try:
-            first = method.prepare(way, 0, empty, None)
+            first = method.prepare(prompt_method, 0, empty, None)
         except BadUsage:  # a form without options has none to be scored
-            assert way in VARIANTS
+            assert prompt_method in VARIANTS
             continue
-        assert first == method.prepare(way, 0, empty, None)
+        assert first == method.prepare(prompt_method, 0, empty, None)
         assert len(first.prompt_hash) == 32
 
 
@@ -118,9 +118,11 @@ def test_its_presets_can_be_taken(method: Method) -> None:
         assert form.keys() <= {parameter.name for parameter in method.parameters}
         assert form.keys() <= method.recipe(form).keys()
         run = preset.values("run")
-        ways = run.pop("ask", next(iter(method.ways)))
-        for way in [ways] if isinstance(ways, str) else ways:
-            assert "max_tokens" in method.settings(way)
+        prompt_methods = run.pop("ask", next(iter(method.prompt_methods)))
+        for prompt_method in (
+            [prompt_methods] if isinstance(prompt_methods, str) else prompt_methods
+        ):
+            assert "max_tokens" in method.settings(prompt_method)
         assert run.keys() <= {"shots", "samples", "temperature", "max_tokens", "reasoning_effort"}
         assert preset.values("grade").keys() <= {
             "sample", "sample_per", "sampling", "seed", "k", "candidates", "recall",
@@ -139,7 +141,7 @@ def test_templates_may_use_what_is_declared_and_nothing_else(method: Method) -> 
         return
     assert all(method.prompts.variables.values())
     form = ItemSet(name="form", kind="form", method=method.name)
-    for way in method.ways:
+    for prompt_method in method.prompt_methods:
         for text in ("Answer!", "{{ nothing_of_the_kind }}"):
             with pytest.raises(BadInput):
-                method.prompts.check(OwnPrompt("mine.jinja", text), way, form)
+                method.prompts.check(OwnPrompt("mine.jinja", text), prompt_method, form)

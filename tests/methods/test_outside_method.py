@@ -59,7 +59,7 @@ def test_samples_are_asked_apart(workspace: Workspace) -> None:
     with workspace.store.database.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM call").scalar() == 180
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    assert row.n_replies == 90
+    assert row.n_responses == 90
     assert row.average is not None
 
 

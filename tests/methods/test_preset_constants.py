@@ -153,5 +153,7 @@ def test_bequ_has_the_published_constants() -> None:
         for each in list(ranges().values())[1:]
     ]
     assert ours == published
-    names = [way.partition("@")[2] for way in values("bequ", "ranges")["ask"][1:]]
+    names = [
+        prompt_method.partition("@")[2] for prompt_method in values("bequ", "ranges")["ask"][1:]
+    ]
     assert names == [known for known, _little in published]

@@ -15,7 +15,7 @@ import pytest
 
 from proofstone.models.ask import Asker, request_hash
 from proofstone.models.concurrency import Limiter
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.models.retries import Retries
 from proofstone.records.calls import (
     Attempt,
@@ -34,14 +34,16 @@ from serving import settled
 
 PRICE = Price(input=2.0, output=10.0, date="2025-11-01", source="https://example.com")
 GOOD_RAW = json.dumps(completion("Answer: A", prompt_tokens=100, completion_tokens=5)).encode()
-GOOD = Attempt(raw=GOOD_RAW, status=200, reply=read_reply("openai-chat", GOOD_RAW), latency_s=0.25)
+GOOD = Attempt(
+    raw=GOOD_RAW, status=200, response=read_response("openai-chat", GOOD_RAW), latency_s=0.25
+)
 LIMITED = Attempt(status=429, error="rate_limited", detail="slow down")
 BUSY = Attempt(status=503, error="overloaded", detail="busy")
 BROKEN = Attempt(raw=GOOD_RAW[:-1], status=200, error="unreadable", detail="not JSON")
 FILTERED = Attempt(
     raw=b'{"error": {"code": "content_filter"}}',
     status=400,
-    reply=read_reply("openai-chat", b'{"error": {"code": "content_filter"}}'),
+    response=read_response("openai-chat", b'{"error": {"code": "content_filter"}}'),
     error="content_filter",
     detail="filtered",
 )
@@ -56,7 +58,7 @@ class ScriptedModel:
     simulated: bool = False
     wire: str = "openai-chat"
     endpoint: str = "https://acme.example/v1"
-    served_as: str = "m"
+    reported_as: str = "m"
     limits: Limits = field(default_factory=Limits)
     reference: str = ""
     asked: list[ModelRequest] = field(default_factory=list)
@@ -122,8 +124,8 @@ class Calls:
     def image(self, digest: bytes) -> bytes:
         raise KeyError(digest)
 
-    def newest_served(self, model: str, endpoint: str) -> str:
-        named = [row.served_model for row in self.rows if row.state == "complete"]
+    def newest_reported(self, model: str, endpoint: str) -> str:
+        named = [row.reported_model for row in self.rows if row.state == "complete"]
         return next((name for name in reversed(named) if name), "")
 
     def known_hashes(self, model: str) -> Container[bytes]:
@@ -161,7 +163,7 @@ async def test_a_good_reply_comes_with_its_whole_row_unrecorded() -> None:
     asking = asker(model, calls=calls, price=PRICE)
     wanted = request(settings={"seed": 1, "shoe_size": 44}, sample=2)
     asked = await asking.ask(wanted, calls.record)
-    assert asked.reply == GOOD.reply
+    assert asked.response == GOOD.response
     assert asked.key is None
     assert calls.rows == []
     assert asked.record == CallRecord(
@@ -180,7 +182,7 @@ async def test_a_good_reply_comes_with_its_whole_row_unrecorded() -> None:
         raw=GOOD_RAW,
         usage=Usage(100, 5),
         cost_usd=(100 * 2.0 + 5 * 10.0) / 1e6,
-        served_model="scripted-1",
+        reported_model="scripted-1",
         fingerprint="fp_scripted",
         latency_s=0.25,
         attempts=1,
@@ -193,7 +195,7 @@ async def test_a_stored_complete_call_is_served_without_a_request() -> None:
     first = await asker(model, calls=calls).ask(request(), calls.record)
     await calls.record(first.record)
     again = await asker(model, calls=calls).ask(request(), calls.record)
-    assert (again.key, again.record, again.reply) == (0, first.record, first.reply)
+    assert (again.key, again.record, again.response) == (0, first.record, first.response)
     assert len(model.asked) == 1
     assert len(calls.rows) == 1
 
@@ -227,7 +229,7 @@ async def test_retries_are_bounded_and_the_last_failure_is_the_row() -> None:
     calls, clock, model = Calls(), TestClock(), ScriptedModel([BUSY])
     rules = Retries(most=4, first_s=1.0, longest_s=3.0)
     asked = await asker(model, calls=calls, clock=clock, retries=rules).ask(request(), calls.record)
-    assert asked.reply is None
+    assert asked.response is None
     assert (asked.record.state, asked.record.error) == ("failed", "overloaded")
     assert (asked.record.detail, asked.record.attempts) == ("busy", 1 + 4)
     assert len(model.asked) == 1 + 4
@@ -243,7 +245,7 @@ async def test_a_final_failure_is_not_retried_and_stops_nothing(kind: str) -> No
     assert (asked.record.state, asked.record.error, asked.record.attempts) == ("failed", kind, 1)
     assert asked.record.cost_usd == 0.0
     assert asking.stopped is None
-    assert (await asking.ask(request("next"), calls.record)).reply == GOOD.reply
+    assert (await asking.ask(request("next"), calls.record)).response == GOOD.response
 
 
 async def test_a_content_filters_refusal_is_complete_and_cached() -> None:
@@ -252,8 +254,8 @@ async def test_a_content_filters_refusal_is_complete_and_cached() -> None:
     assert (asked.record.state, asked.record.error) == ("complete", "content_filter")
     await calls.record(asked.record)
     again = await asker(model, calls=calls).ask(request(), calls.record)
-    assert again.reply is not None
-    assert again.reply.finish == "content_filter"
+    assert again.response is not None
+    assert again.response.finish == "content_filter"
     assert len(model.asked) == 1
 
 
@@ -293,7 +295,7 @@ async def test_who_waits_for_a_retry_holds_no_slot() -> None:
     first = asyncio.create_task(asking.ask(request("first"), calls.record))
     await settled()
     others = [await asking.ask(request(f"other {n}"), calls.record) for n in range(5)]
-    assert all(other.reply is not None for other in others)
+    assert all(other.response is not None for other in others)
     assert not first.done()
     assert clock.wakes is not None
     clock.wakes.set()

@@ -21,12 +21,12 @@ from proofstone.models.budget import (
     no_price,
     read_budget,
     shown,
-    unbounded_reply,
+    unbounded_response,
 )
 from proofstone.records.calls import Attempt, CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.models import Price
-from proofstone.records.runs import Reply, Usage
+from proofstone.records.runs import Response, Usage
 
 PRICE = Price(input=2.0, output=10.0, date="2025-11-01", source="https://example.com")
 USD = 10**12
@@ -166,9 +166,9 @@ def test_what_was_not_counted_is_estimated_on_the_safe_side() -> None:
     """A reply at a token a byte, within its limit; one that never came at its limit."""
     bounds, sent = Bounds(), {"max_tokens": 50}
     most = bounds.most(request(), sent)
-    came = Attempt(status=200, reply=Reply(text="héllo", reasoning="so"))
+    came = Attempt(status=200, response=Response(text="héllo", reasoning="so"))
     assert bounds.estimate(request(), sent, came, Usage()) == Usage(most.prompt, 6 + 2)
-    long = Attempt(status=200, reply=Reply(text="x" * 99))
+    long = Attempt(status=200, response=Response(text="x" * 99))
     assert bounds.estimate(request(), sent, long, Usage(12, None)) == Usage(12, 50)
     gone = Attempt(error="dropped")
     assert bounds.estimate(request(), sent, gone, Usage()) == Usage(most.prompt, 50)
@@ -178,7 +178,7 @@ def test_what_was_not_counted_is_estimated_on_the_safe_side() -> None:
 @pytest.mark.parametrize(
     ("attempt", "billed"),
     [
-        (Attempt(status=200, reply=Reply(text="A")), True),
+        (Attempt(status=200, response=Response(text="A")), True),
         (Attempt(status=200, error="unreadable"), True),
         (Attempt(error="timeout"), True),
         (Attempt(error="dropped"), True),
@@ -225,7 +225,7 @@ a budget in money needs the price of acme/large, acme/small
 
 
 def test_a_model_without_a_limit_is_named_with_the_remedy() -> None:
-    error = unbounded_reply(["acme/large"])
+    error = unbounded_response(["acme/large"])
     assert "no max_tokens is sent" in error.message
     assert error.hint.startswith("give --max-tokens N")
 

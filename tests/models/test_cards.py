@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proofstone.errors import BadInput
 from proofstone.models.budget import cost_usd
 from proofstone.models.config import ModelConfig, card_of, load_config, resolve
-from proofstone.models.entries import carried_cards, known_as, wrong_card, wrong_price
+from proofstone.models.entries import bundled_cards, known_as, wrong_card, wrong_price
 from proofstone.models.names import parse_model_name
 from proofstone.records.models import Card, Price, merged_card
 from proofstone.records.runs import Usage
@@ -39,7 +39,7 @@ def test_a_card_is_read_from_the_models_table(tmp_path: Path) -> None:
         'max_tokens_field = "max_completion_tokens"\nsource = "https://acme.example"\n',
     )
     assert card(config, "acme/large") == Card(
-        lab="Acme", family="Large", kind="hybrid", openness="open weights", licence="MIT",
+        lab="Acme", family="Large", kind="hybrid", openness="open weights", license="MIT",
         total_parameters_b=235.0, active_parameters_b=22.5, architecture="mixture",
         released="2025-07", languages=("en", "zh-Hant"), refuses=("temperature",),
         max_tokens_field="max_completion_tokens", source="https://acme.example",
@@ -137,7 +137,7 @@ def test_an_own_card_adds_to_the_carried_one(tmp_path: Path) -> None:
     """Field by field: what the file says wins, what it leaves out stays."""
     config = load(tmp_path, '[models."openrouter/qwen/qwen3-8b".card]\nlicence = "ours"\n')
     known = card(config, "openrouter/qwen/qwen3-8b")
-    assert (known.lab, known.kind, known.licence) == ("Alibaba", "hybrid", "ours")
+    assert (known.lab, known.kind, known.license) == ("Alibaba", "hybrid", "ours")
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_simulated_respondent_has_no_card(tmp_path: Path) -> None:
 
 def test_every_carried_card_is_sound_and_has_its_source() -> None:
     """The carried file passes the very checks that people's files do."""
-    for name, found in carried_cards().items():
+    for name, found in bundled_cards().items():
         fields = {
             key: value
             for key in Card.__struct_fields__
@@ -186,7 +186,7 @@ def test_every_carried_card_is_sound_and_has_its_source() -> None:
         assert found.source.startswith("https://"), name
         assert all((found.lab, found.family, found.kind, found.openness)), name
         if found.openness != "closed":
-            assert all((found.total_parameters_b, found.licence)), name
+            assert all((found.total_parameters_b, found.license)), name
 
 
 def test_a_reasoning_model_is_not_sent_what_it_refuses(tmp_path: Path) -> None:

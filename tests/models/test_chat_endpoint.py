@@ -83,9 +83,9 @@ async def test_a_request_holds_messages_settings_and_extra_fields() -> None:
     extra = {"provider": {"only": ["x"]}}
     async with ScriptedServer() as server, client(server.url, body=extra) as model:
         attempt = await ask(model, temperature=0, max_tokens=64, seed=7, samples=3)
-    assert attempt.reply is not None
-    assert attempt.reply.text == "Answer: A"
-    assert attempt.reply.usage == Usage(100, 5)
+    assert attempt.response is not None
+    assert attempt.response.text == "Answer: A"
+    assert attempt.response.usage == Usage(100, 5)
     assert attempt.latency_s > 0
     (seen,) = server.seen
     assert seen.path == "/v1/chat/completions"
@@ -170,7 +170,7 @@ async def test_a_fault_comes_back_as_its_kind_with_what_had_come(
     fault: Callable[[], Act], kind: str, status: int, raw: bytes | None
 ) -> None:
     attempt = await attempt_at(fault())
-    assert (attempt.reply, attempt.error, attempt.status) == (None, kind, status)
+    assert (attempt.response, attempt.error, attempt.status) == (None, kind, status)
     assert attempt.detail
     assert raw is None or attempt.raw == raw
 
@@ -178,8 +178,8 @@ async def test_a_fault_comes_back_as_its_kind_with_what_had_come(
 async def test_a_content_filters_refusal_is_a_reply_that_names_its_kind() -> None:
     body = {"error": {"code": "content_filter", "message": "filtered"}}
     attempt = await attempt_at(error(400, body))
-    assert attempt.reply is not None
-    assert (attempt.reply.finish, attempt.reply.refusal) == ("content_filter", "filtered")
+    assert attempt.response is not None
+    assert (attempt.response.finish, attempt.response.refusal) == ("content_filter", "filtered")
     assert (attempt.error, attempt.status) == ("content_filter", 400)
 
 
@@ -241,7 +241,7 @@ async def test_a_server_that_speaks_no_http_is_unreadable() -> None:
         async with client(f"http://127.0.0.1:{port}/v1") as model:
             attempt = await ask(model)
     assert attempt.error in ("unreadable", "dropped")
-    assert attempt.reply is None
+    assert attempt.response is None
 
 
 async def test_a_body_beyond_the_limit_is_cut_off() -> None:
@@ -253,8 +253,8 @@ async def test_a_body_beyond_the_limit_is_cut_off() -> None:
 
 async def test_a_long_reply_within_the_limit_is_read_whole() -> None:
     attempt = await attempt_at(huge(2_000_000))
-    assert attempt.reply is not None
-    assert len(attempt.reply.text) == 2_000_000
+    assert attempt.response is not None
+    assert len(attempt.response.text) == 2_000_000
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ async def test_connections_are_kept_and_used_again() -> None:
 async def test_a_client_may_be_closed_twice_and_asked_again() -> None:
     async with ScriptedServer(in_turn(answer("A"), answer("B"))) as server:
         async with client(server.url) as model:
-            assert (await ask(model)).reply is not None
+            assert (await ask(model)).response is not None
             await model.close()
-            assert (await ask(model)).reply is not None
+            assert (await ask(model)).response is not None
         await model.close()

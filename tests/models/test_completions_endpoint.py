@@ -19,7 +19,7 @@ from proofstone.models.entries import Entry, read_tables
 from proofstone.models.local import open_local
 from proofstone.models.names import parse_model_name
 from proofstone.models.registry import open_model
-from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.responses import UnreadableResponseError, read_response
 from proofstone.models.retries import SystemClock
 from proofstone.models.wire import checked_stop
 from proofstone.records.calls import Attempt, Message, Model, ModelRequest
@@ -70,11 +70,11 @@ async def test_a_sole_user_message_is_the_prompt_as_it_is() -> None:
         "stop": ["\n\n", "\nQuestion:"],
         "seed": 3,
     }
-    assert attempt.reply is not None
-    assert (attempt.reply.text, attempt.reply.finish) == (" B", "stop")
-    assert attempt.reply.usage == Usage(100, 2)
-    assert attempt.reply.model == "scripted-1"
-    assert attempt.reply.mean_logprob == (-0.25 + -0.75) / 2
+    assert attempt.response is not None
+    assert (attempt.response.text, attempt.response.finish) == (" B", "stop")
+    assert attempt.response.usage == Usage(100, 2)
+    assert attempt.response.model == "scripted-1"
+    assert attempt.response.mean_logprob == (-0.25 + -0.75) / 2
 
 
 async def test_a_conversation_becomes_blocks_with_an_open_answer() -> None:
@@ -150,26 +150,26 @@ async def test_it_is_another_request_than_the_same_words_in_a_chat() -> None:
 )  # fmt: skip
 async def test_faults_are_those_of_the_chat(act: Act, kind: str) -> None:
     attempt, _body, _path = await ask(act)
-    assert (attempt.reply, attempt.error) == (None, kind)
+    assert (attempt.response, attempt.error) == (None, kind)
 
 
 async def test_a_filters_refusal_is_a_reply() -> None:
     attempt, _body, _path = await ask(error(400, {"error": {"code": "content_filter"}}))
-    assert attempt.reply is not None
-    assert attempt.reply.finish == "content_filter"
+    assert attempt.response is not None
+    assert attempt.response.finish == "content_filter"
 
 
 def test_thinking_of_a_base_model_is_no_answer() -> None:
     raw = text_answer("<think>B or C</think>A", finish="length").body
-    reply = read_reply("openai-completions", raw)
-    assert (reply.text, reply.reasoning, reply.finish) == ("A", "B or C", "length")
+    response = read_response("openai-completions", raw)
+    assert (response.text, response.reasoning, response.finish) == ("A", "B or C", "length")
 
 
 def test_a_broken_body_names_what_it_lacks() -> None:
-    with pytest.raises(UnreadableReplyError, match="its first choice has no text"):
-        read_reply("openai-completions", b'{"choices": [{"index": 0}]}')
-    with pytest.raises(UnreadableReplyError, match="not JSON"):
-        read_reply("local-completions", b'{"choices": [')
+    with pytest.raises(UnreadableResponseError, match="its first choice has no text"):
+        read_response("openai-completions", b'{"choices": [{"index": 0}]}')
+    with pytest.raises(UnreadableResponseError, match="not JSON"):
+        read_response("local-completions", b'{"choices": [')
 
 
 async def test_a_local_file_is_asked_for_completions_too(tmp_path: Path) -> None:

@@ -13,15 +13,15 @@ from proofstone.models.check import (
     summarise_control,
 )
 from proofstone.records.calls import Message
-from proofstone.records.runs import Reply, Usage
+from proofstone.records.runs import Response, Usage
 
 PARIS = ControlPrompt("The capital of France is", ("Paris",))
 
 
 async def reply_to(prompt: ControlPrompt, text: str) -> ControlAnswer:
-    async def ask(messages: tuple[Message, ...]) -> Reply:
+    async def ask(messages: tuple[Message, ...]) -> Response:
         assert messages == (Message("user", prompt.text),)
-        return Reply(text=text, usage=Usage(prompt=10, completion=4), mean_logprob=-0.5)
+        return Response(text=text, usage=Usage(prompt=10, completion=4), mean_logprob=-0.5)
 
     (answer,) = await ask_control(ask, [prompt])
     return answer
@@ -52,7 +52,7 @@ async def test_an_answer_keeps_what_came() -> None:
     assert await reply_to(PARIS, "It is Paris.") == ControlAnswer(
         prompt=PARIS.text,
         language="en",
-        reply="It is Paris.",
+        response="It is Paris.",
         is_right=True,
         prompt_tokens=10,
         completion_tokens=4,
@@ -61,7 +61,7 @@ async def test_an_answer_keeps_what_came() -> None:
 
 
 async def test_a_failed_call_is_an_error_and_no_wrong_answer() -> None:
-    async def ask(_messages: tuple[Message, ...]) -> Reply:
+    async def ask(_messages: tuple[Message, ...]) -> Response:
         raise CallFailed("overloaded", "busy")
 
     answers = await ask_control(ask, [PARIS])
@@ -73,8 +73,8 @@ async def test_a_failed_call_is_an_error_and_no_wrong_answer() -> None:
 
 
 async def test_the_packaged_prompts_are_asked_in_order() -> None:
-    async def ask(_messages: tuple[Message, ...]) -> Reply:
-        return Reply(text="no idea")
+    async def ask(_messages: tuple[Message, ...]) -> Response:
+        return Response(text="no idea")
 
     answers = await ask_control(ask)
     assert [answer.prompt for answer in answers] == [prompt.text for prompt in control_prompts()]
@@ -99,7 +99,7 @@ def test_the_summary_weighs_by_tokens() -> None:
         ControlAnswer(
             prompt="a",
             language="en",
-            reply="x",
+            response="x",
             is_right=True,
             prompt_tokens=10,
             completion_tokens=6,

@@ -61,7 +61,7 @@ async def test_an_image_is_sent_as_a_data_url_in_its_place() -> None:
         )
         await model.close()
         (seen,) = server.seen
-    assert attempt.reply is not None
+    assert attempt.response is not None
     assert seen.json["messages"] == [
         {"role": "system", "content": "Look."},
         {

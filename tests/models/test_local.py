@@ -68,9 +68,9 @@ async def test_it_answers_through_its_child(file: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "starts").exists()
     first, second = await ask(model, "one", temperature=0), await ask(model, "two")
     await model.close()
-    assert first.reply is not None
-    assert json.loads(first.reply.text) == {"model": "tiny.gguf", "temperature": 0.0}
-    assert second.reply is not None
+    assert first.response is not None
+    assert json.loads(first.response.text) == {"model": "tiny.gguf", "temperature": 0.0}
+    assert second.response is not None
     assert starts(tmp_path) == 1
 
 
@@ -82,7 +82,7 @@ async def test_its_identity_is_the_file_s_content(file: Path, tmp_path: Path) ->
     (elsewhere / "tiny.gguf").write_bytes(CONTENT)
     other = await open_local(f"{elsewhere / 'tiny.gguf'}?ctx=512", command=command(tmp_path))
     assert model.endpoint == f"gguf:{sha256(CONTENT).hexdigest()[:16]}" == other.endpoint
-    assert model.served_as == "tiny.gguf" == other.served_as
+    assert model.reported_as == "tiny.gguf" == other.reported_as
     assert not model.simulated
 
 
@@ -96,7 +96,7 @@ async def test_a_death_in_mid_run_is_transient_and_restarted(file: Path, tmp_pat
     assert treatment("dropped").retried
     assert "ended (exit code 7)" in together[0].detail
     assert "ran out of memory" in together[0].detail
-    assert all(attempt.reply is not None for attempt in after)
+    assert all(attempt.response is not None for attempt in after)
     assert starts(tmp_path) == 2
 
 
@@ -108,7 +108,7 @@ async def test_a_killed_child_is_restarted(file: Path, tmp_path: Path) -> None:
     await _kill(pid)
     attempts = [await ask(model, "two") for _ in range(2)]
     await model.close()
-    assert attempts[-1].reply is not None
+    assert attempts[-1].response is not None
     assert starts(tmp_path) == 2
 
 
@@ -243,15 +243,15 @@ async def test_settings_that_the_server_ignores_are_dropped(file: Path, tmp_path
     assert model.sent_settings({"logprobs": True, "top_logprobs": 5})[0]["top_logprobs"] == 5
     attempt = await ask(model, "one", **asked)
     await model.close()
-    assert attempt.reply is not None
-    assert json.loads(attempt.reply.text) == {"model": "tiny.gguf", **sent}
+    assert attempt.response is not None
+    assert json.loads(attempt.response.text) == {"model": "tiny.gguf", **sent}
 
 
 async def test_an_entry_may_name_the_file(file: Path, tmp_path: Path) -> None:
     """A name of one's own for a path with its options."""
     entry = Entry(model=f"{file}?parallel=2")
     model = await open_local("mine", entry=entry, command=command(tmp_path))
-    assert (model.name, model.served_as, model.max_connections) == ("local/mine", "tiny.gguf", 2)
+    assert (model.name, model.reported_as, model.max_connections) == ("local/mine", "tiny.gguf", 2)
 
 
 async def test_every_wrong_option_is_named(file: Path) -> None:

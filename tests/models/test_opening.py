@@ -59,7 +59,7 @@ class NoCalls:
     def image(self, digest: bytes) -> bytes:
         raise KeyError(digest)
 
-    def newest_served(self, model: str, endpoint: str) -> str:
+    def newest_reported(self, model: str, endpoint: str) -> str:
         return ""
 
     def known_hashes(self, model: str) -> Container[bytes]:
@@ -118,7 +118,7 @@ async def test_under_every_passing_fault_each_question_gets_its_own_reply() -> N
     calls = NoCalls()
     async with ScriptedServer(asked_back(0.3)) as server, asking(server.url, calls) as asker:
         done = await ask_all(asker, calls, 300)
-    assert [asked.reply.text for asked in done if asked.reply] == [f"{i}" for i in range(300)]
+    assert [asked.response.text for asked in done if asked.response] == [f"{i}" for i in range(300)]
     tries = sum(row.attempts for row in calls.rows) + sum(a.record.attempts for a in done)
     assert tries == server.requests > 300
     assert {row.state for row in calls.rows} == {"failed"}
@@ -245,7 +245,7 @@ async def test_a_check_is_one_tiny_request(act: Act, usable: bool, kind: str) ->
         checked = await check_model(model)
         await model.close()
     assert (checked.name, checked.usable, checked.kind) == ("acme/m", usable, kind)
-    assert checked.served_model == ("scripted-1" if usable else "")
+    assert checked.reported_model == ("scripted-1" if usable else "")
     assert server.requests == 1
     assert server.seen[0].json["max_tokens"] <= 16
 
@@ -267,10 +267,10 @@ def test_the_engine_imports_no_client_library() -> None:
 
 
 async def test_a_server_in_a_process_of_its_own_serves_fast_and_slow() -> None:
-    for arguments in (["--fast"], ["--reply", "Answer: C", "--delay", "0.01"]):
+    for arguments in (["--fast"], ["--response", "Answer: C", "--delay", "0.01"]):
         with child_server(*arguments) as url:
             calls = NoCalls()
             async with asking(url, calls) as asker:
                 done = await ask_all(asker, calls, 50)
-        replies = {asked.reply.text for asked in done if asked.reply is not None}
-        assert replies == {"Answer: A" if "--fast" in arguments else "Answer: C"}
+        responses = {asked.response.text for asked in done if asked.response is not None}
+        assert responses == {"Answer: A" if "--fast" in arguments else "Answer: C"}

@@ -12,7 +12,7 @@ from test_chat_endpoint import client
 from proofstone.models.ask import Asker
 from proofstone.models.concurrency import Limiter
 from proofstone.models.failures import classify, treatment
-from proofstone.models.replies import UnreadableReplyError, read_reply
+from proofstone.models.responses import UnreadableResponseError, read_response
 from proofstone.models.retries import Retries, delay_in_body
 from recorded import PROVIDERS, Recorded, recorded
 from scripted_server import ScriptedServer
@@ -52,12 +52,14 @@ async def test_what_becomes_of_a_call_that_is_answered_so(row: Recorded) -> None
         await asking.close()
     known = treatment(row.kind)
     if row.kind == "content_filter":
-        assert asked.reply is not None
-        assert asked.reply.finish == "content_filter"
-        assert read_reply(model.wire, asked.record.raw) == asked.reply  # as a scorer reads it later
+        assert asked.response is not None
+        assert asked.response.finish == "content_filter"
+        assert (
+            read_response(model.wire, asked.record.raw) == asked.response
+        )  # as a scorer reads it later
         assert (server.requests, asking.stopped) == (1, None)
         return
-    assert asked.reply is None
+    assert asked.response is None
     assert asked.record.error == row.kind
     assert (asking.stopped is not None) == known.stops
     if known.stops:
@@ -95,14 +97,14 @@ def test_a_wait_is_read_from_the_words(words: bytes, seconds: float | None) -> N
 def test_a_broken_reply_about_moderation_is_no_refusal() -> None:
     """A body cut off within the model's own words must not read as the endpoint's filter."""
     raw = b'{"choices": [{"message": {"content": "the content management policy says'
-    with pytest.raises(UnreadableReplyError):
-        read_reply("openai-chat", raw)
+    with pytest.raises(UnreadableResponseError):
+        read_response("openai-chat", raw)
 
 
 def test_a_sign_in_page_that_speaks_of_content_is_no_refusal() -> None:
     raw = b"<html><title>Blocked</title>inappropriate content</html>"
-    with pytest.raises(UnreadableReplyError):
-        read_reply("openai-chat", raw)
+    with pytest.raises(UnreadableResponseError):
+        read_response("openai-chat", raw)
     assert classify(200, raw).kind == "not_an_api"
 
 
@@ -110,8 +112,8 @@ async def test_a_filters_refusal_in_plain_text_is_a_reply() -> None:
     row = Recorded("content_filter", 400, {}, "Content Exists Risk", "https://x", "words")
     async with ScriptedServer(row.act()) as server, client(server.url) as model:
         attempt = await model.collect(await model.submit(request()))
-    assert attempt.reply is not None
-    assert attempt.reply.refusal == "Content Exists Risk"
+    assert attempt.response is not None
+    assert attempt.response.refusal == "Content Exists Risk"
 
 
 def test_a_stream_without_an_error_is_malformed() -> None:

@@ -28,20 +28,20 @@ from proofstone.models.names import parse_model_name
 from proofstone.models.retries import Retries, SystemClock
 from proofstone.records.models import Price
 from proofstone.records.runs import Usage
-from recorded import ALL_REPLIES, RecordedReply, recorded_replies, replies_by_name
+from recorded import ALL_RESPONSES, RecordedResponse, recorded_responses, responses_by_name
 from scripted_server import Act, ScriptedServer, in_turn
 from serving import HurriedClock
 
-CHAT = replies_by_name("chat")
-EMBEDDINGS = replies_by_name("embeddings")
-OTHERS = recorded_replies("anthropic", "google", "batch", "wiki", "wikidata", "search")
+CHAT = responses_by_name("chat")
+EMBEDDINGS = responses_by_name("embeddings")
+OTHERS = recorded_responses("anthropic", "google", "batch", "wiki", "wikidata", "search")
 # Base64 of signed bytes, and of float64.
 NO_FLOAT32 = {"embeddings/perplexity-int8", "embeddings/perplexity-int8-three-texts",
               "embeddings/vllm"}  # fmt: skip
 
 
-def named(reply: RecordedReply) -> str:
-    return reply.name
+def named(response: RecordedResponse) -> str:
+    return response.name
 
 
 def usage_of(expected: dict[str, Any]) -> Usage:
@@ -55,12 +55,14 @@ def usage_of(expected: dict[str, Any]) -> Usage:
 
 
 async def asked(
-    reply: RecordedReply, *, price: Price | None = PRICE, most: int = 2
+    response: RecordedResponse, *, price: Price | None = PRICE, most: int = 2
 ) -> tuple[Any, Asker, int, TestClock]:
     """What a request comes to that is always answered so, the asker, the requests and the waits."""
     clock, calls = TestClock(), Calls()
-    is_text = reply.request["url"].endswith("/completions") and "chat" not in reply.request["url"]
-    async with ScriptedServer(reply.act()) as server, client(server.url) as chat:
+    is_text = (
+        response.request["url"].endswith("/completions") and "chat" not in response.request["url"]
+    )
+    async with ScriptedServer(response.act()) as server, client(server.url) as chat:
         model = CompletionsEndpoint(endpoint(server.url), clock=SystemClock()) if is_text else chat
         asker = Asker(
             model, Limiter(4), store=calls, clock=clock, rng=Random(1), price=price,
@@ -71,17 +73,17 @@ async def asked(
     return found, asker, server.requests, clock
 
 
-@pytest.mark.parametrize("reply", CHAT.values(), ids=named)
-async def test_a_chat_reply_is_read_as_a_careful_reader_does(reply: RecordedReply) -> None:
+@pytest.mark.parametrize("response", CHAT.values(), ids=named)
+async def test_a_chat_reply_is_read_as_a_careful_reader_does(response: RecordedResponse) -> None:
     """And charged by the total where that is larger; what cannot be read is not billed again."""
-    found, _asker, n_requests, _clock = await asked(reply)
-    expected = dict(reply.expected)
+    found, _asker, n_requests, _clock = await asked(response)
+    expected = dict(response.expected)
     assert n_requests == 1
     if expected.get("unreadable"):
-        assert found.reply is None
+        assert found.response is None
         assert found.record.error in {"malformed", "bad_request"}
         return
-    read = found.reply
+    read = found.response
     assert (read.text, read.finish, read.refusal) == (
         expected["text"], expected["finish"], expected["refusal"],
     )  # fmt: skip
@@ -94,27 +96,27 @@ async def test_a_chat_reply_is_read_as_a_careful_reader_does(reply: RecordedRepl
         assert found.record.estimated_tokens is None
 
 
-@pytest.mark.parametrize("reply", recorded_replies("chat_errors"), ids=named)
+@pytest.mark.parametrize("response", recorded_responses("chat_errors"), ids=named)
 async def test_an_error_means_its_kind_and_is_asked_again_only_where_it_may_pass(
-    reply: RecordedReply,
+    response: RecordedResponse,
 ) -> None:
-    found, _asker, n_requests, clock = await asked(reply)
-    assert found.reply is None
-    assert found.record.error in reply.expected["kind"]
+    found, _asker, n_requests, clock = await asked(response)
+    assert found.response is None
+    assert found.record.error in response.expected["kind"]
     assert n_requests == (3 if treatment(found.record.error).retried else 1)
     assert found.record.cost_usd == 0.0
-    if "retry-after" in reply.headers:
-        asked_for = float(reply.headers["retry-after"])
+    if "retry-after" in response.headers:
+        asked_for = float(response.headers["retry-after"])
         assert clock.slept
         assert all(asked_for <= slept for slept in clock.slept)
 
 
-@pytest.mark.parametrize("reply", OTHERS, ids=named)
-async def test_a_reply_of_another_interface_is_an_error(reply: RecordedReply) -> None:
+@pytest.mark.parametrize("response", OTHERS, ids=named)
+async def test_a_reply_of_another_interface_is_an_error(response: RecordedResponse) -> None:
     """Not an empty answer; JSON of another interface stops the model with the advice to check the
     address, without another request."""
-    found, asker, n_requests, _clock = await asked(reply)
-    assert found.reply is None
+    found, asker, n_requests, _clock = await asked(response)
+    assert found.response is None
     if found.record.error == "not_an_api":
         assert n_requests == 1
         assert asker.stopped is not None
@@ -129,14 +131,14 @@ async def test_a_reply_of_another_interface_is_an_error(reply: RecordedReply) ->
 async def test_hidden_reasoning_is_charged_and_a_budget_holds() -> None:
     """Gemini told 66 + 6 tokens of 100: 28 were thought. 1,000 such replies at 2 and 10 USD a
     million are told as (66 x 2 + 6 x 10) / 1000 = 0.192 USD and cost (66 x 2 + 34 x 10) / 1000."""
-    reply = CHAT["chat/gemini-openai-address"]
-    found, *_ = await asked(reply)
+    response = CHAT["chat/gemini-openai-address"]
+    found, *_ = await asked(response)
     assert found.record.usage == Usage(66, 34)
     assert found.record.cost_usd == pytest.approx((66 * 2 + 34 * 10) / 1e6)
 
     spending = Spending(read_budget("0.01USD"))
     calls = Calls()
-    async with ScriptedServer(reply.act()) as server, client(server.url) as model:
+    async with ScriptedServer(response.act()) as server, client(server.url) as model:
         asker = Asker(
             model, Limiter(4), store=calls, clock=TestClock(), rng=Random(1), price=PRICE,
             spending=spending,
@@ -153,14 +155,14 @@ async def test_hidden_reasoning_is_charged_and_a_budget_holds() -> None:
 
 async def test_reasoning_that_a_provider_counts_beside_the_reply_is_charged() -> None:
     """xAI: 204 of the prompt, 1 of the reply and 82 of reasoning make 287."""
-    batch = json.loads(replies_by_name("batch")["batch/xai-results"].raw)
+    batch = json.loads(responses_by_name("batch")["batch/xai-results"].raw)
     results = batch["results"][0]["batch_result"]["response"]["chat_get_completion"]
     act = Act(json.dumps(results).encode())
     async with ScriptedServer(act) as server, client(server.url) as model:
         attempt = await model.collect(await model.submit(request()))
-    assert attempt.reply is not None
-    assert (attempt.reply.usage.prompt, attempt.reply.usage.completion) == (204, 1 + 82)
-    assert attempt.reply.usage.reasoning == 82
+    assert attempt.response is not None
+    assert (attempt.response.usage.prompt, attempt.response.usage.completion) == (204, 1 + 82)
+    assert attempt.response.usage.reasoning == 82
 
 
 # ---------------------------------------------------------------- what is asked again
@@ -180,8 +182,8 @@ async def test_reasoning_that_a_provider_counts_beside_the_reply_is_charged() ->
     ],
 )  # fmt: skip
 async def test_a_reply_that_was_billed_is_not_asked_for_again(body: Any, kind: str) -> None:
-    reply = RecordedReply("", "", {"url": "/chat/completions"}, 200, {}, body)
-    found, _asker, n_requests, _clock = await asked(reply)
+    response = RecordedResponse("", "", {"url": "/chat/completions"}, 200, {}, body)
+    found, _asker, n_requests, _clock = await asked(response)
     assert found.record.error == kind
     assert n_requests == (1 if kind == "malformed" else 3)
 
@@ -191,16 +193,16 @@ async def test_an_error_behind_the_start_of_a_stream_is_not_asked_again() -> Non
     chunk = b'data: {"choices": [{"delta": {"content": "We"}}]}\n\n'
     failed = b'data: {"error": {"message": "busy", "code": 503}}\n\n'
     for body, kind in ((chunk + failed, "malformed"), (b": wait\n\n" + failed, "overloaded")):
-        reply = RecordedReply("", "", {"url": "/chat/completions"}, 200, {}, body.decode())
-        found, _asker, n_requests, _clock = await asked(reply)
+        response = RecordedResponse("", "", {"url": "/chat/completions"}, 200, {}, body.decode())
+        found, _asker, n_requests, _clock = await asked(response)
         assert (found.record.error, n_requests) == (kind, 1 if kind == "malformed" else 3)
 
 
 async def test_the_key_is_to_be_checked_only_where_there_is_one() -> None:
-    reply = replies_by_name("chat_errors")["chat_errors/openai-401-wrong-key"]
+    response = responses_by_name("chat_errors")["chat_errors/openai-401-wrong-key"]
     hints = {"KEY": "check the key in KEY", "": "no key is set", "the headers": "in the headers"}
     for key, words in hints.items():
-        async with ScriptedServer(reply.act()) as server, client(server.url) as model:
+        async with ScriptedServer(response.act()) as server, client(server.url) as model:
             asker = Asker(
                 model, Limiter(4), store=Calls(), clock=TestClock(), rng=Random(1),
                 hints={"key": key, "entry": "[providers.acme]"},
@@ -231,7 +233,7 @@ def test_where_a_key_comes_from(tmp_path: Path, lines: list[str], told: str) -> 
 # ---------------------------------------------------------------- embeddings
 
 
-def embedder(url: str, folder: Path, *lines: str) -> EmbeddingsEndpoint:
+def embedding_model(url: str, folder: Path, *lines: str) -> EmbeddingsEndpoint:
     text = ['[models."acme/embed"]', f'base_url = "{url}"', *lines]
     (folder / "proofstone.toml").write_text("\n".join(text), encoding="utf-8")
     config = load_config(folder, environ={}, user_folder=folder / "none")
@@ -241,34 +243,34 @@ def embedder(url: str, folder: Path, *lines: str) -> EmbeddingsEndpoint:
 
 async def embedded(folder: Path, act: Any, n_texts: int, *lines: str) -> tuple[Any, ScriptedServer]:
     async with ScriptedServer(act) as server:
-        model = embedder(server.url, folder, *lines)
+        model = embedding_model(server.url, folder, *lines)
         try:
             return await model.embed([f"text {n}" for n in range(n_texts)]), server
         finally:
             await model.close()
 
 
-@pytest.mark.parametrize("reply", EMBEDDINGS.values(), ids=named)
+@pytest.mark.parametrize("response", EMBEDDINGS.values(), ids=named)
 async def test_vectors_are_numbers_or_float32_and_all_else_is_refused(
-    reply: RecordedReply, tmp_path: Path
+    response: RecordedResponse, tmp_path: Path
 ) -> None:
-    asked_for = reply.request["body"]["input"]
+    asked_for = response.request["body"]["input"]
     n_texts = len(asked_for) if isinstance(asked_for, list) else 1
-    if reply.status != 200:
+    if response.status != 200:
         with pytest.raises(EndpointUnusable, match="unknown_model"):
-            await embedded(tmp_path, reply.act(), n_texts)
+            await embedded(tmp_path, response.act(), n_texts)
         return
-    if reply.name in NO_FLOAT32:
+    if response.name in NO_FLOAT32:
         with pytest.raises(EndpointUnusable, match="no float32"):
-            await embedded(tmp_path, reply.act(), n_texts)
+            await embedded(tmp_path, response.act(), n_texts)
         return
-    vectors, server = await embedded(tmp_path, reply.act(), n_texts)
-    rows = json.loads(reply.raw)["data"]
+    vectors, server = await embedded(tmp_path, response.act(), n_texts)
+    rows = json.loads(response.raw)["data"]
     for row, vector in zip(sorted(rows, key=lambda row: row["index"]), vectors, strict=True):
         said = row["embedding"]
         said = np.frombuffer(b64decode(said), "<f4") if isinstance(said, str) else np.array(said)
         np.testing.assert_allclose(vector, said / np.linalg.norm(said), rtol=1e-5, atol=1e-8)
-        assert len(vector) == reply.request["body"].get("dimensions", len(vector))
+        assert len(vector) == response.request["body"].get("dimensions", len(vector))
     (seen,) = server.seen
     assert seen.json["encoding_format"] == "float"
 
@@ -276,17 +278,17 @@ async def test_vectors_are_numbers_or_float32_and_all_else_is_refused(
 async def test_an_embedding_of_another_length_than_was_asked_for_is_refused(
     tmp_path: Path,
 ) -> None:
-    reply = EMBEDDINGS["embeddings/openai-base64-128"]
-    vectors, _server = await embedded(tmp_path, reply.act(), 1, "body = { dimensions = 128 }")
+    response = EMBEDDINGS["embeddings/openai-base64-128"]
+    vectors, _server = await embedded(tmp_path, response.act(), 1, "body = { dimensions = 128 }")
     assert vectors.shape == (1, 128)
     with pytest.raises(EndpointUnusable, match="64 numbers a vector were expected, 128 came"):
-        await embedded(tmp_path, reply.act(), 1, "body = { dimensions = 64 }")
+        await embedded(tmp_path, response.act(), 1, "body = { dimensions = 64 }")
 
 
 async def test_an_endpoint_that_takes_no_format_is_asked_without_it(tmp_path: Path) -> None:
     refused = Act(b'{"error": {"message": "Unknown parameter: \'encoding_format\'."}}', 400)
-    reply = EMBEDDINGS["embeddings/openai-base64-128"]
-    vectors, server = await embedded(tmp_path, in_turn(refused, reply.act()), 1)
+    response = EMBEDDINGS["embeddings/openai-base64-128"]
+    vectors, server = await embedded(tmp_path, in_turn(refused, response.act()), 1)
     assert vectors.shape == (1, 128)
     assert ["encoding_format" in seen.json for seen in server.seen] == [True, False]
 
@@ -311,13 +313,13 @@ def test_other_bytes_than_float32_are_seen(kind: str) -> None:
 # ---------------------------------------------------------------- all of them
 
 
-@pytest.mark.skipif(not ALL_REPLIES.exists(), reason="needs ../shared/data/recorded")
+@pytest.mark.skipif(not ALL_RESPONSES.exists(), reason="needs ../shared/data/recorded")
 def test_all_recordings_are_replayed() -> None:
     """Here 47 + 36 + 14 by their own readers and the rest as foreign JSON; wikis and searches by
     theirs in tests/outside."""
     folders = ("chat", "chat_errors", "embeddings", "anthropic", "google", "batch",
                "wiki", "wikidata", "search")  # fmt: skip
-    counts = {folder: len(recorded_replies(folder)) for folder in folders}
+    counts = {folder: len(recorded_responses(folder)) for folder in folders}
     assert counts == {
         "chat": 47, "chat_errors": 36, "embeddings": 14, "anthropic": 8, "google": 9, "batch": 8,
         "wiki": 19, "wikidata": 12, "search": 5,

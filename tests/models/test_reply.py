@@ -11,18 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.models.replies import UnreadableReplyError, read_reply, salvage_usage
-from proofstone.records.runs import Finish, Reply, Usage
+from proofstone.models.responses import UnreadableResponseError, read_response, salvage_usage
+from proofstone.records.runs import Finish, Response, Usage
 from scripted_server import completion
 
 
-def read(body: Any) -> Reply:
-    return read_reply("openai-chat", body if isinstance(body, bytes) else json.dumps(body).encode())
+def read(body: Any) -> Response:
+    return read_response(
+        "openai-chat", body if isinstance(body, bytes) else json.dumps(body).encode()
+    )
 
 
 def test_a_plain_completion_is_read_whole() -> None:
-    reply = read(completion("Answer: B", prompt_tokens=12, completion_tokens=3))
-    assert reply == Reply(
+    response = read(completion("Answer: B", prompt_tokens=12, completion_tokens=3))
+    assert response == Response(
         text="Answer: B",
         finish="stop",
         usage=Usage(12, 3),
@@ -46,8 +48,8 @@ def test_finish_reasons_map_to_a_closed_set(reason: Any, finish: Finish) -> None
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_reasoning_fields_stay_apart_from_the_text(field: str) -> None:
-    reply = read(completion("Answer: A", **{field: "Let me see."}))
-    assert (reply.text, reply.reasoning) == ("Answer: A", "Let me see.")
+    response = read(completion("Answer: A", **{field: "Let me see."}))
+    assert (response.text, response.reasoning) == ("Answer: A", "Let me see.")
 
 
 @pytest.mark.parametrize(
@@ -71,22 +73,26 @@ def test_reasoning_fields_stay_apart_from_the_text(field: str) -> None:
 def test_thinking_is_split_from_the_text(
     content: str, text: str, reasoning: str, unclosed: bool
 ) -> None:
-    reply = read(completion(content))
-    assert (reply.text, reply.reasoning, reply.thinking_unclosed) == (text, reasoning, unclosed)
+    response = read(completion(content))
+    assert (response.text, response.reasoning, response.thinking_unclosed) == (
+        text,
+        reasoning,
+        unclosed,
+    )
 
 
 def test_thinking_beside_a_reasoning_field_is_added_to_it() -> None:
-    reply = read(completion("<think>two</think>A", reasoning_content="one"))
-    assert (reply.text, reply.reasoning) == ("A", "one\ntwo")
+    response = read(completion("<think>two</think>A", reasoning_content="one"))
+    assert (response.text, response.reasoning) == ("A", "one\ntwo")
 
 
 @given(st.text(), st.text())
 def test_a_closed_block_leaves_exactly_what_follows_it(inside: str, after: str) -> None:
     inside = inside.replace("<", "")
     after = after.replace("<", "").replace("[", "").replace("◁", "")
-    reply = read(completion(f"<think>{inside}</think>{after}"))
-    assert reply.text == after.lstrip()
-    assert not reply.thinking_unclosed
+    response = read(completion(f"<think>{inside}</think>{after}"))
+    assert response.text == after.lstrip()
+    assert not response.thinking_unclosed
 
 
 def test_content_in_parts_is_joined_and_its_thinking_kept_apart() -> None:
@@ -95,13 +101,13 @@ def test_content_in_parts_is_joined_and_its_thinking_kept_apart() -> None:
         {"type": "text", "text": "Answer: "},
         {"type": "text", "text": "A"},
     ]
-    reply = read(completion(parts))  # type: ignore[arg-type]
-    assert (reply.text, reply.reasoning) == ("Answer: A", "hm")
+    response = read(completion(parts))  # type: ignore[arg-type]
+    assert (response.text, response.reasoning) == ("Answer: A", "hm")
 
 
 def test_no_content_is_an_empty_text_with_its_finish() -> None:
-    reply = read(completion(None, finish="length", reasoning="still thinking"))
-    assert (reply.text, reply.finish, reply.reasoning) == ("", "length", "still thinking")
+    response = read(completion(None, finish="length", reasoning="still thinking"))
+    assert (response.text, response.finish, response.reasoning) == ("", "length", "still thinking")
 
 
 def test_a_refusal_field_is_kept() -> None:
@@ -166,24 +172,24 @@ def test_broken_surrogates_and_bytes_are_replaced_not_lost() -> None:
     ],
 )
 def test_what_is_no_reply_says_why(body: bytes, says: str) -> None:
-    with pytest.raises(UnreadableReplyError, match=says):
+    with pytest.raises(UnreadableResponseError, match=says):
         read(body)
 
 
 def test_an_unknown_wire_format_is_unreadable() -> None:
-    with pytest.raises(UnreadableReplyError, match="'carrier-pigeon'"):
-        read_reply("carrier-pigeon", b"{}")
+    with pytest.raises(UnreadableResponseError, match="'carrier-pigeon'"):
+        read_response("carrier-pigeon", b"{}")
 
 
 def test_a_content_filter_in_an_error_body_reads_as_a_refusal_by_the_endpoint() -> None:
-    reply = read({"error": {"code": "content_filter", "message": "The response was filtered."}})
-    assert (reply.text, reply.finish) == ("", "content_filter")
-    assert reply.refusal == "The response was filtered."
+    response = read({"error": {"code": "content_filter", "message": "The response was filtered."}})
+    assert (response.text, response.finish) == ("", "content_filter")
+    assert response.refusal == "The response was filtered."
 
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_a_reply_or_unreadable(raw: bytes) -> None:
-    with contextlib.suppress(UnreadableReplyError):
+    with contextlib.suppress(UnreadableResponseError):
         read(raw)
 
 
@@ -205,7 +211,7 @@ def test_any_value_in_any_field_is_a_reply_or_unreadable(
     body = completion("x")
     body["choices"][0][choice_field] = choice_value
     for broken in (body, {**body, field: value}, {field: value}):
-        with contextlib.suppress(UnreadableReplyError):
+        with contextlib.suppress(UnreadableResponseError):
             read(broken)
 
 

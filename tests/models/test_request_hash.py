@@ -33,7 +33,7 @@ def test_the_request_hash_is_golden() -> None:
     [
         ScriptedModel([], wire="other"),
         ScriptedModel([], endpoint="https://other"),
-        ScriptedModel([], served_as="other"),
+        ScriptedModel([], reported_as="other"),
     ],
 )
 def test_wire_endpoint_and_model_change_the_hash(other: ScriptedModel) -> None:

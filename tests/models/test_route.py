@@ -78,7 +78,7 @@ async def test_a_variable_names_the_private_ca(
 ) -> None:
     async with ScriptedServer(tls=tls) as server:
         attempt = await ask(server.url, {variable: str(ca_file)})
-    assert attempt.reply is not None, attempt.detail
+    assert attempt.response is not None, attempt.detail
     assert server.requests == 1
 
 
@@ -86,7 +86,7 @@ async def test_an_entrys_ca_file_wins_over_the_variable(tls: ssl.SSLContext, ca_
     others = {"SSL_CERT_FILE": "/there/is/no/such.pem"}
     async with ScriptedServer(tls=tls) as server:
         attempt = await ask(server.url, others, ca_file=str(ca_file))
-    assert attempt.reply is not None
+    assert attempt.response is not None
 
 
 async def test_without_the_ca_it_is_a_bad_certificate_and_nothing_is_asked(
@@ -164,7 +164,7 @@ async def test_https_goes_through_a_tunnel(
         environment = {variable: f"http://{proxy.address}", "SSL_CERT_FILE": str(ca_file)}
         place = f"{HOST}:{server.port}"
         attempt = await ask(f"https://{place}/v1", environment)
-    assert attempt.reply is not None, attempt.detail
+    assert attempt.response is not None, attempt.detail
     assert proxy.seen == [f"CONNECT {place} HTTP/1.1"]
     assert server.seen[0].headers["host"] == place
 
@@ -180,7 +180,7 @@ async def test_plain_http_is_handed_to_the_proxy_whole() -> None:
     async with ScriptedServer() as server, ScriptedProxy() as proxy:
         url = f"http://{HOST}:{server.port}/v1"
         attempt = await ask(url, {"http_proxy": f"http://{proxy.address}"})
-    assert attempt.reply is not None, attempt.detail
+    assert attempt.response is not None, attempt.detail
     assert proxy.seen == [f"POST {url}/chat/completions HTTP/1.1"]
 
 
@@ -193,7 +193,7 @@ async def test_a_proxys_login_is_sent_to_it_and_to_nobody_else(
             "HTTPS_PROXY": f"http://{LOGIN}:{escaped}@{it.address}", "SSL_CERT_FILE": str(ca_file)
         }  # fmt: skip
         attempt = await ask(f"https://{HOST}:{server.port}/v1", environment)
-    assert attempt.reply is not None, attempt.detail
+    assert attempt.response is not None, attempt.detail
     assert "proxy-authorization" not in server.seen[0].headers
 
 
@@ -225,9 +225,9 @@ async def test_a_proxy_that_is_not_there_is_told_apart_from_the_endpoint() -> No
 async def test_this_machine_is_reached_directly_unless_a_proxy_is_asked_for() -> None:
     async with ScriptedServer() as server, ScriptedProxy() as proxy:
         environment = {"HTTP_PROXY": f"http://{proxy.address}", "MINE": proxy.address}
-        assert (await ask(server.url, environment)).reply is not None
+        assert (await ask(server.url, environment)).response is not None
         assert proxy.seen == []
-        assert (await ask(server.url, environment, proxy="$MINE")).reply is not None
+        assert (await ask(server.url, environment, proxy="$MINE")).response is not None
         assert len(proxy.seen) == 1
 
 

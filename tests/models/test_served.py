@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from test_asking import Calls, ScriptedModel, asker, request
 
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.records.calls import Attempt
 from scripted_server import completion
 
 
 def said_by(model: str) -> Attempt:
     raw = json.dumps(completion("Answer: A", model=model)).encode()
-    return Attempt(raw=raw, status=200, reply=read_reply("openai-chat", raw))
+    return Attempt(raw=raw, status=200, response=read_response("openai-chat", raw))
 
 
-async def stored(calls: Calls, *served: tuple[str, str]) -> None:
+async def stored(calls: Calls, *reported: tuple[str, str]) -> None:
     """Keeps a call for each (question, model that answered it), in this order."""
-    for text, model in served:
+    for text, model in reported:
         asked = await asker(ScriptedModel([said_by(model)])).ask(request(text), calls.record)
         await calls.record(asked.record)
 
@@ -34,7 +34,9 @@ async def ask_in_turn(
     """The model behind each reply, and how often the endpoint, which answers ``now``, was asked."""
     model = ScriptedModel([said_by(name) for name in now])
     asking = asker(model, calls=calls, **fields)
-    names = [(await asking.ask(request(text), calls.record)).record.served_model for text in texts]
+    names = [
+        (await asking.ask(request(text), calls.record)).record.reported_model for text in texts
+    ]
     return names, len(model.asked)
 
 
@@ -71,10 +73,10 @@ async def test_asked_for_any_stored_reply_serves() -> None:
 
 async def test_a_refusal_that_names_no_model_serves_always() -> None:
     calls = Calls()
-    refused = read_reply("openai-chat", b'{"error": {"code": "content_filter"}}')
+    refused = read_response("openai-chat", b'{"error": {"code": "content_filter"}}')
     assert refused.model == ""
     await stored(calls, ("a", "m-1"))
-    calls.rows[0] = replace(calls.rows[0], served_model="")
+    calls.rows[0] = replace(calls.rows[0], reported_model="")
     names, asked = await ask_in_turn(calls, ["m-2"], ["x", "a"])
     assert (names, asked) == (["m-2", ""], 1)
 

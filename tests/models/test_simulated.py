@@ -8,13 +8,13 @@ import pytest
 
 from proofstone.errors import BadUsage
 from proofstone.models.names import parse_model_name
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.models.simulator import NO_ANSWER, SimulatedModel, simulated_model
 from proofstone.records.calls import Attempt, Message, ModelRequest
 from proofstone.records.items import Oracle
 
 CHOICES = ("A", "B", "C", "D", "E")
-ORACLE = Oracle(gold="C", choices=CHOICES, reply="The answer is {choice}.")
+ORACLE = Oracle(answer_key="C", choices=CHOICES, response="The answer is {choice}.")
 
 
 def model(text: str) -> SimulatedModel:
@@ -37,10 +37,10 @@ async def attempt(respondent: SimulatedModel, asked: ModelRequest) -> Attempt:
     return await respondent.collect(await respondent.submit(asked))
 
 
-async def replies(name: str, n: int = 2000) -> list[str]:
+async def responses(name: str, n: int = 2000) -> list[str]:
     respondent = model(name)
     attempts = [await attempt(respondent, request(f"item {i}")) for i in range(n)]
-    return [one.reply.text for one in attempts if one.reply]
+    return [one.response.text for one in attempts if one.response]
 
 
 def near(share: float, expected: float, n: int = 2000) -> bool:
@@ -53,7 +53,7 @@ def answer(letter: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("query", "gold", "first", "missing"),
+    ("query", "answer_key", "first", "missing"),
     [
         # The share of gold is that of the module's docstring, on five choices.
         ("", 0.5 + 0.5 / 5, 0.5 / 5, 0.0),
@@ -66,12 +66,12 @@ def answer(letter: str) -> str:
     ],
 )
 async def test_shares_are_those_of_the_character(
-    query: str, gold: float, first: float, missing: float
+    query: str, answer_key: float, first: float, missing: float
 ) -> None:
     """Over many items, right, first-choice and missing answers come as often as asked for."""
-    texts = await replies("sim/ann" + query)
+    texts = await responses("sim/ann" + query)
     assert len(texts) == 2000
-    assert near(texts.count(answer("C")) / 2000, gold)
+    assert near(texts.count(answer("C")) / 2000, answer_key)
     assert near(texts.count(answer("A")) / 2000, first)
     assert near(texts.count(NO_ANSWER) / 2000, missing)
 
@@ -80,12 +80,14 @@ async def test_of_several_answers_each_is_drawn_by_itself() -> None:
     """Two parts, one true and one false: right, and missing, as often as asked for; a part without
     an answer has no line."""
     parts = tuple(
-        Oracle(gold=gold, choices=("T", "F"), reply=f"{name}: {{choice}}")
-        for name, gold in (("i", "T"), ("ii", "F"))
+        Oracle(answer_key=answer_key, choices=("T", "F"), response=f"{name}: {{choice}}")
+        for name, answer_key in (("i", "T"), ("ii", "F"))
     )
     respondent = model("sim/ann?ability=0.6&bias=1&miss=0.2")
     asked = [request(f"{n}", oracle=Oracle("", (), parts=parts)) for n in range(2000)]
-    texts = [one.reply.text for one in [await attempt(respondent, r) for r in asked] if one.reply]
+    texts = [
+        one.response.text for one in [await attempt(respondent, r) for r in asked] if one.response
+    ]
     lines = [line for text in texts for line in text.split("\n")]
     assert near(lines.count("i: T") / 2000, 0.8)
     assert near(lines.count("ii: F") / 2000, 0.8 * 0.6)
@@ -94,7 +96,7 @@ async def test_of_several_answers_each_is_drawn_by_itself() -> None:
 
 
 async def test_guesses_are_uniform_over_all_choices() -> None:
-    texts = await replies("sim/ann?ability=0")
+    texts = await responses("sim/ann?ability=0")
     assert all(near(texts.count(answer(letter)) / 2000, 1 / 5) for letter in CHOICES)
 
 
@@ -124,7 +126,9 @@ async def test_another_respondent_or_sample_draws_anew(
         (await attempt(plain, request(f"{i}")), await attempt(other, request(f"{i}", **changes)))
         for i in range(100)
     ]
-    differing = sum(a.reply.text != b.reply.text for a, b in pairs if a.reply and b.reply)
+    differing = sum(
+        a.response.text != b.response.text for a, b in pairs if a.response and b.response
+    )
     assert 30 <= differing <= 90
 
 
@@ -138,7 +142,9 @@ async def test_the_prompt_changes_nothing() -> None:
 
 async def test_golden_replies() -> None:
     """Draws enter stored results, so they never change: these were written down once."""
-    texts = [t.removeprefix("The answer is ")[0] for t in await replies("sim/ann?ability=0.3", 12)]
+    texts = [
+        t.removeprefix("The answer is ")[0] for t in await responses("sim/ann?ability=0.3", 12)
+    ]
     assert "".join(texts) == "DDAEAACCACCC"
 
 
@@ -146,19 +152,19 @@ async def test_the_body_is_a_chat_completion() -> None:
     """The stored body alone gives the same reply through the reader of all bodies."""
     respondent = model("sim/ann?ability=1")
     made = await attempt(respondent, request("k"))
-    assert read_reply(respondent.wire, made.raw) == made.reply
-    assert read_reply("openai-chat", made.raw) == made.reply
-    assert made.reply is not None
-    assert made.reply.text == answer("C")
-    assert made.reply.finish == "stop"
-    assert made.reply.model == "ann?ability=1.0"
-    assert made.reply.usage.prompt == len(request("k").prompt) // 4 + 1
-    assert made.reply.usage.completion == len(answer("C")) // 4 + 1
+    assert read_response(respondent.wire, made.raw) == made.response
+    assert read_response("openai-chat", made.raw) == made.response
+    assert made.response is not None
+    assert made.response.text == answer("C")
+    assert made.response.finish == "stop"
+    assert made.response.model == "ann?ability=1.0"
+    assert made.response.usage.prompt == len(request("k").prompt) // 4 + 1
+    assert made.response.usage.completion == len(answer("C")) // 4 + 1
 
 
 async def test_without_an_oracle_it_fails_for_good() -> None:
     made = await attempt(model("sim/ann"), request("k", oracle=None))
-    assert made.reply is None
+    assert made.response is None
     assert made.raw == b""
     assert "only questions whose right answer is known" in made.detail
 
@@ -166,10 +172,10 @@ async def test_without_an_oracle_it_fails_for_good() -> None:
 async def test_without_choices_a_guess_is_the_gold() -> None:
     """A question with no choices to guess from has only its right answer to say."""
     made = await attempt(
-        model("sim/ann?ability=0"), request("k", oracle=Oracle(gold="Paris", choices=()))
+        model("sim/ann?ability=0"), request("k", oracle=Oracle(answer_key="Paris", choices=()))
     )
-    assert made.reply is not None
-    assert made.reply.text == "Paris"
+    assert made.response is not None
+    assert made.response.text == "Paris"
 
 
 def test_two_spellings_are_one_respondent() -> None:
@@ -177,7 +183,7 @@ def test_two_spellings_are_one_respondent() -> None:
     assert model("sim/ann?bias=0.20&ability=0.5").name == "sim/ann?bias=0.2"
     assert model("sim/ann?bias=.2&ability=.7").name == model("sim/ann?ability=0.7&bias=0.2").name
     assert model("sim/ann?").name == "sim/ann"
-    assert model("sim/ann").served_as == "ann"
+    assert model("sim/ann").reported_as == "ann"
 
 
 def test_it_is_marked_as_simulated_and_sends_no_setting() -> None:

@@ -64,7 +64,7 @@ async def test_one_models_stop_leaves_others_at_work() -> None:
     bad, good = asker(refused, limiter=limiter), asker(ScriptedModel([GOOD]), limiter=limiter)
     await bad.ask(request(), calls.record)
     assert bad.stopped is not None
-    assert (await good.ask(request(), calls.record)).reply == GOOD.reply
+    assert (await good.ask(request(), calls.record)).response == GOOD.response
 
 
 async def test_a_page_from_an_endpoint_that_has_answered_is_a_passing_fault() -> None:
@@ -72,9 +72,9 @@ async def test_a_page_from_an_endpoint_that_has_answered_is_a_passing_fault() ->
     calls, model = Calls(), ScriptedModel([GOOD, page, GOOD])
     asking = asker(model)
     await asking.ask(request("1"), calls.record)
-    assert (await asking.ask(request("2"), calls.record)).reply == GOOD.reply
+    assert (await asking.ask(request("2"), calls.record)).response == GOOD.response
     model.attempts = [page]
-    assert (await asking.ask(request("3"), calls.record)).reply is None
+    assert (await asking.ask(request("3"), calls.record)).response is None
     assert asking.stopped is None
 
 

@@ -28,7 +28,7 @@ from told import Proofstone
 QUESTIONS = [
     {"question": "At how many degrees Celsius does copper melt?", "answer": "1085"},
     {"question": "Does glass conduct electricity?", "answer": "no"},
-    {"question": "What is nothing?", "answer": "void"},
+    {"question": "What is nothing?", "answer": "invalidated"},
 ]
 EMBED = "scripted/embed"
 SOURCE = 'date = "2025-11-01", source = "https://e.x"'
@@ -160,7 +160,7 @@ def test_a_budget_holds_chat_calls_searches_and_embeddings_together(
     workspace: Workspace, form: ItemSet, world: World
 ) -> None:
     spending = workspace.spending("1USD")
-    run(workspace, form, spending, context_search="dense", embedder=EMBED)
+    run(workspace, form, spending, context_search="dense", embedding_model=EMBED)
     assert world.embedded > 0
     assert spending.beside[EMBED] == Spent(
         calls=world.embedded, prompt_tokens=COUNTED * world.embedded,
@@ -176,11 +176,11 @@ def test_a_budget_stops_before_the_texts_that_it_does_not_cover(
 ) -> None:
     worst = (4 + 64) * 1.0 / 1e6  # four bytes, and what may be set around a text
     spending = Spending(Budget("USD", money(worst + EMBED_COST)))
-    embedder = workspace.embedder(EMBED, spending)
-    embedder.embed(["mint"])
-    embedder.embed(["sage"])
+    embedding_model = workspace.embedding_model(EMBED, spending)
+    embedding_model.embed(["mint"])
+    embedding_model.embed(["sage"])
     with pytest.raises(BudgetReached, match="another embedding request to scripted/embed may cost"):
-        embedder.embed(["rose"])
+        embedding_model.embed(["rose"])
     assert world.embedded == 2
     assert spending.spent == money(2 * EMBED_COST)
 
@@ -190,7 +190,7 @@ def test_a_budget_in_tokens_counts_embedded_ones_and_no_search(
 ) -> None:
     settings(workspace, server.url, prices=False)
     spending = workspace.spending("1Mtok")
-    run(workspace, form, spending, context_search="dense", embedder=EMBED)
+    run(workspace, form, spending, context_search="dense", embedding_model=EMBED)
     assert spending.spent == 3 * 105 + COUNTED * world.embedded
     assert beside_text("searxng", spending.beside["searxng"]) == (
         "searxng: 3 searches without a price"
@@ -200,7 +200,7 @@ def test_a_budget_in_tokens_counts_embedded_ones_and_no_search(
 def test_texts_without_a_count_are_charged_at_the_most(workspace: Workspace, world: World) -> None:
     world.counts = False
     spending = workspace.spending("1USD")
-    workspace.embedder(EMBED, spending).embed(["mint", "sage"])
+    workspace.embedding_model(EMBED, spending).embed(["mint", "sage"])
     most = 2 * (4 + 64)
     assert spending.spent == money(most * 1.0 / 1e6)
     assert spending.beside[EMBED].estimated_tokens == most
@@ -213,7 +213,7 @@ def test_texts_without_a_count_are_charged_at_the_most(workspace: Workspace, wor
 def test_a_broken_connection_may_have_embedded_texts(workspace: Workspace, world: World) -> None:
     world.fails = drop()
     spending = workspace.spending("1USD")
-    workspace.embedder(EMBED, spending).embed(["mint"])
+    workspace.embedding_model(EMBED, spending).embed(["mint"])
     assert spending.spent == money((4 + 64) * 1.0 / 1e6) + money(EMBED_COST)
 
 
@@ -226,7 +226,7 @@ def test_a_budget_in_money_needs_the_price_of_a_search_and_of_an_embedder(
     assert "US dollars per 1,000 requests" in (told.value.hint or "")
     assert "[searches.searxng]\n      price = { per_1000 = PRICE, date" in (told.value.hint or "")
     with pytest.raises(NoPrice, match="needs the price of scripted/embed"):
-        workspace.embedder(EMBED, workspace.spending("1USD"))
+        workspace.embedding_model(EMBED, workspace.spending("1USD"))
     assert world.queries == world.embedded == world.asked == 0
 
 

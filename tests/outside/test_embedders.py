@@ -71,7 +71,7 @@ def workspace(tmp_path: Path, server: ScriptedServer) -> Iterator[Workspace]:
 
 
 def found(workspace: Workspace, query: str) -> str:
-    return workspace.search(query, 1, way="dense", embedder=NAME)[0].source.title
+    return workspace.search(query, 1, prompt_method="dense", embedding_model=NAME)[0].source.title
 
 
 def test_vectors_are_asked_for_once(workspace: Workspace, model: Model) -> None:
@@ -103,7 +103,7 @@ def test_chunks_leave_only_where_their_source_may(workspace: Workspace, model: M
 
     workspace.ask_egress = ask
     with pytest.raises(EgressRefused, match=r"nobody has allowed 'Almanac', 'Herbal' to go to"):
-        workspace.index(embedder=NAME)
+        workspace.index(embedding_model=NAME)
     (leaving,) = told
     assert (leaving.outgoing.passages, leaving.outgoing.noun) == (2, "chunk")
     assert model.texts == []
@@ -115,13 +115,13 @@ def test_a_source_of_its_own_policy_stays(tmp_path: Path) -> None:
         settings(workspace.folder, "https://llm.test/v1", *rules)
         add(workspace, "Herbal", "Wild mint grows here.")
         with pytest.raises(EgressRefused, match=r"'Herbal' may not go to llm\.test"):
-            workspace.index(embedder=NAME)
+            workspace.index(embedding_model=NAME)
 
 
 @pytest.mark.parametrize("name", ["local/x.gguf", "sim/ann"])
 def test_what_gives_no_vectors_is_refused(workspace: Workspace, name: str) -> None:
     with pytest.raises(BadUsage, match="cannot be asked for vectors"):
-        workspace.index(embedder=name)
+        workspace.index(embedding_model=name)
 
 
 def test_an_endpoint_that_fails_leaves_nothing_half_done(tmp_path: Path) -> None:
@@ -129,5 +129,5 @@ def test_an_endpoint_that_fails_leaves_nothing_half_done(tmp_path: Path) -> None
         settings(workspace.folder, server.url)
         add(workspace, "Herbal", "Wild mint grows here.")
         with pytest.raises(EndpointUnusable, match="gives no vectors: bad_key"):
-            workspace.index(embedder=NAME)
+            workspace.index(embedding_model=NAME)
         assert workspace.search("mint", 1)[0].source.title == "Herbal"

@@ -140,7 +140,7 @@ def test_each_breach_is_named(page: str) -> None:
     def write_fact(built: BuiltFact, facts: Any) -> dict[str, Any]:
         return {"country": built.fact.payload.country, "capital": "somewhere"}
 
-    def settings(way: str) -> dict[str, Any]:
+    def settings(prompt_method: str) -> dict[str, Any]:
         return {}
 
     broken: dict[str, dict[str, Any]] = {
@@ -150,7 +150,7 @@ def test_each_breach_is_named(page: str) -> None:
         "read_facts makes other facts of the rows": {"write_fact": write_fact},
         "settings names no max_tokens": {"settings": settings},
         "has no function show": {"show": None},
-        "gold takes (); expected 1 values": {"gold": lambda: ("", 0)},
+        "gold takes (); expected 1 values": {"answer_key": lambda: ("", 0)},
         "the headline 'fame' is none of the measures": {"headline": "fame"},
     }
     for said, body in broken.items():

@@ -18,13 +18,13 @@ from proofstone.ingest.wiki import WikiClient
 from proofstone.models.config import load_config
 from proofstone.records.models import WEB_SEARCHES, WebSearchName
 from proofstone.search.web import WebSearcher, WebSearchError
-from recorded import RecordedReply, recorded_replies, replies_by_name
+from recorded import RecordedResponse, recorded_responses, responses_by_name
 from scripted_server import Act, ScriptedServer
 from serving import HurriedClock
 
-WIKI = recorded_replies("wiki")
-SEARCH = recorded_replies("search")
-FOREIGN = recorded_replies("wikidata", "anthropic", "google", "batch", "search", "embeddings")
+WIKI = recorded_responses("wiki")
+SEARCH = recorded_responses("search")
+FOREIGN = recorded_responses("wikidata", "anthropic", "google", "batch", "search", "embeddings")
 READ_BY: dict[str, tuple[WebSearchName, ...]] = {  # Tavily's hits have SearXNG's fields
     "search/brave": ("brave",), "search/google-pse": ("google",), "search/searxng": ("searxng",),
     "search/serper": (), "search/tavily": ("searxng",),
@@ -32,14 +32,14 @@ READ_BY: dict[str, tuple[WebSearchName, ...]] = {  # Tavily's hits have SearXNG'
 ASKED = ("find", "page", "random", "repository", "statements")
 
 
-def named(reply: RecordedReply) -> str:
-    return reply.name
+def named(response: RecordedResponse) -> str:
+    return response.name
 
 
-async def asked_wiki(folder: Path, reply: RecordedReply, what: str, titles: list[str]) -> Any:
+async def asked_wiki(folder: Path, response: RecordedResponse, what: str, titles: list[str]) -> Any:
     """What one request of the client comes to where a wiki answers so."""
     config = load_config(folder, environ={}, user_folder=folder / "none")
-    async with ScriptedServer(reply.act()) as server:
+    async with ScriptedServer(response.act()) as server:
         api = f"{server.url.removesuffix('/v1')}/w/api.php"
         async with WikiClient(api, config, HurriedClock()) as client:
             if what == "find":
@@ -55,27 +55,29 @@ async def asked_wiki(folder: Path, reply: RecordedReply, what: str, titles: list
 
 
 @pytest.mark.parametrize("what", ASKED)
-@pytest.mark.parametrize("reply", FOREIGN, ids=named)
+@pytest.mark.parametrize("response", FOREIGN, ids=named)
 async def test_what_no_wiki_answers_is_an_error_and_not_nothing_found(
-    reply: RecordedReply, what: str, tmp_path: Path
+    response: RecordedResponse, what: str, tmp_path: Path
 ) -> None:
     with pytest.raises(EndpointUnusable):
-        await asked_wiki(tmp_path, reply, what, ["Copper"])
+        await asked_wiki(tmp_path, response, what, ["Copper"])
 
 
-@pytest.mark.parametrize("reply", WIKI, ids=named)
-async def test_an_answer_of_a_wiki_is_read_or_refused(reply: RecordedReply, tmp_path: Path) -> None:
+@pytest.mark.parametrize("response", WIKI, ids=named)
+async def test_an_answer_of_a_wiki_is_read_or_refused(
+    response: RecordedResponse, tmp_path: Path
+) -> None:
     """Pages in format version 2 are found by the titles that were asked for; errors, pages by their
     numbers (version 1) and texts where pages were asked for are errors."""
-    body = json.loads(reply.raw)
+    body = json.loads(response.raw)
     pages = body.get("query", {}).get("pages")
-    asked = parse_qs(urlsplit(reply.request["url"]).query).get("titles", [])
+    asked = parse_qs(urlsplit(response.request["url"]).query).get("titles", [])
     titles = asked[0].split("|") if asked else [page["title"] for page in pages or [{"title": "X"}]]
     if "errors" in body or "parse" in body or isinstance(pages, dict):
         with pytest.raises(EndpointUnusable):
-            await asked_wiki(tmp_path, reply, "find", titles)
+            await asked_wiki(tmp_path, response, "find", titles)
         return
-    found = await asked_wiki(tmp_path, reply, "find", titles)
+    found = await asked_wiki(tmp_path, response, "find", titles)
     by_title = {page["title"]: page for page in pages or []}
     leads = {step["from"]: step["to"] for step in body.get("query", {}).get("redirects", ())}
     assert [address.title for address, *_ in found] == titles
@@ -85,9 +87,9 @@ async def test_an_answer_of_a_wiki_is_read_or_refused(reply: RecordedReply, tmp_
 
 
 def test_the_words_of_a_list_of_errors_are_told() -> None:
-    reply = replies_by_name("wiki")["wiki/v2-errors-unknown-action"]
+    response = responses_by_name("wiki")["wiki/v2-errors-unknown-action"]
     with pytest.raises(WikiError, match=r"Unrecognized value .* \(unknown_action\)"):
-        read_answer(reply.raw)
+        read_answer(response.raw)
     lagged = b'{"errors": [{"code": "maxlag", "html": "Waiting", "module": "main"}]}'
     with pytest.raises(WikiError) as raised:
         read_answer(lagged)
@@ -106,13 +108,13 @@ def searcher(folder: Path, url: str, search: WebSearchName) -> WebSearcher:
 
 
 @pytest.mark.parametrize("search", WEB_SEARCHES)
-@pytest.mark.parametrize("reply", [*SEARCH, *WIKI[:2], *FOREIGN[:6]], ids=named)
+@pytest.mark.parametrize("response", [*SEARCH, *WIKI[:2], *FOREIGN[:6]], ids=named)
 async def test_a_search_reads_its_own_answers_and_no_others(
-    reply: RecordedReply, search: WebSearchName, tmp_path: Path
+    response: RecordedResponse, search: WebSearchName, tmp_path: Path
 ) -> None:
-    async with ScriptedServer(lambda _seen: reply.act()) as server:
+    async with ScriptedServer(lambda _seen: response.act()) as server:
         client = searcher(tmp_path, server.url, search)
-        if search not in READ_BY.get(reply.name, ()):
+        if search not in READ_BY.get(response.name, ()):
             with pytest.raises(WebSearchError) as raised:
                 await client.seek("python", 5)
             assert raised.value.kind == "unreadable"

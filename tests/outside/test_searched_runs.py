@@ -30,7 +30,7 @@ from small_bank import write_lines
 QUESTIONS = [
     {"question": "At how many degrees Celsius does copper melt?", "answer": "1085"},
     {"question": "Does glass conduct electricity?", "answer": "no"},
-    {"question": "What is nothing?", "answer": "void"},
+    {"question": "What is nothing?", "answer": "invalidated"},
 ]
 NOTHING = "A search was made for the question that follows and found nothing that fits it."
 
@@ -253,16 +253,16 @@ def test_a_search_that_is_not_there_is_refused(
 
 def test_a_run_file_keeps_where_it_searches(tmp_path: Path) -> None:
     request = RunRequest(
-        targets=("form:12345678",), models={"sim/ann": Asking()}, ways={"direct": Asking()},
+        targets=("form:12345678",), models={"sim/ann": Asking()}, prompt_methods={"direct": Asking()},
         whole={
             "context": ("none", "retrieved"), "context_source": ("local", "searxng:bing+baidu"),
-            "context_search": "dense", "context_embedder": "corp/embed",
+            "context_search": "dense", "context_embedding_model": "corp/embed",
         },
     )  # fmt: skip
     file = tmp_path / "run.toml"
     file.write_text(run_file_text(request, tmp_path), encoding="utf-8")
     read = read_run_file(file).request
-    assert (read.asked.context_source, read.asked.context_embedder) == (
+    assert (read.asked.context_source, read.asked.context_embedding_model) == (
         request.asked.context_source, "corp/embed",
     )  # fmt: skip
     asked = [(spec.context, spec.context_source) for spec in read.specs([b"f" * 32])]
@@ -277,8 +277,8 @@ def test_a_run_file_keeps_where_it_searches(tmp_path: Path) -> None:
             "--context-source goes with --context retrieved",
         ),
         (
-            RunRequest(whole={"context": ("retrieved",), "context_embedder": "a/b"}),
-            "--embedder goes with",
+            RunRequest(whole={"context": ("retrieved",), "context_embedding_model": "a/b"}),
+            "--embedding-model goes with",
         ),
     ],
 )

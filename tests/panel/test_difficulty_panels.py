@@ -25,7 +25,7 @@ from proofstone.judging.difficulty import (
 from proofstone.records.builds import Drop, Kept, StepCall, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.knowledge import Role
-from proofstone.records.runs import Reply, Score
+from proofstone.records.runs import Response, Score
 
 SHORT: Mapping[str, MemberState] = {"+": "right", "-": "wrong", "?": "unparsed", "!": "failed"}
 
@@ -93,21 +93,21 @@ def test_panels_that_cannot_decide_are_refused() -> None:
         decide_difficulty([*answers("+")] * 3, DifficultyRule(3, 3))
 
 
-async def rate(reply: Reply) -> Score | None:
+async def rate(response: Response) -> Score | None:
     """Right where the reply says so; no score where a judge would be missing."""
-    if reply.text == "waits":
+    if response.text == "waits":
         return None
-    if reply.text in {"refused", "unparsed", "truncated"}:
-        return Score(unit=0, measure="m", outcome=cast("Any", reply.text), value=None)
-    value = float(reply.text == "right")
-    return Score(unit=0, measure="m", outcome="answered", value=value, answer=reply.text)
+    if response.text in {"refused", "unparsed", "truncated"}:
+        return Score(unit=0, measure="m", outcome=cast("Any", response.text), value=None)
+    value = float(response.text == "right")
+    return Score(unit=0, measure="m", outcome="answered", value=value, answer=response.text)
 
 
-def saying(text: str | Exception) -> Callable[[], Awaitable[Reply]]:
-    async def ask() -> Reply:
+def saying(text: str | Exception) -> Callable[[], Awaitable[Response]]:
+    async def ask() -> Response:
         if isinstance(text, Exception):
             raise text
-        return Reply(text=text, finish="stop")
+        return Response(text=text, finish="stop")
 
     return ask
 
@@ -134,8 +134,8 @@ class Asked(Struct, frozen=True):
     missed: tuple[str, ...] = ()
 
 
-def seat(text: str | Exception) -> StepCall:
-    async def call(name: str, messages: Sequence[Message], **_: object) -> Reply:
+def slot(text: str | Exception) -> StepCall:
+    async def call(name: str, messages: Sequence[Message], **_: object) -> Response:
         assert name == "panel"
         assert messages[0].text == "Who?"
         return await saying(text)()
@@ -145,26 +145,26 @@ def seat(text: str | Exception) -> StepCall:
 
 async def worked(*said: str | Exception, rule: DifficultyRule | None = None) -> Kept:
     """What the step makes of a row whose members say so."""
-    seats = {f"solver {n}": f"model/{n}" for n in range(len(said))}
+    slots = {f"solver {n}": f"model/{n}" for n in range(len(said))}
 
-    async def rated(_row: Asked, reply: Reply, _context: StepContext) -> Score | None:
-        return await rate(reply)
+    async def rated(_row: Asked, response: Response, _context: StepContext) -> Score | None:
+        return await rate(response)
 
     def kept(row: Asked, decision: PanelDecision) -> Asked:
         missed = tuple(each.member for each in decision.answers if each.state != "right")
         return Asked(row.question, missed)
 
     panel = PanelFilter(
-        seats=seats,
+        slots=slots,
         rule=rule or DifficultyRule(len(said), 1),
         messages=lambda row: [Message("user", row.question)],
         rate=rated,
         kept=kept,
     )
     step = panel_step("difficulty", panel, version=1, takes=Asked, config={"prompt": "x"})
-    assert step.asks == tuple(seats)
+    assert step.asks == tuple(slots)
     assert step.config == {"prompt": "x", "panel": {"n": len(said), "least_wrong": 1}}
-    calls = {name: seat(text) for name, text in zip(seats, said, strict=True)}
+    calls = {name: slot(text) for name, text in zip(slots, said, strict=True)}
     made = step.work(Asked("Who?"), StepContext(row=b"row", calls=calls))
     return await cast("Awaitable[Kept]", made)
 

@@ -87,9 +87,9 @@ def test_the_papers_funnel() -> None:
         25_563 - 3_269 - 642 - 127,
     ]
     assert funnel.left == 21_525
-    falsified = read_funnel(*falsifying(names, keys, journal), raw_pages, journal)
-    assert falsified.left == 21_494 == 21_525 - 31
-    assert falsified.steps[-1].dropped == {"not falsified": 31}
+    perturbed = read_funnel(*falsifying(names, keys, journal), raw_pages, journal)
+    assert perturbed.left == 21_494 == 21_525 - 31
+    assert perturbed.steps[-1].dropped == {"not falsified": 31}
 
 
 def falsifying(
@@ -97,7 +97,7 @@ def falsifying(
 ) -> tuple[list[StepName], list[bytes]]:
     """The paper's last step: 31 statements could not be falsified."""
     step = Step(
-        name="falsify", version=1, takes=Raw, work=lambda *_: Drop(""), reasons=("not falsified",)
+        name="perturb", version=1, takes=Raw, work=lambda *_: Drop(""), reasons=("not falsified",)
     )
     (key,) = plain_keys([step], {}, 0)
     first = sum(n for _reason, n in DROPPED)
@@ -107,7 +107,7 @@ def falsifying(
         for place, row in enumerate(rows)
     ]
     fill(journal, key, outcomes)
-    return [*names, StepName("falsify", 1, key, step.reasons)], [*keys, key]
+    return [*names, StepName("perturb", 1, key, step.reasons)], [*keys, key]
 
 
 def test_every_dropped_row_can_be_listed_with_its_reason() -> None:

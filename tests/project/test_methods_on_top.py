@@ -6,7 +6,7 @@ import re
 
 from tools.resolved import ROOT
 
-from proofstone.method import carried_names
+from proofstone.method import bundled_names
 
 PACKAGE = ROOT / "src" / "proofstone"
 REGISTRY = PACKAGE / "method.py"
@@ -14,7 +14,7 @@ REGISTRY = PACKAGE / "method.py"
 
 def test_no_module_outside_names_a_method() -> None:
     """Neither in an import nor in a string, a comment or a message; papers may be cited."""
-    named = re.compile("|".join(rf"\b{name}\b" for name in carried_names()))
+    named = re.compile("|".join(rf"\b{name}\b" for name in bundled_names()))
     found = [
         f"{path.relative_to(PACKAGE).as_posix()}:{number}"
         for path in sorted(PACKAGE.rglob("*"))

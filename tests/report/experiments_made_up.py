@@ -10,22 +10,22 @@ from msgspec import Struct
 
 from proofstone.methods.bequ.experiments.evidence import Asked, Experiment, Tallies
 from proofstone.methods.bequ.records import (
+    Elicited,
     EntityFacts,
     Group,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
-    Volunteered,
 )
 from proofstone.methods.bequ.report.board import triple_board
 
-__all__ = ["EACH", "Way", "experiment", "facts"]
+__all__ = ["EACH", "PromptMethod", "experiment", "facts"]
 
 EACH = 10  # triples of either direction of each entity that is sampled
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class PromptMethod(Struct, frozen=True, kw_only=True):
     """How a model was asked, and of the ten triples of an entity how many are right (and the rest
     wrong), and how many of ten known ones it said; the numbers are of the entity's place."""
 
@@ -38,7 +38,7 @@ class Way(Struct, frozen=True, kw_only=True):
     said: int = 12
     made_up: int = 0
     is_verified: bool = True
-    replies: int | None = None
+    responses: int | None = None
     others: bytes = b""
     told: str = ""
 
@@ -59,32 +59,34 @@ def facts(n: int, **fields: Callable[[int], Any]) -> tuple[EntityFacts, ...]:
     )
 
 
-def experiment(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Experiment:
+def experiment(
+    prompt_methods: Sequence[PromptMethod], entities: Sequence[EntityFacts]
+) -> Experiment:
     """The ways asked about the entities, all of their triples judged."""
-    verified = _verified(ways, entities)
+    verified = _verified(prompt_methods, entities)
     board = triple_board(verified)
     groups = list(verified.groups)
     asked = tuple(
         Asked(
             row=row,
             group=groups.index(row.group),
-            prompts=way.prompts,
-            range=way.range,
-            effort=way.effort,
-            others=way.others,
-            told=way.told,
-            replies=len(entities) if way.replies is None else way.replies,
+            prompts=prompt_method.prompts,
+            range=prompt_method.range,
+            effort=prompt_method.effort,
+            others=prompt_method.others,
+            told=prompt_method.told,
+            responses=len(entities) if prompt_method.responses is None else prompt_method.responses,
             wanted=len(entities),
             tokens=100.0,
             usd=0.002,
         )
         for row in board.rows
-        for way in [ways[groups.index(row.group)]]
+        for prompt_method in [prompt_methods[groups.index(row.group)]]
     )
     return Experiment(
         board=board,
         asked=asked,
-        tallies=_tallies(ways, entities),
+        tallies=_tallies(prompt_methods, entities),
         grids={
             "prompts": ("direct", "wikidata", "two-step"),
             "range": ("50-100", "5-10"),
@@ -96,32 +98,36 @@ def experiment(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Experime
     )
 
 
-def _verified(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> VerifiedRuns:
-    real = [place for place, each in enumerate(entities) if not each.is_fictional]
+def _verified(
+    prompt_methods: Sequence[PromptMethod], entities: Sequence[EntityFacts]
+) -> VerifiedRuns:
+    real = [place for place, each in enumerate(entities) if not each.is_nonexistent]
 
     def read() -> Iterator[Verified]:
-        for group, way in enumerate(ways):
-            for place in real if way.is_verified else ():
+        for group, prompt_method in enumerate(prompt_methods):
+            for place in real if prompt_method.is_verified else ():
                 for number in range(EACH):
-                    is_right = number < way.right(place)
+                    is_right = number < prompt_method.right(place)
                     yield _one(group, place, "entailment" if is_right else "contradiction")
-                    is_known = number < way.known(place)
+                    is_known = number < prompt_method.known(place)
                     yield _one(group, place, "covered" if is_known else "not covered")
 
     n_made_up = len(entities) - len(real)
     return VerifiedRuns(
-        groups=tuple(Group(way.model, way.setting) for way in ways),
-        runs=tuple((bytes([group + 1] * 32),) for group in range(len(ways))),
-        volunteered=tuple(
-            Volunteered(
+        groups=tuple(
+            Group(prompt_method.model, prompt_method.setting) for prompt_method in prompt_methods
+        ),
+        runs=tuple((bytes([group + 1] * 32),) for group in range(len(prompt_methods))),
+        elicited=tuple(
+            Elicited(
                 entities=len(real),
                 given=len(real),
-                triples=way.said * len(real),
-                fictional=n_made_up,
-                fictional_given=n_made_up if way.made_up else 0,
-                fictional_triples=way.made_up * n_made_up,
+                triples=prompt_method.said * len(real),
+                nonexistent=n_made_up,
+                nonexistent_given=n_made_up if prompt_method.made_up else 0,
+                nonexistent_triples=prompt_method.made_up * n_made_up,
             )
-            for way in ways
+            for prompt_method in prompt_methods
         ),
         entities=tuple(entities),
         judges="j",
@@ -147,15 +153,17 @@ def _one(group: int, place: int, label: VerdictLabel) -> Verified:
     )
 
 
-def _tallies(ways: Sequence[Way], entities: Sequence[EntityFacts]) -> Tallies:
-    n, g = len(entities), len(ways)
+def _tallies(prompt_methods: Sequence[PromptMethod], entities: Sequence[EntityFacts]) -> Tallies:
+    n, g = len(entities), len(prompt_methods)
     hits, sampled = np.zeros((n, g, 5)), np.zeros((n, g, 5))
     said = np.zeros((n, g))
-    for group, way in enumerate(ways):
+    for group, prompt_method in enumerate(prompt_methods):
         for place, each in enumerate(entities):
-            said[place, group] = way.made_up if each.is_fictional else way.said
-            if way.is_verified and not each.is_fictional:
-                right = way.right(place)
-                hits[place, group] = right, way.known(place), EACH - right, 0, 0
+            said[place, group] = (
+                prompt_method.made_up if each.is_nonexistent else prompt_method.said
+            )
+            if prompt_method.is_verified and not each.is_nonexistent:
+                right = prompt_method.right(place)
+                hits[place, group] = right, prompt_method.known(place), EACH - right, 0, 0
                 sampled[place, group] = EACH
     return Tallies(tuple(entities), hits, sampled, said, np.ones((n, g)))

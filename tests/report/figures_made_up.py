@@ -68,7 +68,11 @@ def every_kind(names: Sequence[str]) -> Iterator[Figure]:
     yield figure("points", sized, curves=fits, **over)
     bins = [(a, k) for a in names for k in range(5)]
     yield figure("calibration", [mark(a, value=0.1 + k / 6, x=0.1 + k / 5) for a, k in bins])
-    asked = [(i, a, way, k) for i, a in each for k, way in enumerate(("direct", "cot"))]
+    asked = [
+        (i, a, prompt_method, k)
+        for i, a in each
+        for k, prompt_method in enumerate(("direct", "cot"))
+    ]
     yield figure(
         "dumbbells", [mark(a, w, value=share(i, k)) for i, a, w, k in asked], levels=CHANCE
     )

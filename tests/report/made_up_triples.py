@@ -8,13 +8,13 @@ import numpy as np
 from msgspec import Struct
 
 from proofstone.methods.bequ.records import (
+    Elicited,
     EntityFacts,
     Group,
     Verdict,
     VerdictLabel,
     Verified,
     VerifiedRuns,
-    Volunteered,
 )
 from proofstone.methods.bequ.report.board import TripleBoard, triple_board
 from proofstone.records.models import Card
@@ -30,16 +30,16 @@ HOSTILE = "</script><script>alert(1)</script>\u202egnp.exe & \"quoted\" 'text' {
 
 class Skill(Struct, frozen=True, kw_only=True):
     """How a model answers: how likely a triple of it is right, and a known one said, in each of the
-    tiers; of ``fictional`` entities how many got triples."""
+    tiers; of ``nonexistent`` entities how many got triples."""
 
     model: str
     right: tuple[float, float] = (0.6, 0.4)
     said: tuple[float, float] = (0.5, 0.3)
-    fictional_given: int = 0
+    nonexistent_given: int = 0
     card: Card | None = None
 
 
-def entity_facts(n: int, n_fictional: int = 10) -> tuple[EntityFacts, ...]:
+def entity_facts(n: int, n_nonexistent: int = 10) -> tuple[EntityFacts, ...]:
     """``n`` entities of three domains and two tiers, then fictional ones."""
     real = (
         EntityFacts(
@@ -52,7 +52,7 @@ def entity_facts(n: int, n_fictional: int = 10) -> tuple[EntityFacts, ...]:
         for place in range(n)
     )
     made_up = (
-        EntityFacts(name=f"Nowhere {place}", is_fictional=True) for place in range(n_fictional)
+        EntityFacts(name=f"Nowhere {place}", is_nonexistent=True) for place in range(n_nonexistent)
     )
     return (*real, *made_up)
 
@@ -68,7 +68,7 @@ def runs_of(
     """``each`` triples of either direction of each of ``n`` entities, for every model."""
     facts = tuple(entities or entity_facts(n))
     groups = tuple(Group(skill.model) for skill in skills)
-    real = sum(not each.is_fictional for each in facts)
+    real = sum(not each.is_nonexistent for each in facts)
 
     def read() -> Iterator[Verified]:
         for number, skill in enumerate(skills):
@@ -81,15 +81,15 @@ def runs_of(
     return VerifiedRuns(
         groups=groups,
         runs=tuple((bytes([number + 1] * 32),) for number, _skill in enumerate(skills)),
-        volunteered=tuple(
-            Volunteered(
+        elicited=tuple(
+            Elicited(
                 entities=n,
                 given=n - 2,
                 abstained=2,
                 triples=n * each,
-                fictional=10,
-                fictional_given=skill.fictional_given,
-                fictional_triples=3 * skill.fictional_given,
+                nonexistent=10,
+                nonexistent_given=skill.nonexistent_given,
+                nonexistent_triples=3 * skill.nonexistent_given,
             )
             for skill in skills
         ),

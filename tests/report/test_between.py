@@ -40,11 +40,11 @@ def side(
         parties.append(
             Party(
                 name=who.name,
-                way=who.way,
+                prompt_method=who.prompt_method,
                 runs=tuple(run.hex() for run in who.runs),
                 made=dict(made[place % len(made)]),
                 asked=asked or {},
-                n_replies=bare.sheet.n_replies(place),
+                n_responses=bare.sheet.n_responses(place),
                 missing=int(bare.sheet.missing[place]),
             )
         )
@@ -163,24 +163,28 @@ def test_incomplete_results_are_compared_on_what_there_is() -> None:
         ({"model": "lab/b", "scorer": "version 2"}, {}, "The model and scorer differ at once"),
         ({"source": "b.csv"}, {}, "cannot be put down to one cause."),
         (
-            {"model": "lab/b", "served": "b-1", "endpoint": "x"},
+            {"model": "lab/b", "reported": "b-1", "endpoint": "x"},
             {},
             "A and B differ only in the model",
         ),
-        ({"served": "a-2"}, {}, "A and B differ only in the model that answered"),
+        ({"reported": "a-2"}, {}, "A and B differ only in the model that answered"),
         (
-            {"way": "cot", "template": "the method's for cot"},
+            {"prompt_method": "cot", "template": "the method's for cot"},
             {},
             "A and B differ only in the way of asking",
         ),
-        ({"way": "cot", "template": "mine"}, {}, "The way of asking and prompt differ at once"),
+        (
+            {"prompt_method": "cot", "template": "mine"},
+            {},
+            "The way of asking and prompt differ at once",
+        ),
     ],
 )
 def test_a_difference_is_put_down_to_what_differs(made, asked, said) -> None:
     """Each factor by itself, several at once, and what only follows another."""
     common = {
-        "model": "lab/a", "scorer": "version 1", "samples": "1", "way": "direct",
-        "template": "the method's for direct", "served": "a-1", "endpoint": "w",
+        "model": "lab/a", "scorer": "version 1", "samples": "1", "prompt_method": "direct",
+        "template": "the method's for direct", "reported": "a-1", "endpoint": "w",
     }  # fmt: skip
     before = side("A", one(9), [common], asked={"temperature": "0"})
     after = side("B", one(12), [{**common, **made}], asked=asked or {"temperature": "0"})
@@ -278,7 +282,7 @@ def test_sign_flips_need_clusters_that_do_not_overlap() -> None:
     (found,) = compare_sides(chain, side("B", one(12)), Ask()).pairs
     assert found.difference is not None
     assert found.difference.permutation is None
-    (found,) = compare_sides(chain, side("B", one(12)), Ask(estimand="bank")).pairs
+    (found,) = compare_sides(chain, side("B", one(12)), Ask(population="bank")).pairs
     assert found.difference is not None
     assert found.difference.permutation is not None
 

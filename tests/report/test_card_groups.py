@@ -28,7 +28,7 @@ from proofstone.results.rankings import leaderboard
 
 SMALL = Card(lab="Acme", kind="chat", openness="open weights", total_parameters_b=2)
 LARGE = Card(
-    lab="Zeta", family="Big", kind="reasoning", openness="closed", licence="own",
+    lab="Zeta", family="Big", kind="reasoning", openness="closed", license="own",
     total_parameters_b=400, active_parameters_b=30, architecture="mixture", released="2026-01",
     languages=("en", "zh"),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from proofstone.page.figure import vega_lite
 from proofstone.page.section import section_text
 from proofstone.records.runs import Measure, Outcome
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.catalogue import perform_analysis
 from proofstone.results.sections.parts import Part, figure_rows
 from table_texts import heads, rows
 
@@ -30,15 +30,15 @@ RIGHT, WRONG, NONE = ("answered", 1.0), ("answered", 0.0), ("refused", 0.0)
 
 
 def part_of(
-    replies: Sequence[Sequence[Given]], topics: Sequence[str], others: Sequence[Measure] = (F,)
+    responses: Sequence[Sequence[Given]], topics: Sequence[str], others: Sequence[Measure] = (F,)
 ) -> Part:
-    """``replies`` by model and question."""
+    """``responses`` by model and question."""
     made: list[Row] = [
         (unit, who, 0, outcome, value)
-        for who, given in enumerate(replies)
+        for who, given in enumerate(responses)
         for unit, (outcome, value) in enumerate(given)
     ]
-    models = [Respondent(f"lab/{'abcdefghijkl'[n]}", "direct") for n in range(len(replies))]
+    models = [Respondent(f"lab/{'abcdefghijkl'[n]}", "direct") for n in range(len(responses))]
     table: ScoreTable = table_of(models, made, n_units=len(topics), discipline=topics)
     return Part(
         name="form", kind="asked", seed=None, recipe={}, table=table, measure=ACCURACY,
@@ -57,8 +57,8 @@ def two_topics() -> Part:
 def test_difficulty_counts_the_models_that_fail_each_question() -> None:
     """Arts: six questions failed by none, six by all three: 6 x 3 / 36. Law: eight failed by two,
     four by all: (8 x 2 + 4 x 3) / 36."""
-    study = perform_study("difficulty", [two_topics()])
-    cells = {row[0]: row for row in rows(study)}
+    analysis = perform_analysis("difficulty", [two_topics()])
+    cells = {row[0]: row for row in rows(analysis)}
     assert list(cells) == ["all questions", "Law", "Arts"]
     assert cells["Arts"][1:3] == ("discipline", "12")
     assert cells["Arts"][3].startswith(f"{100 * 18 / 36:.1f} [")
@@ -66,7 +66,7 @@ def test_difficulty_counts_the_models_that_fail_each_question() -> None:
     assert cells["Arts"][4:] == ("1.5", "6", "6")
     assert cells["Law"][4:] == ("2", "0", "4")
     assert cells["all questions"][3].startswith(f"{100 * 46 / 72:.1f} [")
-    assert study.finding.startswith(
+    assert analysis.finding.startswith(
         "Of 24 questions 10 are failed by all 3 models and 6 by none; by discipline, Law is hardest"
     )
 
@@ -74,22 +74,22 @@ def test_difficulty_counts_the_models_that_fail_each_question() -> None:
 def test_categories_are_called_as_the_method_calls_them() -> None:
     part = two_topics()
     called = replace(part.table, level_names={"discipline": "primary category"})
-    study = perform_study("difficulty", [replace(part, table=called)])
-    assert {row[1] for row in rows(study)} == {"", "primary category"}
-    assert "; by primary category, Law is hardest" in study.finding
-    assert study.figures[1].name == "difficulty-by-primary-category"
+    analysis = perform_analysis("difficulty", [replace(part, table=called)])
+    assert {row[1] for row in rows(analysis)} == {"", "primary category"}
+    assert "; by primary category, Law is hardest" in analysis.finding
+    assert analysis.figures[1].name == "difficulty-by-primary-category"
 
 
 def test_of_categories_alike_none_is_hardest() -> None:
     part = part_of([[RIGHT, WRONG] * 2, [RIGHT, WRONG] * 2], ["Arts", "Arts", "Law", "Law"])
-    study = perform_study("difficulty", [part])
-    assert study.finding == (
+    analysis = perform_analysis("difficulty", [part])
+    assert analysis.finding == (
         "Of 4 questions 2 are failed by all 2 models and 2 by none; by discipline, all are as hard."
     )
 
 
 def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:
-    marks = figure_rows(perform_study("difficulty", [two_topics()]).data)
+    marks = figure_rows(perform_analysis("difficulty", [two_topics()]).data)
     law = [row for row in marks if row["series"] == "discipline: Law"]
     assert [(row["models failing"], row["n"]) for row in law] == [(k, 12) for k in (0, 1, 2, 3)]
     assert [row["share of questions"] for row in law] == pytest.approx([0, 0, 8 / 12, 4 / 12])
@@ -98,40 +98,40 @@ def test_the_shares_of_a_category_sum_to_one_with_their_n() -> None:
 
 def test_each_topic_is_ranked_by_f_and_ties_are_told() -> None:
     """In law a has F = 2 x 8 / (2 x 8 + 4), b and c none; in arts all score alike."""
-    study = perform_study("topics", [two_topics()])
-    assert heads(study) == ("topic", "rank", "model", "F, %", "n", "tied")
-    arts, law = rows(study)[:3], rows(study)[3:]
+    analysis = perform_analysis("topics", [two_topics()])
+    assert heads(analysis) == ("topic", "rank", "model", "F, %", "n", "tied")
+    arts, law = rows(analysis)[:3], rows(analysis)[3:]
     assert [row[2] for row in arts] == ["lab/a direct", "lab/b direct", "lab/c direct"]
     assert [(row[1], row[5]) for row in arts] == [("1-3", "a")] * 3
     assert law[0][1:3] == ("1", "lab/a direct")
     assert law[0][3].startswith(f"{100 * 16 / 20:.1f} [")
     assert [(row[1], row[3][:3], row[5]) for row in law[1:]] == [("2-3", "0.0", "a")] * 2
-    assert study.finding == (
+    assert analysis.finding == (
         "lab/a direct has the highest value in all 2 topics; the lead over all others is "
         "significant in 1 (Law)."
     )
 
 
 def test_only_ten_are_shown_and_ranks_are_among_all() -> None:
-    replies = [[RIGHT] * n + [WRONG] * (12 - n) for n in range(12)]
-    study = perform_study("topics", [part_of(replies, ["Arts"] * 6 + ["Law"] * 6)])
-    assert len(rows(study)) == 20
-    assert rows(study)[0][1].endswith("12")
-    for figure in study.figures:
+    responses = [[RIGHT] * n + [WRONG] * (12 - n) for n in range(12)]
+    analysis = perform_analysis("topics", [part_of(responses, ["Arts"] * 6 + ["Law"] * 6)])
+    assert len(rows(analysis)) == 20
+    assert rows(analysis)[0][1].endswith("12")
+    for figure in analysis.figures:
         assert len(figure.marks) == 10
         assert all(span.last < 10 for span in figure.spans)
 
 
 def test_without_f_the_headline_ranks() -> None:
     part = part_of([[RIGHT] * 4, [WRONG] * 4], ["Arts", "Arts", "Law", "Law"], others=())
-    assert perform_study("topics", [part]).data.value_axis == "accuracy"
+    assert perform_analysis("topics", [part]).data.value_axis == "accuracy"
 
 
 def test_one_topic_is_none() -> None:
     part = part_of([[RIGHT] * 4, [WRONG] * 4], ["Arts"] * 4)
     with pytest.raises(BadUsage, match="no topics"):
-        perform_study("topics", [part])
-    assert len(rows(perform_study("difficulty", [part]))) == 1
+        perform_analysis("topics", [part])
+    assert len(rows(perform_analysis("difficulty", [part]))) == 1
 
 
 def test_each_study_reads_as_text_and_draws() -> None:
@@ -139,7 +139,7 @@ def test_each_study_reads_as_text_and_draws() -> None:
         ("difficulty", ["difficulty", "difficulty-by-discipline"]),
         ("topics", ["topic-1", "topic-2"]),
     ):
-        study = perform_study(name, [two_topics()])
-        assert study.finding in section_text(study)
-        assert [figure.name for figure in study.figures] == figures
-        assert all(vega_lite(figure)["layer"] for figure in study.figures)
+        analysis = perform_analysis(name, [two_topics()])
+        assert analysis.finding in section_text(analysis)
+        assert [figure.name for figure in analysis.figures] == figures
+        assert all(vega_lite(figure)["layer"] for figure in analysis.figures)

@@ -14,7 +14,7 @@ from msgspec import structs
 from proofstone.records.reviews import Verdict
 from proofstone.records.scores import Corrections, HeldRole, Respondent, ScoreTable
 from proofstone.results.board_text import render_terminal
-from proofstone.results.corrections import TableRuling, apply_rulings, leave_out
+from proofstone.results.corrections import TableOverride, apply_overrides, leave_out
 from proofstone.results.rankings import leaderboard
 
 ONE, TWO = Respondent("lab/one", "direct"), Respondent("lab/two", "direct")
@@ -26,9 +26,13 @@ def two() -> ScoreTable:
     return table_of([ONE, TWO], rows, n_units=10)
 
 
-def ruled(table: ScoreTable, *rulings: tuple[int, int, Verdict], sample: int = 0) -> ScoreTable:
-    made = [TableRuling(who, table.items[unit], sample, verdict) for who, unit, verdict in rulings]
-    return apply_rulings(table, made, ACCURACY)
+def overridden(
+    table: ScoreTable, *overrides: tuple[int, int, Verdict], sample: int = 0
+) -> ScoreTable:
+    made = [
+        TableOverride(who, table.items[unit], sample, verdict) for who, unit, verdict in overrides
+    ]
+    return apply_overrides(table, made, ACCURACY)
 
 
 def accuracies(table: ScoreTable) -> dict[str, tuple[float, int]]:
@@ -38,7 +42,7 @@ def accuracies(table: ScoreTable) -> dict[str, tuple[float, int]]:
 
 def test_correct_and_incorrect_set_the_worth_of_one_reply() -> None:
     """One: 6 of 10 right, two wrong ones ruled correct, one right one incorrect: 7 of 10."""
-    table = ruled(two(), (0, 8, "correct"), (0, 9, "correct"), (0, 0, "incorrect"))
+    table = overridden(two(), (0, 8, "correct"), (0, 9, "correct"), (0, 0, "incorrect"))
     assert accuracies(table) == {
         "lab/one": (pytest.approx((6 + 2 - 1) / 10), 10),
         "lab/two": (pytest.approx(4 / 10), 10),
@@ -47,21 +51,21 @@ def test_correct_and_incorrect_set_the_worth_of_one_reply() -> None:
 
 
 def test_a_ruling_that_changes_no_worth_is_upheld() -> None:
-    table = ruled(two(), (0, 0, "correct"), (1, 9, "incorrect"), (0, 9, "incorrect"))
+    table = overridden(two(), (0, 0, "correct"), (1, 9, "incorrect"), (0, 9, "incorrect"))
     assert table.corrections == (Corrections(upheld=2), Corrections(upheld=1))
     assert accuracies(table)["lab/one"][0] == pytest.approx(6 / 10)
 
 
 def test_void_leaves_the_item_out_for_all() -> None:
     """Item 0, which both had right, is void for two: 5 of 9 and 3 of 9 are compared."""
-    table = ruled(two(), (1, 0, "void"))
+    table = overridden(two(), (1, 0, "invalidated"))
     assert accuracies(table) == {
         "lab/one": (pytest.approx(5 / 9), 9),
         "lab/two": (pytest.approx(3 / 9), 9),
     }
     (group,) = leaderboard(table, MEASURES, "accuracy").standings
     assert not group.incomplete
-    assert [row.n_replies for row in group.ranked] == [10, 9]
+    assert [row.n_responses for row in group.ranked] == [10, 9]
 
 
 def test_a_void_sample_leaves_the_item_to_the_others() -> None:
@@ -69,12 +73,12 @@ def test_a_void_sample_leaves_the_item_to_the_others() -> None:
     rows: list[Row] = [(0, 0, 0, "answered", 1.0), (0, 0, 1, "answered", 0.0)]
     table = table_of([ONE], rows, n_units=1, expected=[2])
     assert accuracies(table)["lab/one"][0] == pytest.approx((1 + 0) / 2)
-    assert accuracies(ruled(table, (0, 0, "void"), sample=1)) == {"lab/one": (1.0, 1)}
+    assert accuracies(overridden(table, (0, 0, "invalidated"), sample=1)) == {"lab/one": (1.0, 1)}
 
 
 def test_all_void_leaves_nothing_to_compare() -> None:
     """No figure is made up, and nobody falls over."""
-    table = ruled(two(), *((0, unit, "void") for unit in range(10)))
+    table = overridden(two(), *((0, unit, "invalidated") for unit in range(10)))
     (group,) = leaderboard(table, MEASURES, "accuracy").standings
     assert [row.name for row in group.ranked] == ["lab/two"]
     assert [row.name for row in group.incomplete] == ["lab/one"]
@@ -84,16 +88,22 @@ def test_all_void_leaves_nothing_to_compare() -> None:
 
 def test_a_ruling_over_a_reply_that_is_not_here_does_nothing() -> None:
     table = two()
-    assert apply_rulings(table, [TableRuling(0, b"elsewhere", 0, "void")], ACCURACY) is table
-    assert apply_rulings(table, [TableRuling(0, table.items[0], 5, "void")], ACCURACY) is table
-    assert apply_rulings(table, [], ACCURACY) is table
+    assert (
+        apply_overrides(table, [TableOverride(0, b"elsewhere", 0, "invalidated")], ACCURACY)
+        is table
+    )
+    assert (
+        apply_overrides(table, [TableOverride(0, table.items[0], 5, "invalidated")], ACCURACY)
+        is table
+    )
+    assert apply_overrides(table, [], ACCURACY) is table
 
 
 def test_the_table_that_was_handed_in_stays() -> None:
     """Both leaderboards can be shown, whatever order they are asked for in."""
     table = two()
     before = accuracies(table)
-    ruled(table, (0, 0, "incorrect"), (1, 1, "void"))
+    overridden(table, (0, 0, "incorrect"), (1, 1, "invalidated"))
     assert accuracies(table) == before
 
 
@@ -133,27 +143,29 @@ def test_nothing_left_out_is_the_same_table() -> None:
 @given(
     st.lists(
         st.tuples(
-            st.integers(0, 1), st.integers(0, 9), st.sampled_from(["correct", "incorrect", "void"])
+            st.integers(0, 1),
+            st.integers(0, 9),
+            st.sampled_from(["correct", "incorrect", "invalidated"]),
         ),
         max_size=12,
     )
 )
-def test_rulings_agree_with_a_slow_count(rulings: list[tuple[int, int, Verdict]]) -> None:
+def test_rulings_agree_with_a_slow_count(overrides: list[tuple[int, int, Verdict]]) -> None:
     """Any rulings, a later one over the same reply winning: each respondent's own accuracy and
     counts are those of a loop over its replies."""
     table = two()
     worth = {(0, i): float(i < 6) for i in range(10)} | {(1, i): float(i < 4) for i in range(10)}
-    newest = {(who, unit): verdict for who, unit, verdict in rulings}
-    counts = {who: {"raised": 0, "lowered": 0, "upheld": 0, "void": 0} for who in (0, 1)}
+    newest = {(who, unit): verdict for who, unit, verdict in overrides}
+    counts = {who: {"raised": 0, "lowered": 0, "upheld": 0, "invalidated": 0} for who in (0, 1)}
     for (who, unit), verdict in newest.items():
         before = worth.pop((who, unit))
-        if verdict == "void":
-            counts[who]["void"] += 1
+        if verdict == "invalidated":
+            counts[who]["invalidated"] += 1
             continue
         after = worth[who, unit] = float(verdict == "correct")
         kind = "raised" if after > before else "lowered" if after < before else "upheld"
         counts[who][kind] += 1
-    changed = ruled(table, *rulings)
+    changed = overridden(table, *overrides)
     if newest:
         assert changed.corrections == tuple(Corrections(**counts[who]) for who in (0, 1))
     for who in (0, 1):
@@ -165,8 +177,8 @@ def test_rulings_agree_with_a_slow_count(rulings: list[tuple[int, int, Verdict]]
 
 def test_the_terminal_counts_rulings_by_model_and_says_what_is_left_out() -> None:
     """Also the model that nobody ruled on: who is ruled on more often must be seen."""
-    table = ruled(two(), (0, 9, "correct"), (0, 0, "incorrect"), (0, 1, "void"))
-    text = render_terminal(leaderboard(replace(table, n_retired=2), MEASURES, "accuracy"))
+    table = overridden(two(), (0, 9, "correct"), (0, 0, "incorrect"), (0, 1, "invalidated"))
+    text = render_terminal(leaderboard(replace(table, n_excluded=2), MEASURES, "accuracy"))
     assert (
         "rulings          ruled on  replies  raised  lowered  upheld  void\n"
         "lab/one  direct         3       10       1        1       0     1\n"
@@ -175,14 +187,14 @@ def test_the_terminal_counts_rulings_by_model_and_says_what_is_left_out() -> Non
     assert (
         "2 items are retired and left out.\n"
         "1 reply is void. An item that is void for one is left out for all: 1 of 10 items.\n"
-        "As people corrected it; before any correction: --as-scored.\n"
+        "As people corrected it; before any correction: --ignore-corrections.\n"
     ) in text
 
 
 def test_without_corrections_nothing_is_said_of_them() -> None:
     text = render_terminal(leaderboard(two(), MEASURES, "accuracy"))
     assert "rul" not in text.replace("rule", "")
-    assert "retired" not in text
+    assert "excluded" not in text
 
 
 def test_a_ruling_holds_for_each_part_of_a_reply() -> None:
@@ -195,27 +207,29 @@ def test_a_ruling_holds_for_each_part_of_a_reply() -> None:
     ]  # fmt: skip
     table = table_of([ONE], rows, n_units=4, expected=[0])
     table = replace(
-        table, items=(b"a", b"a", b"b", b"b"), gold=np.array([0, 1, 0, 1], dtype=np.int32),
-        golds=("true", "false"), answers=("", "false", "true"),
+        table, items=(b"a", b"a", b"b", b"b"), answer_key=np.array([0, 1, 0, 1], dtype=np.int32),
+        answer_keys=("true", "false"), answers=("", "false", "true"),
         answer=np.array([1, 0, 2, 1], dtype=np.int32),
     )  # fmt: skip
 
     def told(verdict: Verdict, item: bytes) -> tuple[list[float], list[str]]:
-        made = apply_rulings(table, [TableRuling(0, item, 0, verdict)], measure)
+        made = apply_overrides(table, [TableOverride(0, item, 0, verdict)], measure)
         return made.value.tolist(), [made.answers[code] for code in made.answer.tolist()]
 
     assert told("correct", b"a") == ([1, 1, 1, 1], ["true", "false", "true", "false"])
     assert told("incorrect", b"b")[1][2:] == ["false", "true"]
-    void = apply_rulings(table, [TableRuling(0, b"b", 0, "void")], measure)
-    assert (len(void.value), void.expected.tolist()) == (2, [0])
+    invalidated = apply_overrides(table, [TableOverride(0, b"b", 0, "invalidated")], measure)
+    assert (len(invalidated.value), invalidated.expected.tolist()) == (2, [0])
 
 
 def test_a_ruled_choice_is_what_the_ruling_makes_it() -> None:
     """The right letter, where it was ruled correct; where it was right and ruled incorrect, none
     that is known; else as it was read."""
     table = two()
-    table = replace(table, answers=("", "A", "B", "C", "D"), answer=table.gold[table.unit] + 1)
-    made = ruled(table, (0, 8, "correct"), (0, 0, "incorrect"), (1, 9, "void"))
+    table = replace(
+        table, answers=("", "A", "B", "C", "D"), answer=table.answer_key[table.unit] + 1
+    )
+    made = overridden(table, (0, 8, "correct"), (0, 0, "incorrect"), (1, 9, "invalidated"))
     read = {
         (int(who), int(unit)): made.answers[code]
         for who, unit, code in zip(made.respondent, made.unit, made.answer, strict=True)

@@ -44,7 +44,7 @@ def gate(
 ) -> Gated:
     """The answer for two columns of scores; -1 is a reply that is missing."""
     sides = side("base", table(baseline)), side("new", table(run), [{"model": "lab/b"}])
-    return gate_sides(*sides, rule, Ask(estimand="bank"), **more)
+    return gate_sides(*sides, rule, Ask(population="bank"), **more)
 
 
 def check(gated: Gated, name: str):
@@ -233,7 +233,7 @@ def test_a_run_at_the_limit_seldom_passes_by_luck(n: int) -> None:
     for lost, won, level in rng.multinomial(n, [0.07, 0.05, 0.88], 4000):
         first = np.repeat([1.0, 0.0, 1.0], [lost, won, level])
         second = np.repeat([0.0, 1.0, 1.0], [lost, won, level])
-        found = compare_pair(first, second, SharedKeys.none(n), estimand="bank").estimate
+        found = compare_pair(first, second, SharedKeys.none(n), population="bank").estimate
         passed += found.low > -0.02
         failed += found.high < -0.02
     assert passed / 4000 < 0.035
@@ -330,4 +330,4 @@ def test_a_run_is_no_baseline_of_its_own() -> None:
     who = Respondent("lab/a", "direct", runs=(b"\x01" * 32,))
     same = side("base", one(20, who=who))
     with pytest.raises(BadUsage, match="the run and the baseline are the same"):
-        gate_sides(same, same, TWO_POINTS, Ask(estimand="bank"))
+        gate_sides(same, same, TWO_POINTS, Ask(population="bank"))

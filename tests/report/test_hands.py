@@ -17,7 +17,7 @@ from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 
-ROLES: tuple[RoleName, ...] = ("wrote", "falsified", "checked", "filtered", "judged")
+ROLES: tuple[RoleName, ...] = ("wrote", "perturbed", "checked", "filtered", "judged")
 
 
 def held(role: RoleName, model: str, units: range) -> HeldRole:
@@ -33,7 +33,7 @@ def table(*, second_right: int = 20) -> ScoreTable:
     rows = right_of(40, 30, 0) + right_of(40, second_right, 1)
     roles = (
         held("wrote", "writer", range(10)),
-        held("falsified", "writer-mini", range(5, 15)),
+        held("perturbed", "writer-mini", range(5, 15)),
         held("checked", "somebody", range(40)),
     )
     return replace(table_of(respondents, rows, n_units=40), roles=roles)
@@ -49,13 +49,13 @@ def test_the_second_figure_rests_on_the_untouched_items_alone() -> None:
     assert first.hand is not None
     assert second.hand is None
     assert first.estimate.value == pytest.approx(30 / 40)
-    assert first.hand.n_touched == 15
+    assert first.hand.n_self_evaluated == 15
     assert first.hand.untouched.value == pytest.approx((30 - 15) / 25)
     assert first.hand.untouched.n == 25
     assert first.hand.untouched.low < 15 / 25 < first.hand.untouched.high
     assert first.hand.roles == (
         HandRole(role="wrote", model="writer", is_itself=True, n_items=10),
-        HandRole(role="falsified", model="writer-mini", is_itself=False, n_items=10),
+        HandRole(role="perturbed", model="writer-mini", is_itself=False, n_items=10),
     )
 
 
@@ -115,7 +115,7 @@ def test_an_incomplete_respondent_is_marked_without_a_rank() -> None:
     scores = replace(scores, roles=(held("wrote", "one", range(2)),))
     (row,) = board_of(scores).standings[0].incomplete
     assert row.hand is not None
-    assert (row.hand.n_touched, row.hand.untouched.n, row.hand.rank) == (2, 1, None)
+    assert (row.hand.n_self_evaluated, row.hand.untouched.n, row.hand.rank) == (2, 1, None)
     assert "lab/one*" in render_terminal(board_of(scores))
 
 

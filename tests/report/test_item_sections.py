@@ -10,7 +10,7 @@ import pytest
 from proofstone.records.scores import Documents, Respondent
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.items import work_list, work_rows
+from proofstone.results.sections.items import flagged_items, work_rows
 from report.made_up import right_of, table_of
 from report.test_sections import evidence_of, nine, section, three
 
@@ -28,15 +28,15 @@ def test_the_work_list_says_what_to_type() -> None:
         replace(who, runs=(bytes([who_at]) * 16,)) for who_at, who in enumerate(table.respondents)
     ]
     sheet = replace(evidence.sheet, table=replace(table, respondents=tuple(runs)))
-    first = work_list(replace(evidence, sheet=sheet))[0]
+    first = flagged_items(replace(evidence, sheet=sheet))[0]
     assert (first.place, first.target, first.distractor) == (1, "item:0000", "B")
     assert first.flags == ("weak-beat-strong", "strong-distractor")
     assert first.show == "proofstone show item:0000"
     assert first.edit == 'proofstone correct edit item:0000 --reason "..."'
-    assert first.retire == 'proofstone correct exclude item:0000 --reason "..."'
-    replies = ",".join(f"{f'0{who}' * 4}/0000/0" for who in range(4, 9))
-    assert first.rule == f'proofstone correct override {replies} correct --reason "..."'
-    assert (first.action, first.replies, first.decision) == ("correct", replies, "")
+    assert first.exclude == 'proofstone correct exclude item:0000 --reason "..."'
+    responses = ",".join(f"{f'0{who}' * 4}/0000/0" for who in range(4, 9))
+    assert first.rule == f'proofstone correct override {responses} correct --reason "..."'
+    assert (first.action, first.responses, first.decision) == ("correct", responses, "")
 
 
 def test_items_of_a_file_have_no_commands() -> None:
@@ -44,7 +44,7 @@ def test_items_of_a_file_have_no_commands() -> None:
     evidence = nine()
     assert evidence.sheet is not None
     named = replace(evidence.sheet.table, item_names=tuple(f"q{unit}" for unit in range(30)))
-    rows = work_list(replace(evidence, sheet=replace(evidence.sheet, table=named)))
+    rows = flagged_items(replace(evidence, sheet=replace(evidence.sheet, table=named)))
     first = next(iter(work_rows(rows)))
     assert (first["target"], first["show"], first["rule"]) == ("q0", "", "")
     assert first["distractor_share"] is None
@@ -76,8 +76,8 @@ def test_few_models_make_no_work_list() -> None:
     """Two cannot rank each other; three accuse nobody."""
     table = table_of([Respondent(name, "") for name in "ab"], right_of(9, 4, 0) + right_of(9, 5, 1),
                      n_units=9)  # fmt: skip
-    assert work_list(evidence_of(table)) == ()
-    assert work_list(three()) == ()
+    assert flagged_items(evidence_of(table)) == ()
+    assert flagged_items(three()) == ()
 
 
 def profiled(swap: bool) -> Evidence:

@@ -9,7 +9,7 @@ import pytest
 from made_up import ACCURACY, right_of, table_of
 
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.catalogue import perform_analysis
 from proofstone.results.sections.judges import compare_judges
 from proofstone.results.sections.parts import Part
 
@@ -22,7 +22,7 @@ def graded(name: str, *rights: int) -> Part:
     models = [Respondent(f"lab/{'abc'[place]}", "direct") for place in range(len(rights))]
     table: ScoreTable = table_of(models, rows, n_units=N, n_options=0)
     return Part(
-        name=name, kind="x", seed=0, recipe={}, table=table, measure=ACCURACY, estimand="bank"
+        name=name, kind="x", seed=0, recipe={}, table=table, measure=ACCURACY, population="bank"
     )
 
 
@@ -33,8 +33,8 @@ def test_an_order_that_both_tell_apart_the_other_way_is_a_reversal() -> None:
     assert pair.order is not None
     assert (pair.order.n_pairs, pair.order.n_swapped, pair.order.n_reversed) == (1, 1, 1)
     assert pair.order.tau.value == -1.0
-    study = perform_study("judges", [graded("one", 160, 40), graded("two", 40, 160)])
-    assert study.finding.endswith(
+    analysis = perform_analysis("judges", [graded("one", 160, 40), graded("two", 40, 160)])
+    assert analysis.finding.endswith(
         "The ranking of models depends on the judge: two models differ significantly in "
         "opposite orders by one / two."
     )
@@ -42,8 +42,8 @@ def test_an_order_that_both_tell_apart_the_other_way_is_a_reversal() -> None:
 
 def test_an_order_that_the_data_leave_open_is_none() -> None:
     """Two questions of 200 between them, one way and the other."""
-    study = perform_study("judges", [graded("one", 101, 99), graded("two", 99, 101)])
-    assert study.finding.endswith(
+    analysis = perform_analysis("judges", [graded("one", 101, 99), graded("two", 99, 101)])
+    assert analysis.finding.endswith(
         "Orders of models differ once, none significantly: no two models differ significantly "
         "in opposite orders."
     )
@@ -66,8 +66,8 @@ def test_judges_who_were_asked_nothing_agree_on_nothing() -> None:
     """A rule settled all replies: no share and no kappa is told of."""
     nothing = np.zeros(N, dtype=bool)
     parts = [replace(graded(name, 170), judged=nothing) for name in ("one", "two")]
-    study = perform_study("judges", parts)
-    assert study.finding == (
+    analysis = perform_analysis("judges", parts)
+    assert analysis.finding == (
         "No reply that a judge was asked about has two labels. There are no two models whose order "
         "a judge could change."
     )

@@ -31,7 +31,7 @@ def rows_by_name(board: Leaderboard) -> dict[str, BoardRow]:
 
 def test_rows_are_sorted_by_estimate_with_their_rates() -> None:
     (group,) = board_of(two_small()).standings
-    assert [row.way for row in group.ranked] == ["cot", "direct"]
+    assert [row.prompt_method for row in group.ranked] == ["cot", "direct"]
     cot = group.ranked[0]
     assert cot.estimate.value == pytest.approx(11 / 60)
     assert (cot.rate("truncated").count, cot.rate("unparsed").count) == (4, 7)
@@ -95,7 +95,7 @@ def test_an_incomplete_respondent_stands_below_with_bounds() -> None:
     assert [row.name for row in real.ranked] == ["lab/large", "lab/小模型"]
     (row,) = real.incomplete
     assert (row.name, row.rank, row.is_complete) == ("lab/unlucky", None, False)
-    assert (row.n_replies, row.failed, row.missing) == (30, 1, 10)
+    assert (row.n_responses, row.failed, row.missing) == (30, 1, 10)
     assert row.bounds is not None
     assert (row.bounds.low, row.bounds.high) == (15 / 40, 25 / 40)
     assert row.estimate.n == 30
@@ -145,7 +145,7 @@ def test_respondents_without_a_common_item_are_not_ranked() -> None:
 
 def test_both_estimands_stand_on_each_row_and_one_is_chosen() -> None:
     knowledge = board_of(mixed()).standings[0].ranked[0]
-    bank = board_of(mixed(), estimand="bank").standings[0].ranked[0]
+    bank = board_of(mixed(), population="bank").standings[0].ranked[0]
     assert knowledge.estimate == knowledge.knowledge == bank.knowledge
     assert bank.estimate == bank.bank == knowledge.bank
     assert bank.bank.low > knowledge.knowledge.low
@@ -171,7 +171,9 @@ def test_breakdowns_are_by_levels_that_tell_items_apart_and_by_gold_position() -
 
 
 def test_items_without_gold_or_options_have_no_chance_and_no_positions() -> None:
-    table = dataclasses.replace(two_small(), golds=("",), gold=np.zeros(60, dtype=np.int32))
+    table = dataclasses.replace(
+        two_small(), answer_keys=("",), answer_key=np.zeros(60, dtype=np.int32)
+    )
     table = dataclasses.replace(table, n_options=np.zeros(60, dtype=np.int32))
     (group,) = board_of(table).standings
     assert group.breakdowns == ()
@@ -236,7 +238,7 @@ def test_no_respondent_and_no_item_are_answered() -> None:
     ("how", "message", "hint"),
     [
         ({"headline": "acuracy"}, "no measure 'acuracy'", "accuracy, miss, accuracy of attempted"),
-        ({"estimand": "all"}, "no estimand 'all'", "bank, knowledge"),
+        ({"population": "all"}, "no estimand 'all'", "bank, knowledge"),
         ({"level": "book"}, "cannot be averaged by 'book'", "sample, discipline"),
         ({"confidence": 95.0}, "a confidence of 95 is none", "0.95"),
     ],

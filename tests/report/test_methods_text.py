@@ -25,11 +25,11 @@ MANIFEST = Manifest(
     banks=(BankUsed("elements", 4360),),
     asked=(
         AskedAs(
-            name="acme/large", way="direct", samples=2, settings=(("temperature", "0.0"),),
-            dropped=("seed",), served=("acme-large-2026",), first="2026-11-20 10:00 UTC",
+            name="acme/large", prompt_method="direct", samples=2, settings=(("temperature", "0.0"),),
+            dropped=("seed",), reported=("acme-large-2026",), first="2026-11-20 10:00 UTC",
             last="2026-11-20 10:40 UTC",
         ),
-        AskedAs(name="acme/small", way="cot", shots=3, own_prompt="mine.jinja (3f2a91bc)"),
+        AskedAs(name="acme/small", prompt_method="cot", shots=3, own_prompt="mine.jinja (3f2a91bc)"),
     ),
     scorers=(1,),
     judges=("acme/judge",),
@@ -120,4 +120,4 @@ def test_it_is_told_in_chinese() -> None:
     with speaking("zh"):
         told = methods_text(page_of(MANIFEST))
     assert told[0].startswith("共提问 60 道题，来自试卷 elements-7f3a")
-    assert not [text for text in told if "Replies" in text or "known" in text]
+    assert not [text for text in told if "Responses" in text or "known" in text]

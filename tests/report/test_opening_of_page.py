@@ -117,7 +117,7 @@ def test_the_table_sets_score_cost_time_and_kinds_of_error_side_by_side() -> Non
     table = part_of(evidence_of(close(*PRICED))).table
     assert table is not None
     assert [column.key for column in table.columns] == [
-        "model", "score", "usd_per_thousand", "median_latency_s", "replies", "wrong", "refused",
+        "model", "score", "usd_per_thousand", "median_latency_s", "responses", "wrong", "refused",
         "unparsed", "truncated",
     ]  # fmt: skip
     rows = [(row[0], *row[2:]) for row in table.rows]
@@ -202,7 +202,7 @@ def test_a_second_ranking_says_so_from_its_own_scores() -> None:
     """Of those that are ranked apart the scores question by question are known as well: with the
     same ones, the same is said of them."""
     scale = Scale(name="With the evidence", what="reading", chance=0.2)
-    apart = [replace(who, way="reads", scale=scale) for who in PRICED]
+    apart = [replace(who, prompt_method="reads", scale=scale) for who in PRICED]
     rights = list(enumerate((36, 33, 12) * 2))
     rows = [row for place, right in rights for row in right_of(40, right, place)]
     first, second = make_opening(evidence_of(table_of((*PRICED, *apart), rows, n_units=40))).parts

@@ -25,7 +25,7 @@ from proofstone.results.page_parts import (
 from proofstone.results.rankings import leaderboard
 from report.made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
-VOID = {"meta", "link", "br", "input", "img", "hr"}
+INVALIDATED = {"meta", "link", "br", "input", "img", "hr"}
 
 
 class Outline(HTMLParser):
@@ -40,7 +40,7 @@ class Outline(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
+        if tag not in INVALIDATED:
             self.open.append(tag)
         self.attributes += [(tag, name, value or "") for name, value in attrs]
         if re.fullmatch("h[1-6]", tag):
@@ -84,7 +84,7 @@ def full_page() -> PageData:
                 label="lab/large direct",
                 settings=(("temperature", "0"),),
                 dropped=("seed",),
-                served_models=("large-2026",),
+                reported_models=("large-2026",),
                 fingerprints=("fp_1",),
                 calls=40,
                 usage=Usage(prompt=12_345, completion=678),
@@ -97,7 +97,9 @@ def full_page() -> PageData:
             Asked(label="lab/bare direct"),
         ),
         controls=(
-            Control(label="m", prompt="1 2 3", reply=hostile, expected="4", is_as_expected=False),
+            Control(
+                label="m", prompt="1 2 3", response=hostile, expected="4", is_as_expected=False
+            ),
         ),
         items=ItemBrowser(
             models=("lab/large direct", hostile),
@@ -235,7 +237,7 @@ def test_a_remedy_is_said_once_for_all_it_helps() -> None:
     text = Outline(render_page(page_of(two_small()))).text
     assert (
         "smollm2-135m cot: 11.7% unparsed (7 of 60); smollm2-135m direct: 3.3% unparsed (2 of 60). "
-        "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask."
+        "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method."
     ) in text
 
 

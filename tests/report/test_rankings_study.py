@@ -1,4 +1,4 @@
-"""``report --study rankings``: where the same models stand on another benchmark."""
+"""``report --analysis rankings``: where the same models stand on another benchmark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofstone.cli import main
 from proofstone.errors import BadUsage
 from proofstone.records.scores import Accuracies, Respondent
 from proofstone.results.audit.audit import benchmark_beside
-from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.catalogue import perform_analysis
 from proofstone.results.sections.parts import Part, figure_rows
 from table_texts import heads, rows
 
@@ -44,24 +44,26 @@ def scores(n: int = 0, **shares: float) -> Accuracies:
 def test_places_and_tau_are_counted_and_open_ranks_stand_beside() -> None:
     """a 180, b 100, c 20 of 200; there b 90%, a 50%, c 10%: of three pairs one is turned, so tau is
     (2 - 1) / 3, and a falls from 1 to 2."""
-    study = perform_study(
+    analysis = perform_analysis(
         "rankings", [part(a=180, b=100, c=20)], beside=scores(1000, b=0.9, a=0.5, c=0.1)
     )
-    assert heads(study) == (
+    assert heads(analysis) == (
         "model", "ours", "rank", "theirs.csv", "rank", "climbs", "significant",
     )  # fmt: skip
-    assert [row[:5] for row in rows(study)] == [
+    assert [row[:5] for row in rows(analysis)] == [
         ("lab/a", "90.0", "1", "50.0", "2"),
         ("lab/b", "50.0", "2", "90.0", "1"),
         ("lab/c", "10.0", "3", "10.0", "3"),
     ]
-    assert [row[5] for row in rows(study)] == ["-1 [-1, -1]", "+1 [+1, +1]", "+0 [+0, +0]"]
-    assert study.finding.startswith("ours and theirs.csv order 3 models at Kendall's tau-b 0.33 [")
-    assert "too few models for an interval over models" in study.finding
-    assert study.finding.endswith(
+    assert [row[5] for row in rows(analysis)] == ["-1 [-1, -1]", "+1 [+1, +1]", "+0 [+0, +0]"]
+    assert analysis.finding.startswith(
+        "ours and theirs.csv order 3 models at Kendall's tau-b 0.33 ["
+    )
+    assert "too few models for an interval over models" in analysis.finding
+    assert analysis.finding.endswith(
         "lab/a moves most, from 1 to 2 (-1); at least five models are needed to test moves."
     )
-    assert figure_rows(study.data)[0] == {
+    assert figure_rows(analysis.data)[0] == {
         "series": "ours", "model": "lab/a", "rank": 1.0, "n": N, "low": 1.0, "high": 1.0,
     }  # fmt: skip
 
@@ -70,40 +72,42 @@ def test_one_of_six_that_falls_stands_elsewhere_significantly() -> None:
     """Five have the same scores on both; f is second on the one and last on the other."""
     ours = {"a": 190, "f": 170, "b": 150, "c": 110, "d": 70, "e": 30}
     theirs = {name: right / N for name, right in ours.items()} | {"f": 0.02}
-    study = perform_study("rankings", [part(**ours)], beside=scores(4000, **theirs))
-    assert [row[0] for row in rows(study) if row[-1] == "yes"] == ["lab/f"]
-    assert study.finding.endswith(
+    analysis = perform_analysis("rankings", [part(**ours)], beside=scores(4000, **theirs))
+    assert [row[0] for row in rows(analysis) if row[-1] == "yes"] == ["lab/f"]
+    assert analysis.finding.endswith(
         "lab/f moves most, from 2 to 6 (-4); lab/f moves significantly (Holm-adjusted)."
     )
 
 
 def test_ties_are_ranks_that_stay_open() -> None:
     """Two items of 200 tell nobody apart; there 1,000 items do."""
-    study = perform_study(
+    analysis = perform_analysis(
         "rankings", [part(a=102, b=100, c=20)], beside=scores(1000, a=0.9, b=0.5, c=0.1)
     )
-    assert [row[2] for row in rows(study)] == ["1 (1-2)", "2 (1-2)", "3"]
-    assert [row[4] for row in rows(study)] == ["1", "2", "3"]
+    assert [row[2] for row in rows(analysis)] == ["1 (1-2)", "2 (1-2)", "3"]
+    assert [row[4] for row in rows(analysis)] == ["1", "2", "3"]
 
 
 def test_scores_of_nobody_knows_how_many_items_are_taken_as_they_are() -> None:
-    study = perform_study(
+    analysis = perform_analysis(
         "rankings", [part(a=180, b=100, c=20)], beside=scores(a=0.9, b=0.5, c=0.1, d=0.2)
     )
-    assert [row[4] for row in rows(study)] == ["1", "2", "3"]
-    assert any("How many items stand behind theirs.csv is not known" in n for n in study.notes)
-    assert "On theirs.csv alone: d." in study.notes
-    assert "nan" not in " ".join([study.finding, *(cell for row in rows(study) for cell in row)])
+    assert [row[4] for row in rows(analysis)] == ["1", "2", "3"]
+    assert any("How many items stand behind theirs.csv is not known" in n for n in analysis.notes)
+    assert "On theirs.csv alone: d." in analysis.notes
+    assert "nan" not in " ".join(
+        [analysis.finding, *(cell for row in rows(analysis) for cell in row)]
+    )
 
 
 def test_two_benchmarks_with_items_are_drawn_apart() -> None:
-    study = perform_study(
+    analysis = perform_analysis(
         "rankings",
         [part(a=180, b=100, c=20, d=60)],
         beside=part("other", b=150, c=10, a=140, d=60),
     )
-    assert [row[0] for row in rows(study)] == ["lab/a", "lab/b", "lab/d", "lab/c"]
-    assert not any("only scores are known" in note for note in study.notes)
+    assert [row[0] for row in rows(analysis)] == ["lab/a", "lab/b", "lab/d", "lab/c"]
+    assert not any("only scores are known" in note for note in analysis.notes)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +120,7 @@ def test_two_benchmarks_with_items_are_drawn_apart() -> None:
 )
 def test_what_is_no_other_benchmark_is_refused(beside: Accuracies | None, message: str) -> None:
     with pytest.raises(BadUsage, match=message):
-        perform_study("rankings", [part(a=1, b=2, c=3)], beside=beside)
+        perform_analysis("rankings", [part(a=1, b=2, c=3)], beside=beside)
 
 
 def test_one_tail_for_two_models_is_nobodys_name() -> None:
@@ -125,8 +129,8 @@ def test_one_tail_for_two_models_is_nobodys_name() -> None:
         name="t", models=("x/a", "y/a", "lab/b", "c", "d"), strata=(), value=np.empty((5, 0)),
         overall=np.array([0.1, 0.2, 0.3, 0.4, 0.5]), counts=np.array([100]),
     )  # fmt: skip
-    study = perform_study("rankings", [part(a=9, b=20, c=30, d=40)], beside=both)
-    assert {row[0] for row in rows(study)} == {"lab/b", "lab/c", "lab/d"}
+    analysis = perform_analysis("rankings", [part(a=9, b=20, c=30, d=40)], beside=both)
+    assert {row[0] for row in rows(analysis)} == {"lab/b", "lab/c", "lab/d"}
 
 
 def test_files_of_scores_and_of_items_are_read_as_audit_does(
@@ -154,5 +158,5 @@ def test_files_of_scores_and_of_items_are_read_as_audit_does(
     with pytest.raises(SystemExit) as left:
         main(["report", "x", "--beside", str(scores_file), "-w", str(tmp_path / "work")])
     assert left.value.code == 2
-    assert "--beside goes with --study rankings" in capsys.readouterr().err
+    assert "--beside goes with --analysis rankings" in capsys.readouterr().err
     assert json.dumps(alone.models) == '["ann", "bob", "eve"]'

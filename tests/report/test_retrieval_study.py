@@ -10,7 +10,7 @@ from made_up import Row, table_of
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.sections.catalogue import perform_study
+from proofstone.results.sections.catalogue import perform_analysis
 from proofstone.results.sections.parts import Analysis, HowAsked, Part, figure_rows
 from table_texts import rows
 
@@ -19,13 +19,13 @@ MEMORY: dict[str, object] = {"temperature": 0.0}
 LOCAL = {**MEMORY, "context": "retrieved", "context_search": "bm25", "context_index": "ab"}
 WEB = {**LOCAL, "context_source": "searxng:bing", "context_index": "cd"}
 
-Replies = tuple[str, dict[str, object], int, int]  # model, settings, right, refused
+Responses = tuple[str, dict[str, object], int, int]  # model, settings, right, refused
 
 
-def table(replies: Sequence[Replies], expected: Sequence[int] = ()) -> ScoreTable:
+def table(responses: Sequence[Responses], expected: Sequence[int] = ()) -> ScoreTable:
     """``N`` questions each: the first ones right, the last ones refused, the rest wrong."""
     made: list[Row] = []
-    for place, (_model, _settings, right, refused) in enumerate(replies):
+    for place, (_model, _settings, right, refused) in enumerate(responses):
         for unit in range(N):
             if unit >= N - refused:
                 made.append((unit, place, 0, "refused", None))
@@ -33,24 +33,24 @@ def table(replies: Sequence[Replies], expected: Sequence[int] = ()) -> ScoreTabl
                 made.append((unit, place, 0, "answered", float(unit < right)))
     who = [
         Respondent(model, "direct", settings=str(number))
-        for number, (model, *_rest) in enumerate(replies)
+        for number, (model, *_rest) in enumerate(responses)
     ]
     return table_of(who, made, n_units=N, expected=expected or None)
 
 
-def study(replies: Sequence[Replies], expected: Sequence[int] = ()) -> Analysis:
+def analysis(responses: Sequence[Responses], expected: Sequence[int] = ()) -> Analysis:
     method = find_method("chinese_simpleqa")
     measures = tuple(each for each in method.measures if each.of == "correct")
     headline = next(each for each in measures if each.name == method.headline)
     part = Part(
-        name="questions", kind="imported", seed=None, recipe={}, table=table(replies, expected),
+        name="questions", kind="imported", seed=None, recipe={}, table=table(responses, expected),
         measure=headline, others=tuple(each for each in measures if each.label),
-        asked=tuple(HowAsked(model, "direct", settings) for model, settings, *_ in replies),
+        asked=tuple(HowAsked(model, "direct", settings) for model, settings, *_ in responses),
     )  # fmt: skip
-    return perform_study("retrieval", [part])
+    return perform_analysis("retrieval", [part])
 
 
-TWO: list[Replies] = [
+TWO: list[Responses] = [
     ("lab/large", MEMORY, 60, 0),
     ("lab/small", MEMORY, 20, 20),
     ("lab/large", LOCAL, 80, 0),
@@ -65,7 +65,7 @@ def cells(found: Analysis, model: str, measure: str) -> tuple[str, ...]:
 
 def test_every_measure_without_and_with_on_the_same_questions() -> None:
     """The small model: 20 right, 60 wrong, 20 refused, then 70, 20 and 10."""
-    found = study(TWO)
+    found = analysis(TWO)
     for label, before, after in (
         ("correct", 20 / 100, 70 / 100),
         ("NA", 20 / 100, 10 / 100),
@@ -81,7 +81,7 @@ def test_every_measure_without_and_with_on_the_same_questions() -> None:
 
 
 def test_how_far_models_lie_apart_without_and_with() -> None:
-    found = study(TWO)
+    found = analysis(TWO)
     n, without, with_, change = cells(found, "between models (2)", "correct, highest less lowest")
     assert (n, without.split()[0], with_.split()[0]) == ("100", "40.0", "10.0")
     assert change.split()[0] == f"{10 - 40:+.1f}"
@@ -95,7 +95,7 @@ def test_how_far_models_lie_apart_without_and_with() -> None:
 
 
 def test_each_search_is_told_by_itself() -> None:
-    found = study([*TWO, ("lab/large", WEB, 82, 0), ("lab/small", WEB, 60, 10)])
+    found = analysis([*TWO, ("lab/large", WEB, 82, 0), ("lab/small", WEB, 60, 10)])
     assert [row[1] for row in rows(found) if row[2] == "correct"] == [
         "local", "local", "searxng:bing", "searxng:bing",
     ]  # fmt: skip
@@ -107,35 +107,35 @@ def test_each_search_is_told_by_itself() -> None:
 
 
 def test_one_model_has_no_spread() -> None:
-    found = study([TWO[0], TWO[2]])
+    found = analysis([TWO[0], TWO[2]])
     assert not any(row[0].startswith("between") for row in rows(found))
     assert found.finding.endswith("of 1 model; it rises resolvably for 1 and falls for 0.")
 
 
 def test_what_is_not_whole_is_left_out_and_named() -> None:
     """A search that failed for a question leaves its run without a reply there."""
-    found = study(TWO, expected=[N, N, N, N + 1])
+    found = analysis(TWO, expected=[N, N, N, N + 1])
     assert {row[0] for row in rows(found)} == {"lab/large direct"}
     assert "Left out" in found.notes[1]
 
 
 @pytest.mark.parametrize(
-    "replies",
+    "responses",
     [
         [TWO[0], TWO[1]],
         [TWO[0], TWO[3]],
         [TWO[0], ("lab/large", {**LOCAL, "temperature": 1.0}, 80, 0)],
     ],
 )
-def test_without_a_pair_there_is_no_study(replies: list[Replies]) -> None:
+def test_without_a_pair_there_is_no_study(responses: list[Responses]) -> None:
     with pytest.raises(BadUsage, match="no model here was asked both without a search"):
-        study(replies)
+        analysis(responses)
 
 
 def test_a_ratio_of_nothing_is_told_as_missing() -> None:
     """Who attempts nothing has no CGA, without or with."""
     silent = [(model, settings, 0, N) for model, settings, *_rest in TWO]
-    found = study(silent)
+    found = analysis(silent)
     n, without, _with, change = cells(found, "lab/small direct", "CGA")
     assert (n, without, change) == ("100", "—", "—")
     assert not any(row[2].startswith("CGA,") for row in rows(found))

@@ -19,7 +19,7 @@ from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.summary import make_opening
-from proofstone.results.trust import trust_lines
+from proofstone.results.trust import data_quality_lines
 from report.made_up import ACCURACY, MEASURES, mixed, right_of, table_of, two_small
 from report.test_page import Outline
 
@@ -235,7 +235,7 @@ def test_cells_are_written_by_the_unit_of_their_column(
 def test_an_estimate_is_asked_for_its_n_and_estimand() -> None:
     """With its interval in the cell."""
     estimate = Estimate(
-        value=0.5, n=10, low=0.25, high=0.75, estimand="e", made_by="m", resampled="r",
+        value=0.5, n=10, low=0.25, high=0.75, population="e", made_by="m", resampled="r",
         effective_n=10.0,
     )  # fmt: skip
     shown = shown_cell(estimate, Column(key="k", name="k", unit="points"))
@@ -249,7 +249,7 @@ def page(evidence: Evidence) -> str:
             title="t",
             board=evidence.board,
             opening=make_opening(evidence),
-            trust=trust_lines(evidence),
+            trust=data_quality_lines(evidence),
             sections=make_sections(evidence),
             provenance=Provenance(version="0", made_at="today"),
         )
@@ -342,8 +342,8 @@ def nine(answers: bool = False) -> Evidence:
     table = table_of([Respondent(f"m{who}", "") for who in range(9)], rows, n_units=30)
     if answers:
         right = table.value == 1.0
-        gold = table.gold[table.unit]
-        code = np.where(right, gold, np.where(gold == 1, 0, 1)).astype(np.int32)
+        answer_key = table.answer_key[table.unit]
+        code = np.where(right, answer_key, np.where(answer_key == 1, 0, 1)).astype(np.int32)
         table = replace(table, answer=code, answers=("A", "B", "C", "D"))
     return evidence_of(table)
 

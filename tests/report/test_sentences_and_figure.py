@@ -153,7 +153,7 @@ def test_words_and_numbers() -> None:
         "a and b",
         "a, b and c",
     ]
-    assert [counted(1, "item"), counted(5038, "item"), counted(2, "reply", "replies")] == [
+    assert [counted(1, "item"), counted(5038, "item"), counted(2, "response", "responses")] == [
         "1 item",
         "5,038 items",
         "2 replies",

@@ -19,7 +19,7 @@ SAID_TRUE = Measure(
     of="judged",
     unit="part",
     counts={"answered": "value"},
-    golds=("true", "false"),
+    answer_keys=("true", "false"),
     says="true",
     denominator="verdicts",
     label="says true",
@@ -29,7 +29,7 @@ OF_TRUE = Measure(
     of="judged",
     unit="part",
     counts={"answered": "value", "unparsed": 0.0},
-    golds=("true",),
+    answer_keys=("true",),
     denominator="true statements",
     label="of true",
 )
@@ -58,8 +58,8 @@ def judged(said: list[str | None], truth: list[str]) -> ScoreTable:
         table,
         answers=answers,
         answer=np.array([answers.index(one or "") for one in said], dtype=np.int32),
-        golds=("false", "true"),
-        gold=np.array([("false", "true").index(right) for right in truth], dtype=np.int32),
+        answer_keys=("false", "true"),
+        answer_key=np.array([("false", "true").index(right) for right in truth], dtype=np.int32),
         n_options=np.full(len(said), 2, dtype=np.int32),
     )
 
@@ -79,8 +79,8 @@ def test_another_scale_is_ranked_apart_against_its_own_chance() -> None:
     choose, judge = board().standings
     assert (choose.scale, choose.chance) == (None, 0.2)
     assert (judge.scale, judge.chance) == (SHARES, 0.5)
-    assert [row.way for row in choose.ranked] == ["choose"]
-    assert [row.way for row in judge.ranked] == ["judge"]
+    assert [row.prompt_method for row in choose.ranked] == ["choose"]
+    assert [row.prompt_method for row in judge.ranked] == ["judge"]
     assert judge.ranked[0].estimate.value == (0.75 + 0.5) / 2
 
 

@@ -53,7 +53,7 @@ def test_a_leaderboard_names_no_folder_beside_its_rows() -> None:
     """Nor do its notes, its plan, whom a filter left out, and who served."""
     path = "local//opt/me/x.gguf"
     table = table_of(
-        [Respondent(path, "", served=((path, 9), ("other", 1))), Respondent("b", "")],
+        [Respondent(path, "", reported=((path, 9), ("other", 1))), Respondent("b", "")],
         right_of(9, 4, 0) + right_of(9, 5, 1),
         n_units=9,
     )
@@ -61,7 +61,7 @@ def test_a_leaderboard_names_no_folder_beside_its_rows() -> None:
     assert names["/data/out.gguf"] == "out.gguf"
     board = leaderboard(table_with(table, names), MEASURES, "accuracy", notes=(f"{path} is old",))
     mark = PlanMark(
-        id="1", made_at="", measure="accuracy", estimand="", level="", confidence=0.95,
+        id="1", made_at="", measure="accuracy", population="", level="", confidence=0.95,
         comparisons=((path, "b"),), exclusions=(), n_items=9, samples=1, stopping="",
         resolves=None, n_runs=1,
     )  # fmt: skip

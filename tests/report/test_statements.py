@@ -10,7 +10,7 @@ from proofstone.records.scores import Documents, Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.sections.items import work_list
+from proofstone.results.sections.items import flagged_items
 from proofstone.wording.messages import speaking
 from report.made_up import ACCURACY, table_of
 from report.test_sections import evidence_of, section
@@ -76,13 +76,13 @@ def test_answers_to_statements_alone_stand_beside() -> None:
 
 
 def test_it_stands_in_the_work_list_with_what_to_type() -> None:
-    rows = [row for row in work_list(composed()) if row.kind == "statement"]
+    rows = [row for row in flagged_items(composed()) if row.kind == "statement"]
     first = rows[0]
     assert (first.target, first.action, first.decision) == ("fact:0007", "edit", "")
     assert first.edit == 'proofstone correct edit fact:0007 --reason "..."'
     assert "beside the rest; correlation with the rest" in first.evidence
     with speaking("zh"):
-        said = next(row for row in work_list(composed()) if row.kind == "statement")
+        said = next(row for row in flagged_items(composed()) if row.kind == "statement")
     assert said.reason.startswith("含有它的题目更易答错")
 
 
@@ -102,7 +102,9 @@ def test_flagged_statements_name_their_documents_and_pages() -> None:
     cells = {row[0]: row[place] for row in table.rows}
     assert cells.pop("fact:0007") == "Metals (pages 3, ix), Alloys"
     assert set(cells.values()) == {None}
-    listed = {row.target: row.document for row in work_list(evidence) if row.kind == "statement"}
+    listed = {
+        row.target: row.document for row in flagged_items(evidence) if row.kind == "statement"
+    }
     assert listed.pop("fact:0007") == "Metals (pages 3, ix), Alloys"
     assert set(listed.values()) == {""}
 
@@ -151,7 +153,7 @@ def test_keys_of_a_file_are_called_by_their_column() -> None:
         "facts, books",
     )
     assert "statement" not in repr(found)
-    assert {row.kind for row in work_list(evidence)} <= {"item", "key"}
+    assert {row.kind for row in flagged_items(evidence)} <= {"item", "key"}
     with speaking("zh"):
         spoken = section(evidence, "keys")
     assert spoken.finding.startswith("题目共有的 facts、books 中的 40 个键中，1 条很可能有误")

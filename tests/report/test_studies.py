@@ -13,13 +13,13 @@ from proofstone.errors import BadUsage
 from proofstone.page.section import section_text
 from proofstone.records.runs import Scale
 from proofstone.records.scores import Respondent, ScoreTable
-from proofstone.results.cli import STUDY_NAMES, study_names
+from proofstone.results.cli import ANALYSIS_NAMES, analysis_names
 from proofstone.results.rankings import leaderboard
-from proofstone.results.sections.catalogue import STUDIES, perform_study
+from proofstone.results.sections.catalogue import ANALYSES, perform_analysis
 from proofstone.results.sections.parts import (
     HowAsked,
     Part,
-    ReplyLengths,
+    ResponseLengths,
     figure_rows,
 )
 from table_texts import heads, rows
@@ -43,8 +43,8 @@ def form(rights: Sequence[int], *, n: int = 40, n_options: int = 5) -> ScoreTabl
 
 def test_the_command_line_names_every_study() -> None:
     """The names that the command offers are the catalogue's."""
-    assert tuple(STUDIES) == STUDY_NAMES
-    assert study_names()[: len(STUDIES)] == STUDY_NAMES
+    assert tuple(ANALYSES) == ANALYSIS_NAMES
+    assert analysis_names()[: len(ANALYSES)] == ANALYSIS_NAMES
 
 
 def test_seeds_show_range_ranks_and_tau() -> None:
@@ -54,12 +54,12 @@ def test_seeds_show_range_ranks_and_tau() -> None:
         part_of(form([20, 12, 4]), seed=1, name="form-1"),
         part_of(form([22, 10, 14]), seed=2, name="form-2"),
     ]
-    study = perform_study("seeds", parts)
-    assert study.finding == (
+    analysis = perform_analysis("seeds", parts)
+    assert analysis.finding == (
         "Over 2 seeds accuracy moves by at most 25.0 points; Kendall's tau-b between seeds is "
         "0.33 on average (lowest 0.33); 2 of 3 models change rank."
     )
-    cells = {row[0]: row for row in rows(study)}
+    cells = {row[0]: row for row in rows(analysis)}
     sd = 100 * np.std([4 / 40, 14 / 40], ddof=1)
     assert cells["lab/c direct"][1:6] == ("10.0", "35.0", "22.5", "25.0", f"{sd:.1f}")
     assert cells["lab/a direct"][-1] == "1"
@@ -69,21 +69,21 @@ def test_seeds_show_range_ranks_and_tau() -> None:
 def test_seeds_of_one_model_have_no_ranks() -> None:
     """Its range alone is told; models that all score the same cannot be ranked either."""
     parts = [part_of(form([20]), seed=1), part_of(form([22]), seed=2)]
-    assert "one model has no ranks" in perform_study("seeds", parts).finding
+    assert "one model has no ranks" in perform_analysis("seeds", parts).finding
     alike = [part_of(form([20, 20]), seed=1), part_of(form([22, 22]), seed=2)]
-    assert "ranks cannot be compared" in perform_study("seeds", alike).finding
+    assert "ranks cannot be compared" in perform_analysis("seeds", alike).finding
 
 
 def test_seeds_take_forms_of_one_recipe() -> None:
     """Forms of another recipe beside them are left alone; two such groups are named."""
     parts = [part_of(form([20]), seed=s, name=f"form-{s}") for s in (1, 2)]
     other = [replace(part, recipe={"options": "4"}, name=f"{part.name}x") for part in parts]
-    assert heads(perform_study("seeds", [*parts, other[0]]))[1:3] == ("seed 1", "seed 2")
+    assert heads(perform_analysis("seeds", [*parts, other[0]]))[1:3] == ("seed 1", "seed 2")
     with pytest.raises(BadUsage, match="2 recipes") as raised:
-        perform_study("seeds", [*parts, *other])
+        perform_analysis("seeds", [*parts, *other])
     assert "form-1, form-2; form-1x, form-2x" in str(raised.value.hint)
     with pytest.raises(BadUsage, match="two or more"):
-        perform_study("seeds", parts[:1])
+        perform_analysis("seeds", parts[:1])
 
 
 def test_options_compare_the_same_questions() -> None:
@@ -93,14 +93,14 @@ def test_options_compare_the_same_questions() -> None:
         part_of(form([10, 12], n_options=10), name="ten"),
         part_of(form([30, 12], n_options=4), name="four"),
     ]
-    study = perform_study("options", parts)
-    assert heads(study) == ("model", "4 options", "10 options", "change")
-    assert study.finding.endswith("it falls resolvably for 1 of 2 models.")
-    assert rows(study)[0][0] == "lab/a direct"
-    assert rows(study)[0][3].startswith("-50.0 [-")
-    assert rows(study)[1][3].startswith("+0.0 [")
-    assert rows(study)[2] == ("chance", "25.0", "10.0", "")
-    chance = [row for row in figure_rows(study.data) if row["series"] == "chance"]
+    analysis = perform_analysis("options", parts)
+    assert heads(analysis) == ("model", "4 options", "10 options", "change")
+    assert analysis.finding.endswith("it falls resolvably for 1 of 2 models.")
+    assert rows(analysis)[0][0] == "lab/a direct"
+    assert rows(analysis)[0][3].startswith("-50.0 [-")
+    assert rows(analysis)[1][3].startswith("+0.0 [")
+    assert rows(analysis)[2] == ("chance", "25.0", "10.0", "")
+    chance = [row for row in figure_rows(analysis.data) if row["series"] == "chance"]
     assert [(row["options"], row["accuracy"]) for row in chance] == [(4.0, 0.25), (10.0, 0.1)]
 
 
@@ -108,35 +108,37 @@ def test_options_refuse_what_is_no_sweep() -> None:
     """The same number twice, forms of mixed numbers, and forms of different questions."""
     four = part_of(form([10], n_options=4))
     with pytest.raises(BadUsage, match="one number of options"):
-        perform_study("options", [four, four])
+        perform_analysis("options", [four, four])
     mixed = form([10])
     mixed.n_options[0] = 9
     with pytest.raises(BadUsage, match="one number of options"):
-        perform_study("options", [four, part_of(mixed)])
+        perform_analysis("options", [four, part_of(mixed)])
     with pytest.raises(BadUsage, match="same questions"):
-        perform_study("options", [four, part_of(form([10], n=41, n_options=5))])
+        perform_analysis("options", [four, part_of(form([10], n=41, n_options=5))])
 
 
 def test_positions_are_tested_and_counted() -> None:
     """The first 10 of 40 right, gold A to D in turn: 3, 3, 2, 2 of 10 are right; chi-square is
     10 * (2 * .05^2 + 2 * .05^2) / (.25 * .75) on 3 degrees."""
-    study = perform_study("position", [part_of(form([10]))])
-    assert [row[:3] for row in rows(study)[:-1]] == [
+    analysis = perform_analysis("position", [part_of(form([10]))])
+    assert [row[:3] for row in rows(analysis)[:-1]] == [
         ("lab/a direct", letter, "10") for letter in "ABCD"
     ]
     chi_square = 10 * 4 * 0.05**2 / (0.25 * 0.75)
-    assert rows(study)[-1][3] == f"chi-square {chi_square:.1f}, df 3"
-    assert "is not rejected for any of 1 models" in study.finding
+    assert rows(analysis)[-1][3] == f"chi-square {chi_square:.1f}, df 3"
+    assert "is not rejected for any of 1 models" in analysis.finding
     biased = form([0])
-    biased.value[:] = (biased.gold == 0).astype(float)  # right wherever A is
-    assert "is rejected for 1 of 1 models" in perform_study("position", [part_of(biased)]).finding
+    biased.value[:] = (biased.answer_key == 0).astype(float)  # right wherever A is
+    assert (
+        "is rejected for 1 of 1 models" in perform_analysis("position", [part_of(biased)]).finding
+    )
 
 
 def test_positions_need_options() -> None:
     """Items without a gold option have no positions."""
-    table = replace(form([10]), golds=("",), gold=np.zeros(40, dtype=np.int32))
+    table = replace(form([10]), answer_keys=("",), answer_key=np.zeros(40, dtype=np.int32))
     with pytest.raises(BadUsage, match="no options"):
-        perform_study("position", [part_of(table)])
+        perform_analysis("position", [part_of(table)])
 
 
 def test_levels_weigh_groups_alike() -> None:
@@ -147,17 +149,17 @@ def test_levels_weigh_groups_alike() -> None:
         [Respondent("lab/a", "direct"), Respondent("lab/b", "direct")], made, n_units=40,
         discipline=["History"] * 10 + ["Science"] * 30,
     )  # fmt: skip
-    study = perform_study("levels", [part_of(table)])
-    assert heads(study) == ("model", "sample (40)", "discipline (2)")
-    assert [cell.split()[0] for cell in rows(study)[0][1:]] == ["25.0", "50.0"]
-    assert rows(study)[-1] == ("tau-b with sample", "", "1.00")
-    assert "by up to 25.0 points" in study.finding
-    plain = perform_study("levels", [part_of(form([10]))])
+    analysis = perform_analysis("levels", [part_of(table)])
+    assert heads(analysis) == ("model", "sample (40)", "discipline (2)")
+    assert [cell.split()[0] for cell in rows(analysis)[0][1:]] == ["25.0", "50.0"]
+    assert rows(analysis)[-1] == ("tau-b with sample", "", "1.00")
+    assert "by up to 25.0 points" in analysis.finding
+    plain = perform_analysis("levels", [part_of(form([10]))])
     assert plain.finding == "The items have no strata, so there is one level of averaging."
 
 
 def with_lengths(table: ScoreTable, tokens: Sequence[float]) -> Part:
-    lengths = ReplyLengths(
+    lengths = ResponseLengths(
         unit=table.unit, respondent=table.respondent, sample=table.sample,
         completion=np.array(tokens, dtype=np.float64),
         reasoning=np.full(len(tokens), np.nan),
@@ -168,22 +170,22 @@ def with_lengths(table: ScoreTable, tokens: Sequence[float]) -> Part:
 def test_lengths_go_by_quarters() -> None:
     """Replies of 1 to 40 tokens, the shortest ten of them right: the first quarter is all right,
     the others all wrong; right replies have 5.5 tokens on average."""
-    study = perform_study("length", [with_lengths(form([10]), range(1, 41))])
-    (row,) = rows(study)
+    analysis = perform_analysis("length", [with_lengths(form([10]), range(1, 41))])
+    (row,) = rows(analysis)
     assert row[:5] == ("lab/a direct", "40", "20", "6", "26")
     assert [cell.split()[0] for cell in row[5:]] == ["100.0", "0.0", "0.0", "0.0"]
-    assert [mark.x for mark in study.data.marks] == [5.5, 15.5, 25.5, 35.5]
+    assert [mark.x for mark in analysis.data.marks] == [5.5, 15.5, 25.5, 35.5]
 
 
 def test_lengths_across_models_are_put_in_order() -> None:
     """Three models, the longer the better: tau-b 1; equal lengths tell nothing."""
     longer = [float(10 * (3 - r)) for r in range(3) for _ in range(40)]
-    found = perform_study("length", [with_lengths(form([30, 20, 10]), longer)]).finding
+    found = perform_analysis("length", [with_lengths(form([30, 20, 10]), longer)]).finding
     assert found == (
         "Replies have 10 to 30 tokens on average; Kendall's tau-b of length with accuracy over "
         "3 models is 1.00."
     )
-    alike = perform_study("length", [with_lengths(form([30, 20, 10]), [5.0] * 120)]).finding
+    alike = perform_analysis("length", [with_lengths(form([30, 20, 10]), [5.0] * 120)]).finding
     assert alike.endswith("which tells no models apart.")
 
 
@@ -191,30 +193,30 @@ def test_lengths_must_be_told() -> None:
     """No usage from any endpoint, or none read."""
     for part in (part_of(form([10])), with_lengths(form([10]), [np.nan] * 40)):
         with pytest.raises(BadUsage, match="tokens"):
-            perform_study("length", [part])
+            perform_analysis("length", [part])
 
 
 def test_who_is_not_complete_everywhere_is_named() -> None:
     """A respondent that lacks a form is left out with a note; nobody at all is refused."""
     parts = [part_of(form([20, 12]), seed=1), part_of(form([22]), seed=2)]
-    study = perform_study("seeds", parts)
-    assert study.notes[-1] == "Left out, not complete on every form here: lab/b direct."
+    analysis = perform_analysis("seeds", parts)
+    assert analysis.notes[-1] == "Left out, not complete on every form here: lab/b direct."
     renamed = replace(parts[1].table, respondents=(Respondent("lab/z", "direct"),))
     with pytest.raises(BadUsage, match="no respondent is complete"):
-        perform_study("seeds", [parts[0], replace(parts[1], table=renamed)])
+        perform_analysis("seeds", [parts[0], replace(parts[1], table=renamed)])
 
 
 def test_unknown_names_are_refused() -> None:
     """A study or an estimand that is none, with those there are."""
     with pytest.raises(BadUsage, match="no study 'x'"):
-        perform_study("x", [])
+        perform_analysis("x", [])
     with pytest.raises(BadUsage, match="no estimand 'x'"):
-        perform_study("levels", [], estimand="x")  # type: ignore[arg-type]
+        perform_analysis("levels", [], population="x")  # type: ignore[arg-type]
 
 
 def test_a_study_as_text() -> None:
     """Title, finding, table, notes."""
-    text = section_text(perform_study("levels", [part_of(form([10]))]))
+    text = section_text(perform_analysis("levels", [part_of(form([10]))]))
     assert text == (
         "Accuracy by level of averaging\n"
         "The items have no strata, so there is one level of averaging.\n"
@@ -229,7 +231,12 @@ def asked_part(settings: Sequence[dict[str, str]], rights: Sequence[int]) -> Par
     """One respondent a group of settings, of models of 8 and then 4 billion parameters."""
     part = part_of(form(rights))
     how = [
-        HowAsked(model=f"lab/{i // 2}", way="direct", settings=own, parameters_b=8.0 - 4 * (i // 2))
+        HowAsked(
+            model=f"lab/{i // 2}",
+            prompt_method="direct",
+            settings=own,
+            parameters_b=8.0 - 4 * (i // 2),
+        )
         for i, own in enumerate(settings)
     ]
     return replace(part, asked=tuple(how))
@@ -238,39 +245,41 @@ def asked_part(settings: Sequence[dict[str, str]], rights: Sequence[int]) -> Par
 def test_thinking_pairs_runs_that_differ_in_it_alone() -> None:
     """20 of 40 right without and 30 with: a quarter more, resolved; a run alone has no pair."""
     part = asked_part([{"thinking": "off"}, {"thinking": "on"}, {"thinking": "on"}], [20, 30, 40])
-    study = perform_study("thinking", [part])
-    (row,) = rows(study)
+    analysis = perform_analysis("thinking", [part])
+    (row,) = rows(analysis)
     assert row[:2] == ("lab/0 direct", "8")
     assert (row[2][:4], row[3][:4], row[4][:5]) == ("50.0", "75.0", "+25.0")
-    assert study.finding == (
+    assert analysis.finding == (
         "Thinking changes accuracy by +25.0 points in the median of 1 models; it helps 1 and "
         "harms 0 of them resolvably."
     )
-    assert {(mark.row, mark.x) for mark in study.data.marks} == {
+    assert {(mark.row, mark.x) for mark in analysis.data.marks} == {
         ("without thinking", 8.0), ("with thinking", 8.0)
     }  # fmt: skip
     alone = asked_part([{"thinking": "on"}], [20])
     with pytest.raises(BadUsage, match="both with thinking and without"):
-        perform_study("thinking", [alone])
+        perform_analysis("thinking", [alone])
 
 
 def test_settings_stand_side_by_side() -> None:
     """Single statements beside whole questions; the larger form of a setting speaks."""
-    how = (HowAsked(model="lab/a", way="direct", settings={}),)
+    how = (HowAsked(model="lab/a", prompt_method="direct", settings={}),)
     statements = replace(part_of(form([30])), recipe={"setting": "statements"}, asked=how)
     small = replace(part_of(form([2], n=8)), recipe={"setting": "questions"}, asked=how)
     whole = replace(part_of(form([10])), recipe={"setting": "questions"}, asked=how)
-    study = perform_study("settings", [small, statements, whole])
-    assert heads(study) == ("model", "statements, direct", "questions, direct")
-    assert [cell[:4] for cell in rows(study)[0][1:]] == ["75.0", "25.0"]
-    assert study.finding == (
+    analysis = perform_analysis("settings", [small, statements, whole])
+    assert heads(analysis) == ("model", "statements, direct", "questions, direct")
+    assert [cell[:4] for cell in rows(analysis)[0][1:]] == ["75.0", "25.0"]
+    assert analysis.finding == (
         "Mean accuracy of the 1 models complete in every setting: statements, direct 75.0; "
         "questions, direct 25.0."
     )
-    other = replace(statements, asked=(HowAsked(model="lab/b", way="direct", settings={}),))
-    assert "No model" in perform_study("settings", [other, whole]).finding
+    other = replace(
+        statements, asked=(HowAsked(model="lab/b", prompt_method="direct", settings={}),)
+    )
+    assert "No model" in perform_analysis("settings", [other, whole]).finding
     with pytest.raises(BadUsage, match="two or more"):
-        perform_study("settings", [small, whole])
+        perform_analysis("settings", [small, whole])
 
 
 def test_shares_of_several_verdicts_are_as_sure_as_on_the_leaderboard() -> None:
@@ -313,16 +322,16 @@ def test_runs_of_other_options_are_rows_of_their_own() -> None:
     """Thinking on (58 and 72.5 are not one score), few-shot examples, a limit on tokens, a prompt
     and a judge: any that differs between rows of a model stands beside its name."""
     options = [
-        HowAsked(model="lab/a", way="direct", settings={"max_tokens": 10}, prompt="aa" * 8),
+        HowAsked(model="lab/a", prompt_method="direct", settings={"max_tokens": 10}, prompt="aa" * 8),
         HowAsked(
-            model="lab/a", way="direct", settings={"thinking": "on", "max_tokens": 10},
+            model="lab/a", prompt_method="direct", settings={"thinking": "on", "max_tokens": 10},
             prompt="aa" * 8,
         ),
-        HowAsked(model="lab/a", way="direct", settings={"max_tokens": 99}, prompt="aa" * 8),
-        HowAsked(model="lab/a", way="direct", settings={"shots": 5, "max_tokens": 10}),
-        HowAsked(model="lab/b", way="direct", settings={"temperature": 1}, judge="j/one",
+        HowAsked(model="lab/a", prompt_method="direct", settings={"max_tokens": 99}, prompt="aa" * 8),
+        HowAsked(model="lab/a", prompt_method="direct", settings={"shots": 5, "max_tokens": 10}),
+        HowAsked(model="lab/b", prompt_method="direct", settings={"temperature": 1}, judge="j/one",
                  prompt="aa" * 8),
-        HowAsked(model="lab/b", way="direct", settings={"temperature": 1}, judge="j/two"),
+        HowAsked(model="lab/b", prompt_method="direct", settings={"temperature": 1}, judge="j/two"),
     ]  # fmt: skip
     rights = [10, 20, 30, 5, 12, 16]
     parts = [
@@ -335,7 +344,7 @@ def test_runs_of_other_options_are_rows_of_their_own() -> None:
     )
     other = replace(options[4], prompt="bb" * 8)
     parts.append(replace(part_of(form([4])), recipe={"setting": "questions"}, asked=(other,)))
-    shown = {row[0]: row[2] for row in rows(perform_study("settings", parts))}
+    shown = {row[0]: row[2] for row in rows(perform_analysis("settings", parts))}
     assert {name: float(cell.split()[0]) for name, cell in shown.items()} == {
         "lab/a max_tokens=10": 25.0,
         "lab/a max_tokens=10 thinking=on": 50.0,

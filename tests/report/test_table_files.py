@@ -38,7 +38,7 @@ HOSTILE = (
     "\u03b1 \u2264 \u03a9 \u00b5 \u00b2", "a" * 200, "lab/very_long/" * 8, "?`!`,,",
 )  # fmt: skip
 ESTIMATE = Estimate(
-    value=0.5, n=40, low=0.25, high=0.75, estimand="this bank", made_by="t", resampled="items"
+    value=0.5, n=40, low=0.25, high=0.75, population="this bank", made_by="t", resampled="items"
 )  # fmt: skip
 evil = st.text(st.characters(exclude_categories=[]), max_size=30) | st.sampled_from(HOSTILE)
 
@@ -68,7 +68,7 @@ def test_every_table_of_the_page_is_there_once() -> None:
     """The leaderboards of both standings, other averages, and all of the sections."""
     data = page_of(mixed())
     names = [page.name for page in page_tables(data)]
-    assert names[:5] == ["leaderboard", "by-estimand", "by-level", "other-measures", "incomplete"]
+    assert names[:5] == ["leaderboard", "by-population", "by-level", "other-measures", "incomplete"]
     assert "leaderboard-2" in names
     in_sections = [
         f"{part.name}-{k + 1}" for part in data.sections for k in range(len(part.tables))
@@ -80,7 +80,9 @@ def test_every_table_of_the_page_is_there_once() -> None:
 
 def test_estimates_are_spread_over_columns_and_unrounded() -> None:
     """Six columns an estimate, two a rank; two columns of one key are told apart."""
-    third = Estimate(value=1 / 3, n=9, low=0.1, high=float("nan"), estimand="this bank", level=0.9)
+    third = Estimate(
+        value=1 / 3, n=9, low=0.1, high=float("nan"), population="this bank", level=0.9
+    )
     columns = (
         Column(key="rank", name="rank"),
         Column(key="a", name="a"),
@@ -93,7 +95,7 @@ def test_estimates_are_spread_over_columns_and_unrounded() -> None:
     )
     names, flat = flat_rows(Table(title="t", columns=columns, rows=rows))
     assert names == [
-        "rank_low", "rank_high", "a_value", "a_low", "a_high", "a_n", "a_estimand",
+        "rank_low", "rank_high", "a_value", "a_low", "a_high", "a_n", "a_population",
         "a_confidence", "a", "x",
     ]  # fmt: skip
     assert list(flat[0].values()) == [1, 3, 1 / 3, 0.1, None, 9, "this bank", 0.9, "=1+1", 2]
@@ -112,7 +114,7 @@ def test_a_table_as_csv_is_read_back_with_every_number(tmp_path: Path) -> None:
     names, rows = flat_rows(table_of("=cmd()", "@x", value=ESTIMATE).table)
     write_rows(tmp_path / "t.csv", rows, columns=names)
     text = (tmp_path / "t.csv").read_text(encoding="utf-8")
-    assert text.splitlines()[0] == "name,x_value,x_low,x_high,x_n,x_estimand,x_confidence"
+    assert text.splitlines()[0] == "name,x_value,x_low,x_high,x_n,x_population,x_confidence"
     assert text.splitlines()[1].startswith("'=cmd(),0.5,0.25,0.75,40,this bank,0.95")
     assert [row.values["name"] for row in read_rows(tmp_path / "t.csv")] == ["=cmd()", "@x"]
     write_rows(tmp_path / "none.csv", [], columns=names)

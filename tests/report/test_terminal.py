@@ -35,9 +35,9 @@ Chance lies inside both intervals: these results do not show knowledge. Chance i
 ! smollm2-135m cot: 6.7% truncated (4 of 60): raise --max-tokens, or lower --reasoning-effort, \
 and run again
 ! smollm2-135m cot: 11.7% unparsed (7 of 60): read some \
-(proofstone show RUN --outcome unparsed -n 5), or try another --ask
+(proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method
 ! smollm2-135m direct: 3.3% unparsed (2 of 60): read some \
-(proofstone show RUN --outcome unparsed -n 5), or try another --ask
+(proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method
 95% intervals for knowledge like this bank's; each item counts the same (all replies)
 page    demo/report.html
 look    proofstone show run:2c1e --outcome wrong -n 5
@@ -170,13 +170,15 @@ def table_of_outcomes(*outcomes: Outcome) -> ScoreTable:
     return table_of([who], rows, n_units=10 + len(outcomes))
 
 
-WAYS = [Respondent("acme/large", "direct", settings=f"thinking={told}") for told in ("on", "off")]
+PROMPT_METHODS = [
+    Respondent("acme/large", "direct", settings=f"thinking={told}") for told in ("on", "off")
+]
 
 
 def test_a_breakdown_names_respondents_whole_or_by_number() -> None:
     """Settings tell columns apart; what does not fit is numbered, in blocks of whole columns."""
     rows = [row for r in range(2) for row in right_of(8, 4, r)]
-    board = board_of(table_of(WAYS, rows, n_units=8))
+    board = board_of(table_of(PROMPT_METHODS, rows, n_units=8))
     (wide,) = render_breakdowns(board, ["position"])
     heads = ("acme/large direct thinking=on", "acme/large direct thinking=off")
     assert all(head in wide.splitlines()[0] for head in heads)
@@ -184,10 +186,12 @@ def test_a_breakdown_names_respondents_whole_or_by_number() -> None:
     lines = narrow.splitlines()
     assert [line[:3].strip() for line in lines[:2]] == ["1)", "2)"]
     assert [line[4:] in heads for line in lines[:2]] == [True, True]
-    assert lines[2].split() == ["gold", "position", "n", "1", "2"]
+    assert lines[2].split() == ["answer_key", "position", "n", "1", "2"]
     assert len(lines) == 2 + 1 + len(wide.splitlines()[1:])
     (blocks,) = render_breakdowns(board, ["position"], width=20)
-    heads_of_blocks = [line.split()[-1] for line in blocks.splitlines() if line.startswith("gold")]
+    heads_of_blocks = [
+        line.split()[-1] for line in blocks.splitlines() if line.startswith("answer_key")
+    ]
     assert heads_of_blocks == ["1", "2"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from experiments_made_up import Way, experiment, facts
+from experiments_made_up import PromptMethod, experiment, facts
 
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.experiments.evidence import Experiment
@@ -45,8 +45,10 @@ def test_prompts_are_held_against_the_direct_ones_on_the_same_entities() -> None
     that the difference has no error beyond its floor."""
     found = experiment(
         [
-            Way(right=lambda place: 4 + place % 4, known=lambda place: 3 + place % 2),
-            Way(prompts="wikidata", right=lambda p: 6 + p % 4, known=lambda p: 1 + p % 2, said=5),
+            PromptMethod(right=lambda place: 4 + place % 4, known=lambda place: 3 + place % 2),
+            PromptMethod(
+                prompts="wikidata", right=lambda p: 6 + p % 4, known=lambda p: 1 + p % 2, said=5
+            ),
         ],
         TOWNS,
     )
@@ -86,12 +88,12 @@ def test_prompts_are_held_against_the_direct_ones_on_the_same_entities() -> None
 def test_the_same_way_twice_differs_by_nothing_and_a_noisy_one_is_not_told_apart() -> None:
     rng = np.random.default_rng(0)
     noise = rng.integers(2, 9, (2, 40))
-    ways = [
-        Way(right=lambda place: int(noise[0, place])),
-        Way(prompts="two-step", right=lambda place: int(noise[0, place])),
-        Way(prompts="wikidata", right=lambda place: int(noise[1, place])),
+    prompt_methods = [
+        PromptMethod(right=lambda place: int(noise[0, place])),
+        PromptMethod(prompts="two-step", right=lambda place: int(noise[0, place])),
+        PromptMethod(prompts="wikidata", right=lambda place: int(noise[1, place])),
     ]
-    made = section("prompts", experiment(ways, TOWNS))
+    made = section("prompts", experiment(prompt_methods, TOWNS))
     less = dict(
         zip(column(made.tables[0], "prompts"), column(made.tables[0], "f1_less"), strict=True)
     )
@@ -107,18 +109,21 @@ def test_the_same_way_twice_differs_by_nothing_and_a_noisy_one_is_not_told_apart
 def test_only_what_differs_in_nothing_else_is_compared() -> None:
     """Another temperature, another range and another model are no sweep; what was asked once is
     named, and so is what nobody verified."""
-    ways = [
-        Way(),
-        Way(prompts="wikidata", range="5-10"),
-        Way(prompts="wikidata", others=b"hot", told="temperature=1.0"),
-        Way(model="b/n", prompts="two-step", is_verified=False),
+    prompt_methods = [
+        PromptMethod(),
+        PromptMethod(prompts="wikidata", range="5-10"),
+        PromptMethod(prompts="wikidata", others=b"hot", told="temperature=1.0"),
+        PromptMethod(model="b/n", prompts="two-step", is_verified=False),
     ]
-    found = experiment(ways, TOWNS)
+    found = experiment(prompt_methods, TOWNS)
     with pytest.raises(BadUsage, match="no model here was verified with two") as caught:
         section("prompts", found)
     assert "run towns -m a/m,b/n --preset prompts" in str(caught.value.hint)
-    ways += [Way(model="b/n"), Way(model="b/n", prompts="wikidata", replies=39)]
-    made = section("prompts", experiment(ways, TOWNS))
+    prompt_methods += [
+        PromptMethod(model="b/n"),
+        PromptMethod(model="b/n", prompts="wikidata", responses=39),
+    ]
+    made = section("prompts", experiment(prompt_methods, TOWNS))
     assert column(made.tables[0], "model") == ["b/n", "b/n"]
     assert made.notes[0] == "Asked in one way only, so not compared: a/m."
     assert "Incomplete: b/n wikidata 50-100 has 39 of 40 replies" in made.notes[2]
@@ -127,13 +132,13 @@ def test_only_what_differs_in_nothing_else_is_compared() -> None:
 
 
 def test_ranges_and_efforts_are_swept_alike() -> None:
-    ways = [
-        Way(known=lambda _place: 5),
-        Way(range="5-10", known=lambda _place: 1, said=3),
-        Way(effort="low"),
-        Way(effort="high", right=lambda place: 6 + place % 3),
+    prompt_methods = [
+        PromptMethod(known=lambda _place: 5),
+        PromptMethod(range="5-10", known=lambda _place: 1, said=3),
+        PromptMethod(effort="low"),
+        PromptMethod(effort="high", right=lambda place: 6 + place % 3),
     ]
-    found = experiment(ways, TOWNS)
+    found = experiment(prompt_methods, TOWNS)
     ranges = section("ranges", found)
     assert column(ranges.tables[0], "range") == ["50-100", "5-10"]
     assert values(ranges.tables[1], "recall") == [pytest.approx(-0.4)]
@@ -150,13 +155,13 @@ def test_ranges_and_efforts_are_swept_alike() -> None:
 
 def test_random_ranks_and_holds_each_model_against_the_first() -> None:
     """Rows of other prompts are left out, and counted."""
-    ways = [
-        Way(model="a/low", right=lambda place: 2 + place % 2),
-        Way(model="b/high", right=lambda place: 7 + place % 2),
-        Way(model="c/same", right=lambda place: 7 + (place + 1) % 2),
-        Way(model="b/high", prompts="wikidata"),
+    prompt_methods = [
+        PromptMethod(model="a/low", right=lambda place: 2 + place % 2),
+        PromptMethod(model="b/high", right=lambda place: 7 + place % 2),
+        PromptMethod(model="c/same", right=lambda place: 7 + (place + 1) % 2),
+        PromptMethod(model="b/high", prompts="wikidata"),
     ]
-    made = section("random", experiment(ways, TOWNS))
+    made = section("random", experiment(prompt_methods, TOWNS))
     (table,) = made.tables
     assert column(table, "model")[2] == "a/low direct 50-100"
     ranks = [
@@ -182,21 +187,21 @@ def test_domains_are_held_against_the_others_and_fictional_entities_counted_by_k
     """Persons are known better; one model makes three triples up about each absurd entity too."""
     real = facts(60, domain=lambda place: ("person", "plant", "event")[place % 3])
     made_up = tuple(
-        EntityFacts(name=f"No {kind}", is_fictional=True, fiction=kind)
+        EntityFacts(name=f"No {kind}", is_nonexistent=True, fiction=kind)
         for kind in ("plausible", "plausible", "absurd")
     )
-    ways = [
-        Way(model="a/liar", right=lambda p: 9 if p % 3 == 0 else 4 + p % 2, made_up=3),
-        Way(model="b/mute"),
+    prompt_methods = [
+        PromptMethod(model="a/liar", right=lambda p: 9 if p % 3 == 0 else 4 + p % 2, made_up=3),
+        PromptMethod(model="b/mute"),
     ]
-    made = section("domains", experiment(ways, (*real, *made_up)))
-    by_domain, fictional = made.tables
+    made = section("domains", experiment(prompt_methods, (*real, *made_up)))
+    by_domain, nonexistent = made.tables
     assert column(by_domain, "domain") == ["event", "person", "plant"] * 2
     assert column(by_domain, "entities") == [20] * 6
     person = f1(0.9, 0.4)
     assert values(by_domain, "f1")[1] == pytest.approx(person)
     assert values(by_domain, "f1_less")[1] == pytest.approx(person - f1(0.45, 0.4))
-    counted = [(row[0], row[1], row[2], row[3], row[5]) for row in fictional.rows]
+    counted = [(row[0], row[1], row[2], row[3], row[5]) for row in nonexistent.rows]
     assert counted == [
         ("a/liar direct 50-100", "all", 3, 3, 9),
         ("a/liar direct 50-100", "plausible", 2, 2, 6),
@@ -205,13 +210,13 @@ def test_domains_are_held_against_the_others_and_fictional_entities_counted_by_k
         ("b/mute direct 50-100", "plausible", 2, 0, 0),
         ("b/mute direct 50-100", "absurd", 1, 0, 0),
     ]
-    assert values(fictional, "share") == [1.0] * 3 + [0.0] * 3
+    assert values(nonexistent, "share") == [1.0] * 3 + [0.0] * 3
     assert "F1 of a/liar direct 50-100: above its others person (" in made.finding
     assert "No domain of b/mute direct 50-100 differs" in made.finding
     assert "Of 2 models, 1 said nothing of entities that do not exist; a/liar" in made.finding
     assert "said most: 9 triples about 3 of 3, 100.0 [" in made.finding
     assert [(figure.kind, figure.table) for figure in made.figures] == [("strips", 1), ("bars", 2)]
-    alone = section("domains", experiment([Way(made_up=2, is_verified=False)], made_up))
+    alone = section("domains", experiment([PromptMethod(made_up=2, is_verified=False)], made_up))
     assert [(figure.kind, figure.table) for figure in alone.figures] == [("bars", 1)]
 
 
@@ -224,8 +229,12 @@ def test_popularity_goes_by_thirds_and_by_doublings_of_statements() -> None:
         statements=lambda place: (80, 20, 40)[place % 3],
     )
     step = {0: 2, 1: 0, 2: 1}
-    ways = [Way(right=lambda place: 5 + step[place % 3], known=lambda place: 6 - step[place % 3])]
-    made = section("popularity", experiment(ways, entities))
+    prompt_methods = [
+        PromptMethod(
+            right=lambda place: 5 + step[place % 3], known=lambda place: 6 - step[place % 3]
+        )
+    ]
+    made = section("popularity", experiment(prompt_methods, entities))
     by_third, trends = made.tables
     assert column(by_third, "third") == ["0-33%", "33-66%", "66-100%"]
     assert values(by_third, "precision") == pytest.approx([0.5, 0.6, 0.7])
@@ -236,7 +245,7 @@ def test_popularity_goes_by_thirds_and_by_doublings_of_statements() -> None:
 
 
 def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
-    found = experiment([Way()], TOWNS)
+    found = experiment([PromptMethod()], TOWNS)
     for name, says in (
         ("domains", "several domains, nor fictional"),
         ("popularity", "several thirds"),
@@ -246,7 +255,9 @@ def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
         with pytest.raises(BadUsage, match=says):
             section(name, found)
     entities = facts(9, domain=lambda place: "ab"[place % 2], popularity=lambda p: "ab"[p % 2])
-    nothing = experiment([Way(is_verified=False), Way(effort="low", is_verified=False)], entities)
+    nothing = experiment(
+        [PromptMethod(is_verified=False), PromptMethod(effort="low", is_verified=False)], entities
+    )
     with pytest.raises(BadUsage, match="no triple of these runs was verified"):
         section("random", nothing)
     assert experiment_sections(nothing) == ()
@@ -254,14 +265,14 @@ def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
 
 
 def test_a_section_as_a_study_has_its_cells_as_text_and_a_mark_a_point() -> None:
-    found = experiment([Way(), Way(prompts="wikidata")], TOWNS)
-    study = analysis_of(section("prompts", found), found)
-    assert heads(study)[:3] == ("model", "prompts", "asked as")
-    assert rows(study)[0][:2] == ("a/m", "direct")
-    assert rows(study)[0][4].startswith("60.0 [")  # precision: six of ten
-    assert [(mark.row, mark.column) for mark in study.data.marks] == [
+    found = experiment([PromptMethod(), PromptMethod(prompts="wikidata")], TOWNS)
+    analysis = analysis_of(section("prompts", found), found)
+    assert heads(analysis)[:3] == ("model", "prompts", "asked as")
+    assert rows(analysis)[0][:2] == ("a/m", "direct")
+    assert rows(analysis)[0][4].startswith("60.0 [")  # precision: six of ten
+    assert [(mark.row, mark.column) for mark in analysis.data.marks] == [
         ("a/m", "direct"),
         ("a/m", "wikidata"),
     ]
-    assert [type(cell) for cell in study.tables[1].rows[0]][:2] == [str, str]
-    assert study.notes[0] == "judged by j against towns-1f2e; all triples"
+    assert [type(cell) for cell in analysis.tables[1].rows[0]][:2] == [str, str]
+    assert analysis.notes[0] == "judged by j against towns-1f2e; all triples"

@@ -33,9 +33,9 @@ from proofstone.wording.messages import speaking
 from report.made_up_triples import HOSTILE, TIERS, Skill, board_of, runs_of
 
 MADE = Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC", runs=("run:2c1e",))
-BOLD = Skill(model="bold", right=(0.8, 0.3), said=(0.5, 0.2), fictional_given=9)
-TWIN = Skill(model="twin", right=(0.8, 0.3), said=(0.5, 0.2), fictional_given=0)
-WEAK = Skill(model="weak", right=(0.2, 0.1), said=(0.2, 0.1), fictional_given=0)
+BOLD = Skill(model="bold", right=(0.8, 0.3), said=(0.5, 0.2), nonexistent_given=9)
+TWIN = Skill(model="twin", right=(0.8, 0.3), said=(0.5, 0.2), nonexistent_given=0)
+WEAK = Skill(model="weak", right=(0.2, 0.1), said=(0.2, 0.1), nonexistent_given=0)
 
 
 @cache
@@ -61,7 +61,7 @@ def estimate(value: float, half: float, groups: float = 100.0) -> Estimate:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "comparisons", "carried"),
+    ("first", "second", "comparisons", "bundled"),
     [
         (0.60, 0.40, 1, True),
         (0.40, 0.60, 1, False),
@@ -71,10 +71,10 @@ def estimate(value: float, half: float, groups: float = 100.0) -> Estimate:
     ],
 )
 def test_a_difference_is_carried_by_both_intervals(
-    first: float, second: float, comparisons: int, carried: bool
+    first: float, second: float, comparisons: int, bundled: bool
 ) -> None:
     """Half widths of 0.10: their difference has one of 0.1414."""
-    assert is_above(estimate(first, 0.1), estimate(second, 0.1), comparisons) is carried
+    assert is_above(estimate(first, 0.1), estimate(second, 0.1), comparisons) is bundled
 
 
 def test_nothing_is_carried_without_intervals_or_by_one_group() -> None:
@@ -140,10 +140,10 @@ def test_what_depends_on_popularity_is_found_and_what_does_not_is_not_claimed() 
     shown = board(BOLD, TWIN)
     tiers = extreme_of(shown, "popularity", "f1")
     assert tiers is not None
-    assert (tiers.high, tiers.low, tiers.carried, tiers.models) == (*TIERS, 2, "2 models")
+    assert (tiers.high, tiers.low, tiers.bundled, tiers.models) == (*TIERS, 2, "2 models")
     domains = extreme_of(shown, "domain", "f1")
     assert domains is not None
-    assert domains.carried == 0
+    assert domains.bundled == 0
     said = findings_of(shown)
     assert any(text.startswith("F1 by popularity: higher for well known") for text in said)
     assert "F1 by domain: no two values differ beyond the intervals, in any model." in said
@@ -237,7 +237,7 @@ def test_the_table_that_files_hold_has_the_leaderboard_s_measures() -> None:
     assert [column.key for column in table.columns] == [
         "model", "rank", "openness", "f1", "precision", "recall", "contradiction",
         "unparsed", "recall_unparsed", "abstention", "triples_an_entity",
-        "fictional_given", "waiting", "config",
+        "nonexistent_given", "waiting", "config",
     ]  # fmt: skip
     assert [row[0] for row in table.rows] == ["bold", "weak"]
 

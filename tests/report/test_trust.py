@@ -14,7 +14,7 @@ from proofstone.records.runs import Spent
 from proofstone.records.scores import Corrections, HeldRole, Judged, Respondent
 from proofstone.results.board import PlanMark
 from proofstone.results.sections.evidence import Evidence
-from proofstone.results.trust import TrustLine, trust_lines
+from proofstone.results.trust import DataQualityLine, data_quality_lines
 from report.made_up import mixed, right_of, table_of
 from report.test_opening_of_page import PRICED, close
 from report.test_sections import accuracies, evidence_of
@@ -22,8 +22,8 @@ from report.test_sections import accuracies, evidence_of
 OURS = Upkeep()
 
 
-def lines(evidence: Evidence) -> Mapping[str, TrustLine]:
-    return {line.name: line for line in trust_lines(evidence)}
+def lines(evidence: Evidence) -> Mapping[str, DataQualityLine]:
+    return {line.name: line for line in data_quality_lines(evidence)}
 
 
 def said(evidence: Evidence) -> Mapping[str, str]:
@@ -59,7 +59,7 @@ def test_of_our_own_runs_without_evidence() -> None:
         "checked": "Not known: no review of these items is on record.",
         "faults": "Not known: nobody checked a sample, and no item was retired or corrected.",
         "judge": "No judge scored here: answers are read and compared by fixed rules.",
-        "rulings": "None: nobody ruled on any of 120 replies.",
+        "overrides": "None: nobody ruled on any of 120 replies.",
         "roles": "Not known: no model's part in these items is on record.",
         "complete": "3 of 3 respondents answered everything; 120 of 120 replies came, 100.0%.",
         "truncated": "1 of 120 replies, 0.8% [0.0, 4.8]. Most of them for poor direct: 2.5%.",
@@ -75,16 +75,22 @@ def test_what_people_did_is_counted() -> None:
     """Rulings, retirements and corrections: a bound on the errors, since nobody drew a sample."""
     table = replace(
         close(*PRICED),
-        corrections=(Corrections(raised=2, lowered=1), Corrections(upheld=1), Corrections(void=1)),
+        corrections=(
+            Corrections(raised=2, lowered=1),
+            Corrections(upheld=1),
+            Corrections(invalidated=1),
+        ),
     )
-    evidence = evidence_of(table, upkeep=Upkeep(n_ruled=4, n_corrected=3))
-    evidence = replace(evidence, board=structs.replace(evidence.board, n_retired=2))
+    evidence = evidence_of(table, upkeep=Upkeep(n_overridden=4, n_corrected=3))
+    evidence = replace(evidence, board=structs.replace(evidence.board, n_excluded=2))
     told = said(evidence)
     assert told["checked"].endswith("People looked at 4 items, when they ruled on a reply to one.")
     assert told["faults"].startswith("Of 42 items, 2 retired and 3 corrected: so many were wrong")
-    assert told["rulings"] == "5 of 121 replies: 2 raised, 1 lowered, 1 upheld, 1 void."
-    as_scored = replace(evidence, board=structs.replace(evidence.board, as_scored=True))
-    assert said(as_scored)["rulings"].startswith("None is applied here")
+    assert told["overrides"] == "5 of 121 replies: 2 raised, 1 lowered, 1 upheld, 1 void."
+    ignore_corrections = replace(
+        evidence, board=structs.replace(evidence.board, ignore_corrections=True)
+    )
+    assert said(ignore_corrections)["overrides"].startswith("None is applied here")
 
 
 def test_the_judges_agreement_has_its_interval() -> None:
@@ -118,8 +124,8 @@ def test_models_with_a_role_are_named_whether_they_compete_or_not() -> None:
         "lab/author; neither these nor models of their families compete."
     )
     author = replace(PRICED[0], hands=((0, True),))
-    kin = replace(table, respondents=(author, *PRICED[1:]))
-    assert said(evidence_of(kin, upkeep=OURS))["roles"].startswith(
+    self_evaluation = replace(table, respondents=(author, *PRICED[1:]))
+    assert said(evidence_of(self_evaluation, upkeep=OURS))["roles"].startswith(
         "These compete on items that they or their family had a hand in: dear direct (wrote 10)."
     )
 
@@ -147,7 +153,7 @@ def test_incomplete_runs_and_failed_calls_are_told_of_real_respondents_alone() -
         "1 call brought none."
     )
     assert told["clusters"].startswith("40 items rest on 20 sources or facts; those that share")
-    bank = evidence_of(mixed(), upkeep=OURS, estimand="bank")
+    bank = evidence_of(mixed(), upkeep=OURS, population="bank")
     assert said(bank)["clusters"].endswith("speak of these alone, not of others.")
 
 
@@ -155,7 +161,7 @@ def test_incomplete_runs_and_failed_calls_are_told_of_real_respondents_alone() -
 def test_runs_under_a_plan_are_counted(after: int, before: int) -> None:
     """Those whose plan was made after their first reply are not; one run has none."""
     mark = PlanMark(
-        id="1", made_at="", measure="accuracy", estimand="", level="", confidence=0.95,
+        id="1", made_at="", measure="accuracy", population="", level="", confidence=0.95,
         comparisons=(), exclusions=(), n_items=40, samples=1, stopping="", resolves=None,
         n_runs=3, n_after=after, n_unplanned=1,
     )  # fmt: skip
@@ -166,8 +172,8 @@ def test_runs_under_a_plan_are_counted(after: int, before: int) -> None:
 
 def test_accuracies_alone_and_empty_tables_are_answered() -> None:
     """Nothing is known of the first, and there is nothing to trust in the second."""
-    assert not [line for line in trust_lines(accuracies([20, 20])) if line.known]
-    assert trust_lines(evidence_of(table_of([], [], n_units=0))) == ()
+    assert not [line for line in data_quality_lines(accuracies([20, 20])) if line.known]
+    assert data_quality_lines(evidence_of(table_of([], [], n_units=0))) == ()
 
 
 @pytest.mark.parametrize(("n_keys", "bounded"), [(3, False), (9, False), (10, True), (40, True)])

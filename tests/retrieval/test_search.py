@@ -40,11 +40,11 @@ def part(texts: Sequence[str], passage: bytes) -> SourcePart:
 def whole() -> ChunkIndex:
     parts = [part(TEXTS[:3], b"one"), part(TEXTS[3:], b"two")]
     vectors = [Meanings().embed(TEXTS[:3]).astype("f4"), Meanings().embed(TEXTS[3:]).astype("f4")]
-    return ChunkIndex(parts, vectors=vectors, embedder=Meanings())
+    return ChunkIndex(parts, vectors=vectors, embedding_model=Meanings())
 
 
-def places(index: ChunkIndex, query: str, k: int, way: str) -> list[tuple[bytes, int]]:
-    (found,) = index.search([query], k, way)  # type: ignore[arg-type]
+def places(index: ChunkIndex, query: str, k: int, prompt_method: str) -> list[tuple[bytes, int]]:
+    (found,) = index.search([query], k, prompt_method)  # type: ignore[arg-type]
     return [(each.place.passage, each.place.start) for each in found]
 
 
@@ -66,11 +66,13 @@ def test_both_put_what_both_find_first() -> None:
 def test_an_index_without_vectors_says_so() -> None:
     index = ChunkIndex([part(TEXTS, b"one")])
     with pytest.raises(BadUsage, match="this index has no vectors"):
-        index.search(["gold"], 1, "hybrid")
+        index.search(["answer_key"], 1, "hybrid")
 
 
 def test_an_empty_index_finds_nothing() -> None:
-    assert ChunkIndex([], embedder=Meanings()).search(["gold", "lead"], 3, "hybrid") == [[], []]
+    assert ChunkIndex([], embedding_model=Meanings()).search(
+        ["answer_key", "lead"], 3, "hybrid"
+    ) == [[], []]
 
 
 def test_equal_vectors_are_found_in_their_order() -> None:

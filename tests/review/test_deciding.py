@@ -12,7 +12,7 @@ from proofstone.records.reviews import (
     latest,
     review_id,
 )
-from proofstone.results.truth_check import found_otherwise
+from proofstone.results.fact_check import found_otherwise
 from proofstone.review.agreement import rate, shared_targets
 from proofstone.review.state import decide
 

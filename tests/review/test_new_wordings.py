@@ -206,7 +206,7 @@ def test_a_work_list_file_has_the_key(
 ) -> None:
     one_fix(workspace, tmp_path, TRUE, "it is true")
     work = tmp_path / "work.csv"
-    proofstone("review", "decide", "old-books", "--work-list", work, "-w", tmp_path / "work")
+    proofstone("review", "decide", "old-books", "--flagged-items", work, "-w", tmp_path / "work")
     with work.open(encoding="utf-8-sig", newline="") as file:
         (row,) = csv.DictReader(file)
     assert (row["key"], row["decision"]) == ("false", "")

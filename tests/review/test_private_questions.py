@@ -23,14 +23,14 @@ ROW = {"question": "Which locker holds the key of the pump house?", "answer": "1
 FIT, ANSWER = "Is the question fit?", "Your answer"
 
 
-def questions(folder: Path, licence: str) -> Workspace:
+def questions(folder: Path, license: str) -> Workspace:
     """A workspace whose bank ``site`` has one question, made from a document."""
     folder.mkdir()
     workspace = create_workspace(folder / "work")
     file = folder / "manual.txt"
     file.write_text(TEXT, encoding="utf-8")
     report = ingest_paths(
-        workspace.store, [file], clock=workspace.clock, stated=Stated(licence=licence)
+        workspace.store, [file], clock=workspace.clock, stated=Stated(license=license)
     )
     (entry,) = report.taken
     (passage,) = workspace.store.knowledge.passages_of(entry.id)

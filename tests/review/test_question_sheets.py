@@ -142,12 +142,12 @@ def test_a_question_goes_its_whole_way_and_what_is_discarded_is_retired(
     decided = workspace.review_decisions("rivers")
     workspace.keep_decision("rivers", decided, by="Chief")
     assert sorted((row.text, row.decision, row.why) for row in decided.work) == [
-        (question("Cairo"), "retire",
+        (question("Cairo"), "exclude",
          "differs from the model: people: Blue Nile; the model: Nile"),
-        (question("Rome"), "retire", "not compliant: which one?"),
+        (question("Rome"), "exclude", "not compliant: which one?"),
     ]  # fmt: skip
     write_rows(tmp_path / "w.csv", [structs.asdict(row) for row in decided.work])
-    workspace.apply_work_list(tmp_path / "w.csv", by="Chief")
+    workspace.apply_flagged_items(tmp_path / "w.csv", by="Chief")
     assert workspace.review_standing("rivers").carried_out == 2
     last = workspace.last_decision("rivers")
     assert last is not None
@@ -251,7 +251,7 @@ def test_questions_leave_no_choice_of_who_reads_how_much(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     wanted = SheetsAsked(people=("Anna",), overlap=0.5, truth=3)
-    with pytest.raises(BadUsage, match="--truth, --overlap: questions are answered by two"):
+    with pytest.raises(BadUsage, match="--fact-check, --overlap: questions are answered by two"):
         workspace.give_out_sheets("rivers", wanted, tmp_path / "s.xlsx")
 
 

@@ -114,7 +114,7 @@ def test_a_changed_sheet_corrects_and_an_emptied_row_leaves_what_was_said(
     decided = workspace.review_decisions("old-books")
     assert decided.outcomes == {"keep": 47, "fix": 0, "drop": 1, "open": 0}
     (row,) = decided.work
-    assert (row.decision, row.why, row.votes) == ("retire", "it points at a leaf", "1 drop")
+    assert (row.decision, row.why, row.votes) == ("exclude", "it points at a leaf", "1 drop")
 
 
 def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
@@ -152,7 +152,7 @@ def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
     work = tmp_path / "work.csv"
     decided = workspace.review_decisions("old-books")
     write_rows(work, [structs.asdict(row) for row in decided.work if row.outcome == "fix"])
-    assert len(workspace.apply_work_list(work, by="Chief").edited) == 1
+    assert len(workspace.apply_flagged_items(work, by="Chief").edited) == 1
     assert lines() == before
 
 

@@ -31,11 +31,11 @@ MODEL = "scripted/one"
 def server(workspace: Workspace) -> Iterator[ScriptedServer]:
     """Every reply states A in words and B in a form of its own."""
 
-    def reply(seen: Seen) -> str:
+    def response(seen: Seen) -> str:
         assert ANSWER_FORMAT not in seen.json  # it is no setting of a model
         return "The answer is A.\nFinal: B\nThe answer is A."
 
-    with serving(answering(reply)) as found:
+    with serving(answering(response)) as found:
         configure(workspace.folder, found.url)
         yield found
 
@@ -127,18 +127,18 @@ def test_two_formats_for_one_run_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("method", "way", "text", "told"),
+    ("method", "prompt_method", "text", "told"),
     [
         ("bequ", "direct", "{{ entity }}", "every triple of a response is read"),
         ("chinese_simpleqa", "confidence", "{{ question }}", "the answer and the confidence"),
     ],
 )
 def test_ways_whose_whole_response_is_read_take_no_format(
-    method: str, way: str, text: str, told: str
+    method: str, prompt_method: str, text: str, told: str
 ) -> None:
     """Neither as an option nor in a template."""
     asks, items = find_method(method), ItemSet(name="few", kind="form", method=method)
-    ready = asks.prepare(way, 0, items, None)
+    ready = asks.prepare(prompt_method, 0, items, None)
     with pytest.raises(BadUsage, match=told):
         check_format(asks, ready, None, {ANSWER_FORMAT: FINAL})
     check_format(asks, ready, None, {})
@@ -151,8 +151,10 @@ def test_ways_whose_whole_response_is_read_take_no_format(
 def test_other_ways_of_short_questions_take_one() -> None:
     method = find_method("chinese_simpleqa")
     items = ItemSet(name="few", kind="form", method="chinese_simpleqa")
-    for way in ("direct", "recall", "cot", "as-published"):
-        check_format(method, method.prepare(way, 0, items, None), None, {ANSWER_FORMAT: FINAL})
+    for prompt_method in ("direct", "recall", "cot", "as-published"):
+        check_format(
+            method, method.prepare(prompt_method, 0, items, None), None, {ANSWER_FORMAT: FINAL}
+        )
 
 
 def test_a_run_file_states_it_for_each_way(workspace: Workspace, form: str) -> None:

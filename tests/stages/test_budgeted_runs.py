@@ -13,7 +13,7 @@ from hashlib import sha256
 import pytest
 
 from proofstone.api import Workspace
-from proofstone.errors import NoPrice, UnboundedReply
+from proofstone.errors import NoPrice, UnboundedResponse
 from proofstone.run.request import specs_of
 from proofstone.session.askers import on_record
 from scripted_server import Act, Seen, answer, drop, drop_after_headers, error, half, malformed
@@ -188,7 +188,7 @@ def test_a_reply_without_an_end_is_refused_unless_the_window_ends_it(
 ) -> None:
     with serving(answer(prompt_tokens=300, completion_tokens=2)) as server:
         configure(workspace.folder, server.url, PRICE)
-        with pytest.raises(UnboundedReply, match="scripted/one: no max_tokens is sent"):
+        with pytest.raises(UnboundedResponse, match="scripted/one: no max_tokens is sent"):
             workspace.run(form, models="scripted/one", max_tokens=None, budget="1USD")
         assert server.requests == 0
         configure(workspace.folder, server.url, PRICE, "window = 4000")

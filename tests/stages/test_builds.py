@@ -10,7 +10,7 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
-from proofstone.errors import BadInput, BadUsage, NoPrice, RunInUse, UnboundedReply
+from proofstone.errors import BadInput, BadUsage, NoPrice, RunInUse, UnboundedResponse
 from scripted_server import Act, Seen, answer, error
 from serving import HurriedClock, configure, serving
 
@@ -171,7 +171,7 @@ def test_a_budget_needs_prices_and_replies_that_end(workspace: Workspace) -> Non
         configure(workspace.folder, server.url)
         with pytest.raises(NoPrice):
             drills(workspace, budget="1USD")
-        with pytest.raises(UnboundedReply):
+        with pytest.raises(UnboundedResponse):
             drills(workspace, budget="1Mtok", settings={"max_tokens": None})
         assert server.requests == 0
 

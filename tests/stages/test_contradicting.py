@@ -54,11 +54,11 @@ def test_what_contradicts_is_a_work_list_that_retire_carries_out(tmp_path: Path)
         bank = workspace.import_bank(write_lines(tmp_path / "metals.jsonl", rows))
         with serving(judged) as server:
             configure(workspace.folder, server.url)
-            n, pairs = workspace.near_statements(bank, embedder=ByWords())
+            n, pairs = workspace.near_statements(bank, embedding_model=ByWords())
             assert (n, len(pairs), server.requests) == (4, 2, 0)
-            found = workspace.contradictions(bank, judges=["scripted/a"], embedder=ByWords())
+            found = workspace.contradictions(bank, judges=["scripted/a"], embedding_model=ByWords())
             assert server.requests == 2 * 2
-            again = workspace.contradictions(bank, judges=["scripted/a"], embedder=ByWords())
+            again = workspace.contradictions(bank, judges=["scripted/a"], embedding_model=ByWords())
             assert server.requests == 2 * 2
         assert again == found
         (pair,) = found.found
@@ -70,6 +70,6 @@ def test_what_contradicts_is_a_work_list_that_retire_carries_out(tmp_path: Path)
         listed = [dict(row.values) for row in read_rows(file)]
         assert all(row["why"].endswith(": Gold melts once") for row in listed)
         wrong = next(row for row in listed if "961" in row["text"])
-        write_lines(file, [{**wrong, "decision": "retire"}])
-        assert len(workspace.apply_work_list(file, by="Ada").retired) == 1
-        assert workspace.near_statements(bank, embedder=ByWords())[0] == 3
+        write_lines(file, [{**wrong, "decision": "exclude"}])
+        assert len(workspace.apply_flagged_items(file, by="Ada").excluded) == 1
+        assert workspace.near_statements(bank, embedding_model=ByWords())[0] == 3

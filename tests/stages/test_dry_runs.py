@@ -9,7 +9,7 @@ from hashlib import sha256
 import pytest
 
 from proofstone.api import Workspace
-from proofstone.errors import BadUsage, NoPrice, UnboundedReply
+from proofstone.errors import BadUsage, NoPrice, UnboundedResponse
 from proofstone.run.forecast import Range
 from proofstone.run.plan import RunSpec
 from proofstone.stats.power import Sampled, forecast_total
@@ -57,7 +57,7 @@ def test_the_pilot_is_asked_and_the_run_takes_it_from_the_cache(
         (result,) = workspace.run(form, models="scripted/one", samples=SAMPLES)
         assert (server.requests, result.complete) == (CELLS, True)
     (part,) = found.parts
-    assert (part.model, part.way, part.settings) == ("scripted/one", "direct", "")
+    assert (part.model, part.prompt_method, part.settings) == ("scripted/one", "direct", "")
     assert (part.questions, part.cached, part.asked, part.to_ask) == (CELLS, 0, 20, CELLS - 20)
     assert part.amounts.requests == Range(100, 100, 100)
     assert part.amounts.tokens == Range(100 * 320, 100 * 320, 100 * 320)
@@ -203,10 +203,10 @@ def test_ways_and_models_have_sums(workspace: Workspace, form: str) -> None:
             form, models=["scripted/one", "sim/ann", "scripted/two"], ask=["direct", "cot"], pilot=5
         )
         assert server.requests == 2 * 2 * 5
-    assert [(part.model, part.way) for part in found.parts] == [
-        (model, way)
+    assert [(part.model, part.prompt_method) for part in found.parts] == [
+        (model, prompt_method)
         for model in ("scripted/one", "sim/ann", "scripted/two")
-        for way in ("direct", "cot")
+        for prompt_method in ("direct", "cot")
     ]
     assert [part.model for part in found.models] == ["scripted/one", "sim/ann", "scripted/two"]
     likely = [part.amounts.tokens.likely for part in found.parts if part.amounts.tokens]
@@ -223,7 +223,9 @@ def test_ways_and_models_have_sums(workspace: Workspace, form: str) -> None:
 def test_settings_that_tell_rows_apart_are_named(workspace: Workspace, form: str) -> None:
     (found,) = workspace.store.lookup.every("form")
     specs = [
-        RunSpec(item_set=found.id, model="scripted/one", way="direct", settings={"top_p": top})
+        RunSpec(
+            item_set=found.id, model="scripted/one", prompt_method="direct", settings={"top_p": top}
+        )
         for top in (0.5, 1.0)
     ]
     with serving(PLAIN) as server:
@@ -300,7 +302,7 @@ def test_replies_without_an_end_have_no_longest(workspace: Workspace, form: str)
     with serving(PLAIN) as server:
         configure(workspace.folder, server.url, PRICE)
         found = workspace.dry_run(form, models="scripted/one", pilot=0, max_tokens=None)
-        with pytest.raises(UnboundedReply):
+        with pytest.raises(UnboundedResponse):
             workspace.dry_run(form, models="scripted/one", max_tokens=None, budget="1USD")
         assert server.requests == 0
     assert found.total.amounts.tokens is None

@@ -204,7 +204,7 @@ def test_a_fact_that_leaves_a_question_without_an_answer_names_the_question(
     newest = [i.item for i in items(workspace, current) if i.item.number == target.number]
     assert any(f"item:{short(item.id)}" in refused for item in newest)
     for name in re.findall(r"item:\w{8}(?=: )", refused):
-        workspace.retire(name, reason="no answer", by="Ada")
+        workspace.exclude(name, reason="no answer", by="Ada")
     workspace.edit(f"fact:{fact.id.hex()}", changes, reason="x", by="Ada")
 
 
@@ -223,16 +223,16 @@ def test_a_ruling_holds_on_the_corrected_form_for_the_same_reply_to_the_same_ite
     run = next(r for _k, r in workspace.store.runs.every() if r.respondent == MODEL)
     first, second = (item.item for item in items(workspace, form)[:2])
     names = [f"{run.id.hex()}/{item.id.hex()}/0" for item in (first, second)]
-    workspace.rule(names, "void", reason="a slip", by="Ada")
+    workspace.rule(names, "invalidated", reason="a slip", by="Ada")
     edited = edited_item(workspace, form)
     workspace.run(edited.forms[0].form, models=[MODEL, "scripted/two"])
     rows = {
-        row.name: row.corrections.void
+        row.name: row.corrections.invalidated
         for row in workspace.leaderboard(edited.forms[0].form).standings[0].ranked
     }
     assert rows == {MODEL: 1, "scripted/two": 0}
-    (ruled,) = workspace.rule(names[1], "correct", reason="after all", by="Bo")
-    assert (ruled.n_runs, ruled.former) == (2, "void")
+    (overridden,) = workspace.rule(names[1], "correct", reason="after all", by="Bo")
+    assert (overridden.n_runs, overridden.former) == (2, "invalidated")
 
 
 def test_of_several_samples_one_is_named(
@@ -243,10 +243,10 @@ def test_of_several_samples_one_is_named(
     item = items(workspace, form)[0].item
     name = f"{result.planned.run.id.hex()[:12]}/{item.id.hex()[:12]}"
     with pytest.raises(BadUsage, match="has 2 samples"):
-        workspace.rule(name, "void", reason="x", by="Ada")
-    workspace.rule(f"{name}/1", "void", reason="x", by="Ada")
+        workspace.rule(name, "invalidated", reason="x", by="Ada")
+    workspace.rule(f"{name}/1", "invalidated", reason="x", by="Ada")
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    assert (row.estimate.n, row.n_replies) == (QUESTIONS, 2 * QUESTIONS - 1)
+    assert (row.estimate.n, row.n_responses) == (QUESTIONS, 2 * QUESTIONS - 1)
 
 
 def test_a_failed_call_left_nothing_to_rule_on(workspace: Workspace, form: str) -> None:
@@ -267,7 +267,7 @@ def test_a_form_is_built_without_what_is_retired(workspace: Workspace, form: str
     """Another form then, which says what it leaves out; once all is restored the first one again.
     Its worked examples do without it too."""
     (gone, *_others) = items(workspace, form)[0].facts
-    workspace.retire(f"fact:{gone.id.hex()}", reason="outdated", by="Ada")
+    workspace.exclude(f"fact:{gone.id.hex()}", reason="outdated", by="Ada")
     (made,) = workspace.build_form("old-books", questions=QUESTIONS)
     name = f"form:{made.id.hex()}"
     assert made.recipe["without"] == [gone.id.hex()]
@@ -275,7 +275,7 @@ def test_a_form_is_built_without_what_is_retired(workspace: Workspace, form: str
     assert gone.id not in statements_of(workspace, name)
     (result,) = workspace.run(made, models="sim/ann", shots=2)
     assert result.complete
-    shown = {fact.id for shot in result.planned.way.shots for fact in shot.facts}
+    shown = {fact.id for shot in result.planned.prompt_method.shots for fact in shot.facts}
     assert shown
     assert gone.id not in shown
     (again,) = workspace.build_form("old-books", questions=QUESTIONS)
@@ -292,7 +292,7 @@ def test_an_edited_statement_leaves_its_falsified_one_retired(
     """Its falsified one is made to name the new version; a form built then leaves out as many."""
     bank = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id)
     false = next(fact for fact in bank.facts() if fact.payload.origin is not None)
-    workspace.retire(f"fact:{false.id.hex()}", reason="no error in it", by="Ada")
+    workspace.exclude(f"fact:{false.id.hex()}", reason="no error in it", by="Ada")
     origin = f"fact:{false.payload.origin.hex()}"
     edited = workspace.edit(origin, {"text": "Another text."}, reason="misread", by="Bo")
     (made,) = workspace.build_form("old-books", questions=QUESTIONS)
@@ -300,9 +300,9 @@ def test_an_edited_statement_leaves_its_falsified_one_retired(
     (remade,) = (fact for fact in bank.facts() if fact.payload.origin == edited.new)
     assert made.recipe["without"] == [remade.id.hex()]
     newest = workspace.find(f"fact:{remade.id.hex()}")
-    retirement = workspace.store.corrections.retirement("fact", newest.key)
-    assert retirement is not None
-    assert retirement.reason == "no error in it"
+    exclusion = workspace.store.corrections.exclusion("fact", newest.key)
+    assert exclusion is not None
+    assert exclusion.reason == "no error in it"
     workspace.restore(f"fact:{remade.id.hex()}", reason="there is one", by="Ada")
     (whole,) = workspace.build_form("old-books", questions=QUESTIONS)
     assert "without" not in whole.recipe
@@ -312,7 +312,7 @@ def test_a_bank_of_which_too_much_is_retired_makes_no_form(workspace: Workspace)
     bank = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id)
     for fact in bank.facts():
         if fact.stratum.book == "Herbal":
-            workspace.retire(f"fact:{fact.id.hex()}", reason="outdated", by="Ada")
+            workspace.exclude(f"fact:{fact.id.hex()}", reason="outdated", by="Ada")
     (made,) = workspace.build_form("old-books", setting="statements")
     assert made.n_items == len(bank.facts()) / 2
     with pytest.raises(BadInput, match="which gives no sample"):
@@ -327,7 +327,7 @@ def test_no_worked_example_of_a_corrected_form_shows_the_former_version(
     (made,) = workspace.build_form("old-books", questions=40, seeds=[7])
     (result,) = workspace.run(made, models=MODEL, shots=2)
     asked = server.requests
-    usual = Counter(fact.id for shot in result.planned.way.shots for fact in shot.facts)
+    usual = Counter(fact.id for shot in result.planned.prompt_method.shots for fact in shot.facts)
     held = statements_of(workspace, f"form:{made.id.hex()}")
     victim = next(identity for identity, _n in usual.most_common() if identity in held)
     form, former = f"form:{made.id.hex()}", [victim]
@@ -343,10 +343,10 @@ def test_no_worked_example_of_a_corrected_form_shows_the_former_version(
         former.append(new)
     (after,) = workspace.run(form, models=MODEL, shots=2)
     assert after.complete
-    way = after.planned.way
-    assert victim in way.unfit
+    prompt_method = after.planned.prompt_method
+    assert victim in prompt_method.unfit
     for item in items(workspace, form):
-        chosen = choose_shots(item, way.shots, 2, way.unfit)
+        chosen = choose_shots(item, prompt_method.shots, 2, prompt_method.unfit)
         assert not {victim, former[1]} & {fact.id for shot in chosen for fact in shot.facts}
     assert server.requests < asked + 40
     (resumed,) = workspace.resume(f"run:{after.planned.run.id.hex()}")

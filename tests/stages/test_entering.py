@@ -10,7 +10,7 @@ import pytest
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.inputs import BuildSpec, entering_rows
-from proofstone.build.placement import PLACING
+from proofstone.build.taxonomy_label import PLACING
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
@@ -18,7 +18,9 @@ from proofstone.methods.encyclo_k.extraction import PIPELINES
 from proofstone.records.knowledge import Stratum
 from serving import HurriedClock
 
-ENGLISH = [f"The {metal} of this book conducts heat well at any time." for metal in ("tin", "gold")]
+ENGLISH = [
+    f"The {metal} of this book conducts heat well at any time." for metal in ("tin", "answer_key")
+]
 CHINESE = [f"本书所述的{metal}在任何时候都能很好地导热。" for metal in ("锡", "金", "铜")]
 
 

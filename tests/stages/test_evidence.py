@@ -112,11 +112,11 @@ def seen(workspace: Workspace) -> Iterator[list[str]]:
     """The prompts that the model scripted/one is sent."""
     prompts: list[str] = []
 
-    def reply(request: Seen) -> str:
+    def response(request: Seen) -> str:
         prompts.append(request.json["messages"][-1]["content"])
         return "Answer: A"
 
-    with serving(answering(reply)) as server:
+    with serving(answering(response)) as server:
         configure(workspace.folder, server.url)
         yield prompts
 
@@ -364,7 +364,7 @@ def test_what_a_run_left_out_is_known_after_a_purge(
     page = workspace.store.items.page(found.id, -1, QUESTIONS)
     by_book = {stored.loaded.item.stratum.book: stored for stored in reversed(page)}
     for stored in by_book.values():
-        workspace.retire(f"item:{short(stored.loaded.item.id)}", reason="is vague")
+        workspace.exclude(f"item:{short(stored.loaded.item.id)}", reason="is vague")
 
     before = str(workspace.leaderboard(form))
     assert left_out_of(whole.planned.run.settings) == QUESTIONS / 2

@@ -110,7 +110,7 @@ def test_faults_that_pass_leave_a_complete_run(workspace: Workspace, form: str) 
     assert (result.complete, result.failed, result.n_scored) == (True, 0, QUESTIONS)
     assert count(workspace, "response") == count(workspace, "score") == QUESTIONS
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    assert (row.n_replies, row.estimate.n) == (QUESTIONS, QUESTIONS)
+    assert (row.n_responses, row.estimate.n) == (QUESTIONS, QUESTIONS)
 
 
 def test_a_question_that_fails_for_good_leaves_the_run_incomplete(
@@ -134,7 +134,7 @@ def test_a_question_that_fails_for_good_leaves_the_run_incomplete(
         (standings,) = workspace.leaderboard(form).standings
         (row,) = standings.incomplete
         assert standings.ranked == ()
-        assert (row.missing, row.failed, row.n_replies) == (1, 1, QUESTIONS - 1)
+        assert (row.missing, row.failed, row.n_responses) == (1, 1, QUESTIONS - 1)
         assert row.bounds is not None
         assert row.bounds.high - row.bounds.low == pytest.approx(1 / QUESTIONS)
 
@@ -149,7 +149,7 @@ def test_a_question_that_fails_for_good_leaves_the_run_incomplete(
     assert (row.missing, row.failed) == (0, 0)
 
 
-REPLIES = {
+RESPONSES = {
     "answered": answer("Answer: A"),
     "answered after thinking": answer("<think>it might be B</think>Answer: A"),
     "refused": answer("I'm sorry, but I cannot help with that."),
@@ -167,8 +167,8 @@ REPLIES = {
 
 def test_each_kind_of_reply_has_its_outcome(workspace: Workspace, form: str) -> None:
     """Twelve replies of twelve kinds: eleven scores, one outcome each, a failed call has none."""
-    acts = list(REPLIES.values())
-    wanted = Counter(name.split()[0].rstrip(",") for name in REPLIES)
+    acts = list(RESPONSES.values())
+    wanted = Counter(name.split()[0].rstrip(",") for name in RESPONSES)
     assert wanted.pop("failed") == 1
     assert len(acts) == QUESTIONS
     with serving(lambda seen: acts[seen.number]) as server:

@@ -24,7 +24,7 @@ from proofstone.models.registry import open_asker
 from proofstone.models.tokens import counted_tokens, most_tokens
 from proofstone.records.calls import Call, ImagePart, Message, TextPart
 from proofstone.records.ids import digest
-from proofstone.records.items import ItemSet, LoadedItem, Way
+from proofstone.records.items import ItemSet, LoadedItem, PromptMethod
 from proofstone.records.knowledge import BankReader
 from proofstone.run.campaign import RunResult, perform_campaign, progress_of
 from proofstone.run.plan import RunSpec, plan_run, store_run
@@ -40,11 +40,13 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(40)
 def pictured(picture: ImagePart) -> Method:
     """The method, with a picture behind each question."""
 
-    def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
-        return replace(METHOD.prepare(way, shots, item_set, bank), images=True)
+    def prepare(
+        prompt_method: str, shots: int, item_set: ItemSet, bank: BankReader | None
+    ) -> PromptMethod:
+        return replace(METHOD.prepare(prompt_method, shots, item_set, bank), images=True)
 
-    async def ask(item: LoadedItem, way: Way, call: Call) -> None:
-        (question,) = messages(item, way)
+    async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
+        (question,) = messages(item, prompt_method)
         await call("answer", [Message("user", (TextPart(question.text), picture))])
 
     return dataclasses.replace(METHOD, prepare=prepare, ask=ask)
@@ -61,7 +63,9 @@ def run_pictured(workspace: Workspace, form: str) -> list[RunResult]:
             rng=Random(1), limiters=Limiters(), stop=stop,
         )  # fmt: skip
         try:
-            spec = RunSpec(item_set=workspace.find(form).id, model="scripted/one", way="direct")
+            spec = RunSpec(
+                item_set=workspace.find(form).id, model="scripted/one", prompt_method="direct"
+            )
             planned = store_run(store, plan_run(store, method, spec, asker.model), workspace.clock)
             return await perform_campaign(
                 store, lambda _name: method, [(planned, progress_of(store, planned))],
@@ -169,8 +173,8 @@ def test_a_window_that_only_another_count_passes_is_noted(workspace: Workspace, 
     """The longest prompt fits by cl100k_base, and would not with half as many tokens more."""
     method, found = find_method("encyclo_k"), workspace.find(form)
     item_set = workspace.store.items.item_set(found.id)
-    way = method.prepare("direct", 0, item_set, None)
-    prompts = list(first_prompts(workspace.store, method, way, item_set, QUESTIONS))
+    prompt_method = method.prepare("direct", 0, item_set, None)
+    prompts = list(first_prompts(workspace.store, method, prompt_method, item_set, QUESTIONS))
     longest = max(map(counted_tokens, prompts))
     with serving(answer("Answer: A")) as server:
         configure(workspace.folder, server.url, f"window = {longest + 100}")

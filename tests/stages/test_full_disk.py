@@ -14,7 +14,7 @@ from scripted_server import Seen, answering
 from serving import PATIENCE_S, configure, serving
 
 QUESTIONS = 400
-REPLY_CHARS = 6000
+RESPONSE_CHARS = 6000
 # The child may write no file beyond this many bytes more than the database has.
 ROOM = 800_000
 COMMAND = """
@@ -35,7 +35,9 @@ def run_with_room(folder: Path, room: int, form: str) -> subprocess.CompletedPro
 
 
 def incompressible(seen: Seen) -> str:
-    noise = random.Random(seen.body).choices("abcdefghijklmnopqrstuvwxyz0123456789", k=REPLY_CHARS)
+    noise = random.Random(seen.body).choices(
+        "abcdefghijklmnopqrstuvwxyz0123456789", k=RESPONSE_CHARS
+    )
     return f"{''.join(noise)}\nAnswer: A"
 
 

@@ -70,8 +70,8 @@ def test_an_entity_has_the_verdicts_of_its_triples_by_model(tmp_path: Path) -> N
     held = hold(runs_of(SKILLS, n=N, each=EACH), tmp_path / "report.html")
     entities = rows_of(held, tmp_path, "entities")
     assert len(entities) == held.entities == N + 10
-    name, domain, tier, is_fictional, address, wikidata, counts, _fiction = entities[0]
-    assert (name, domain, tier, is_fictional) == ("Entity 0", "person", "well known", 0)
+    name, domain, tier, is_nonexistent, address, wikidata, counts, _fiction = entities[0]
+    assert (name, domain, tier, is_nonexistent) == ("Entity 0", "person", "well known", 0)
     assert (address, wikidata) == (
         "https://en.wikipedia.org/wiki/Entity_0", "https://www.wikidata.org/wiki/Q1",
     )  # fmt: skip
@@ -80,7 +80,7 @@ def test_an_entity_has_the_verdicts_of_its_triples_by_model(tmp_path: Path) -> N
 
 
 def test_an_entity_that_does_not_exist_says_of_what_kind_it_is(tmp_path: Path) -> None:
-    facts = [EntityFacts("Atlantis", is_fictional=True, fiction="plausible"), EntityFacts("Ur")]
+    facts = [EntityFacts("Atlantis", is_nonexistent=True, fiction="plausible"), EntityFacts("Ur")]
     held = hold(runs_of(SKILLS, n=1, each=1, entities=facts), tmp_path / "report.html")
     assert [each.fiction for each in held.first_entities] == ["plausible", ""]
 

@@ -70,12 +70,12 @@ def test_a_chunk_is_traced_to_its_source_and_page(workspace: Workspace) -> None:
 
 
 def test_nothing_is_made_again_that_has_not_changed(workspace: Workspace) -> None:
-    first, embedder = workspace.index(), Counted()
+    first, embedding_model = workspace.index(), Counted()
     assert (first.n_sources, first.n_made) == (2, 2)
-    again = workspace.index(embedder=embedder)
-    assert (again.n_made, embedder.n_texts) == (0, len(HERBAL) + len(ALMANAC))
-    assert workspace.index(embedder=embedder).n_made == 0
-    assert embedder.n_texts == len(HERBAL) + len(ALMANAC)
+    again = workspace.index(embedding_model=embedding_model)
+    assert (again.n_made, embedding_model.n_texts) == (0, len(HERBAL) + len(ALMANAC))
+    assert workspace.index(embedding_model=embedding_model).n_made == 0
+    assert embedding_model.n_texts == len(HERBAL) + len(ALMANAC)
     assert workspace.index().key == first.key != again.key
 
 
@@ -99,8 +99,8 @@ def test_another_way_of_cutting_is_another_index(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("damage", ["cut", "bit", "empty", "foreign"])
 def test_a_damaged_file_is_made_again_and_never_believed(workspace: Workspace, damage: str) -> None:
-    embedder = Counted()
-    before = workspace.index(embedder=embedder)
+    embedding_model = Counted()
+    before = workspace.index(embedding_model=embedding_model)
     folder = workspace.folder / ".proofstone" / "retrieval"
     for file in folder.iterdir():
         body = file.read_bytes()
@@ -108,9 +108,9 @@ def test_a_damaged_file_is_made_again_and_never_believed(workspace: Workspace, d
         bits[-5] ^= 1
         other = {"cut": body[:-9], "bit": bytes(bits), "empty": b"", "foreign": b"{}" * 40}
         file.write_bytes(other[damage])
-    after = workspace.index(embedder=embedder)
+    after = workspace.index(embedding_model=embedding_model)
     assert after.n_made == 2
-    assert embedder.n_texts == 2 * (len(HERBAL) + len(ALMANAC))
+    assert embedding_model.n_texts == 2 * (len(HERBAL) + len(ALMANAC))
     assert after.key == before.key
     assert told(after.search(["mint"], 1, "bm25")[0]) == [("Herbal", 1, HERBAL[0])]
 
@@ -123,7 +123,7 @@ def test_a_file_of_another_source_is_not_believed(workspace: Workspace) -> None:
 
 
 def test_a_purge_takes_what_was_kept(workspace: Workspace) -> None:
-    workspace.index(embedder=Counted())
+    workspace.index(embedding_model=Counted())
     (source,) = [s for s in workspace.store.lookup.every("source") if s.name == "Herbal"]
     report = workspace.purge(f"source:{short(source.id)}", reason="asked to", name="Ann")
     assert [Path(file).suffix for file in report.files] == [".vectors", ".words"]
@@ -217,19 +217,21 @@ class Wider(Counted):
 
 
 def test_vectors_of_another_length_are_made_again_or_refused(workspace: Workspace) -> None:
-    workspace.index(embedder=Counted())
+    workspace.index(embedding_model=Counted())
     with pytest.raises(BadUsage, match="gives 4 numbers a text, and the index holds 3"):
-        workspace.index(embedder=Wider()).search(["mint"], 1, "dense")
+        workspace.index(embedding_model=Wider()).search(["mint"], 1, "dense")
     add(workspace, "Trees", ["An oak is a tree."])
-    embedder = Wider()
-    (found,) = workspace.index(embedder=embedder).search(["mint"], 5, "dense")
+    embedding_model = Wider()
+    (found,) = workspace.index(embedding_model=embedding_model).search(["mint"], 5, "dense")
     assert len(found) == len(HERBAL) + len(ALMANAC) + 1
-    assert embedder.n_texts == len(HERBAL) + len(ALMANAC) + 1 + 1  # with the query
+    assert embedding_model.n_texts == len(HERBAL) + len(ALMANAC) + 1 + 1  # with the query
 
 
 def test_by_meaning_with_an_embedder_of_ones_own(workspace: Workspace) -> None:
     """The nearest is as long as the query and has its word."""
-    found = workspace.search("It grows in dry soil...", 1, way="dense", embedder=Counted())
+    found = workspace.search(
+        "It grows in dry soil...", 1, prompt_method="dense", embedding_model=Counted()
+    )
     assert told(found) == [("Herbal", 2, HERBAL[1])]
 
 

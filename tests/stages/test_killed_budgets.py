@@ -79,7 +79,7 @@ def kill_often(folder: Path, kills: int, seed: int, *budget: str) -> list[Expens
     more than what was under way at once, with the record's room of a quarter above it."""
     rng, told, lost_before = random.Random(seed), list[Expense](), 0
     n_pairs = kills * (MOST + SOME) // 2 + 100
-    with child_server("--reply", "7") as url:
+    with child_server("--response", "7") as url:
         form = set_up(folder, url, n_pairs)
         for _ in range(kills):
             wanted, watched = rng.randint(LEAST, MOST), Watched(folder, url, lost_before)
@@ -123,7 +123,7 @@ def test_without_a_budget_the_number_of_calls_is_told(tmp_path: Path) -> None:
 def test_what_is_told_of_a_slow_run_is_about_what_was_in_flight(tmp_path: Path) -> None:
     """At 16 connections and 200 ms a reply at most a few times 16 replies are uncommitted. All that
     the connections and the writer can hold would be 272."""
-    with child_server("--reply", "7", "--delay", "0.2") as url:
+    with child_server("--response", "7", "--delay", "0.2") as url:
         form = set_up(tmp_path, url, 400)
         kill_after(200, url, [SCRIPT, tmp_path, form])
         with create_workspace(tmp_path) as workspace:
@@ -134,7 +134,7 @@ def test_what_is_told_of_a_slow_run_is_about_what_was_in_flight(tmp_path: Path) 
 
 @pytest.mark.parametrize("budget", ["5USD", "0.002USD", None])
 def test_a_command_that_ends_leaves_nothing(tmp_path: Path, budget: str | None) -> None:
-    with child_server("--reply", "7") as url:
+    with child_server("--response", "7") as url:
         form = set_up(tmp_path, url, 20)
         with create_workspace(tmp_path) as workspace:
             workspace.run(form, models="scripted/one", ask="recall", budget=budget)

@@ -40,7 +40,7 @@ def asked(url: str) -> tuple[int, int]:
 def kill_often(folder: Path, kills: int, seed: int) -> None:
     """Asked again is at most what was in flight, and one group a kill."""
     rng, topics = random.Random(seed), kills * TOPICS
-    with child_server("--reply", "7") as url:
+    with child_server("--response", "7") as url:
         with create_workspace(folder / "undisturbed") as workspace:
             configure(workspace.folder, url)
             expected = build(workspace, str(topics))

@@ -52,7 +52,7 @@ def kill_often(folder: Path, kills: int, seed: int) -> None:
     rng = random.Random(seed)
     n_pairs = kills * (MOST + SOME) // 2 + 100
     requests, seconds = 0, 0.0
-    with child_server("--reply", "7") as url:
+    with child_server("--response", "7") as url:
         form = set_up(folder, url, n_pairs)
         for _ in range(kills):
             wanted = rng.randint(LEAST, MOST)

@@ -3,35 +3,40 @@
 from __future__ import annotations
 
 from proofstone.records.models import family_of
-from proofstone.run.self_preference import Kin, KinPart, held_by_builders, kin_of
+from proofstone.run.self_preference import (
+    SelfEvaluation,
+    SelfEvaluationPart,
+    held_by_builders,
+    self_evaluation_of,
+)
 
 
 def test_a_judge_is_named_once_with_all_whose_work_it_would_judge() -> None:
     """The very model behind another provider, a sibling by name, and one by its card."""
     stated = {"acme/large": "Qwen3"}
-    found = kin_of(
+    found = self_evaluation_of(
         ["openai/gpt-5", "acme/large", "mistral/medium"],
         [
             ("writer", "other/gpt-5"),
-            ("falsifier", "openai/o3-mini"),
+            ("perturber", "openai/o3-mini"),
             ("editor", "qwen/qwen3-8b"),
             ("artist", "acme/small"),
         ],
         lambda name: family_of(name, stated.get(name, "")),
     )
     assert found == (
-        Kin(
+        SelfEvaluation(
             model="openai/gpt-5",
             family="gpt",
             parts=(
-                KinPart("writer", "other/gpt-5", is_same=True),
-                KinPart("falsifier", "openai/o3-mini", is_same=False),
+                SelfEvaluationPart("writer", "other/gpt-5", is_same=True),
+                SelfEvaluationPart("perturber", "openai/o3-mini", is_same=False),
             ),
         ),
-        Kin(
+        SelfEvaluation(
             model="acme/large",
             family="qwen",
-            parts=(KinPart("editor", "qwen/qwen3-8b", is_same=False),),
+            parts=(SelfEvaluationPart("editor", "qwen/qwen3-8b", is_same=False),),
         ),
     )
 

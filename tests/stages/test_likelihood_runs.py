@@ -145,7 +145,7 @@ def test_of_a_chat_endpoint_the_letter_is_asked_for_and_the_run_says_so(
     assert "likelihood" not in body
     assert body["messages"][0]["content"].endswith("Reply with its letter alone (A, B, C, D).")
     run = result.planned.run
-    assert (run.way, run.settings["likelihood"]) == (LETTER, "letter")
+    assert (run.prompt_method, run.settings["likelihood"]) == (LETTER, "letter")
     assert any(f"this run is {LETTER}, not {OPTION}" in note for note in result.planned.notes)
     assert kept_scores(workspace, "accuracy") == [("B", 0.0), ("B", 0.0), ("B", 1.0)]
     assert kept_scores(workspace, "by_sum") == []
@@ -274,7 +274,7 @@ def test_it_is_never_ranked_together_with_generated_answers(
     workspace.run(capitals, models=models, ask=["direct", OPTION, LETTER])
     made = board_of(workspace, selection_of(workspace, (capitals,)), BoardAsked())
     by_scale = {
-        group.scale.name if group.scale else "": {row.way for row in group.ranked}
+        group.scale.name if group.scale else "": {row.prompt_method for row in group.ranked}
         for group in made.board.standings
     }
     assert by_scale == {

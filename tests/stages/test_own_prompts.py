@@ -38,11 +38,11 @@ def test_the_template_is_what_a_model_is_sent(workspace: Workspace, form: str, m
     """And nothing of the method's own prompt; what is read of replies stays the same."""
     seen: list[str] = []
 
-    def reply(request: Seen) -> str:
+    def response(request: Seen) -> str:
         seen.append(request.json["messages"][-1]["content"])
         return "Answer: A"
 
-    with serving(answering(reply)) as server:
+    with serving(answering(response)) as server:
         configure(workspace.folder, server.url)
         (result,) = workspace.run(form, models="scripted/one", prompt=mine)
     assert result.complete
@@ -182,9 +182,9 @@ def test_a_method_without_templates_says_so(workspace: Workspace, mine: Path) ->
     """That of another distribution in the test tree takes none."""
     recall = find_method("recall")
     empty = ItemSet(name="empty", kind="form", method="recall")
-    way = recall.prepare("recall", 0, empty, None)
+    prompt_method = recall.prepare("recall", 0, empty, None)
     with pytest.raises(BadUsage, match="recall asks by its own prompts alone"):
-        with_prompt(recall, way, read_own_prompt(mine), empty)
+        with_prompt(recall, prompt_method, read_own_prompt(mine), empty)
 
 
 def test_a_template_goes_along_where_a_workspace_is_merged(

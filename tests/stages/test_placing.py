@@ -82,7 +82,7 @@ def placed(
 
 def stands(workspace: Workspace, name: str) -> Stratum | None:
     source = workspace.find(name, "source").id
-    found = workspace.store.placements.in_force([source]).get(source)
+    found = workspace.store.taxonomy_labels.in_force([source]).get(source)
     return None if found is None else found.stratum
 
 
@@ -112,7 +112,7 @@ def test_the_same_command_asks_and_stores_nothing_again(workspace: Workspace) ->
     assert chooser.asked.total() == asked
     assert again.placed == first.placed
     source = workspace.find("Hammers", "source").id
-    assert len(workspace.store.placements.of_source(source)) == 1
+    assert len(workspace.store.taxonomy_labels.of_source(source)) == 1
 
 
 def seen_of(workspace: Workspace, result: BuildResult, step: str) -> list[JudgedRow]:
@@ -129,7 +129,7 @@ def test_a_panel_decides_by_more_than_half_and_each_verdict_is_kept(workspace: W
     assert result.placed[0].models == ("scripted/a", "scripted/b", "scripted/c")
     assert stands(workspace, "Looms") == Stratum("Crafts", "Weaving")
     (judged,) = seen_of(workspace, result, "field")
-    assert [(b.judge, b.label, b.reason) for b in judged.verdict.ballots] == [
+    assert [(b.judge, b.label, b.reason) for b in judged.verdict.judge_votes] == [
         ("scripted/a", "Weaving", "seen"),
         ("scripted/b", "Weaving", "seen"),
         ("scripted/c", "none of these", "unlike"),
@@ -193,7 +193,7 @@ def test_what_was_stated_is_kept_and_only_the_rest_is_asked(
         assert stands(workspace, "Anvils") == Stratum("Crafts", "Smithing", "Casting", "The anvil")
         placed(workspace, "Anvils", anew=True)
     assert chooser.asked.total() == 1 + 1  # the discipline, which it does not name
-    newest = workspace.store.placements.of_source(workspace.find("Anvils", "source").id)
+    newest = workspace.store.taxonomy_labels.of_source(workspace.find("Anvils", "source").id)
     assert len(newest) == 1  # nothing fits from the top: not placed anew
 
 
@@ -203,7 +203,7 @@ def test_a_person_s_placement_names_the_one_before_it(workspace: Workspace) -> N
         placed(workspace, "Looms")
     by_hand = workspace.place("Looms", {"subfield": "Warps"}, reason="it is about warps", by="Ada")
     assert by_hand.stratum == Stratum("Crafts", "Weaving", "Warps")
-    first, second = workspace.store.placements.of_source(workspace.find("Looms", "source").id)
+    first, second = workspace.store.taxonomy_labels.of_source(workspace.find("Looms", "source").id)
     assert second.follows == first.id
     assert workspace.fields_of("Looms")["subfield"] == "Warps"
     with serving(Chooser()) as server:
@@ -230,7 +230,7 @@ def test_placements_travel_and_passages_enter_builds_at_them(
         for _twice in range(2):
             merge(workspace.store.database, other.store.database)
         assert placed_source(other.store, source).stratum == Stratum("Crafts")
-        assert len(other.store.placements.of_source(source)) == 1
+        assert len(other.store.taxonomy_labels.of_source(source)) == 1
 
 
 def test_a_build_of_strata_needs_a_taxonomy(workspace: Workspace) -> None:

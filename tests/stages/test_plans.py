@@ -16,7 +16,7 @@ from proofstone.run.run_facts import n_begun, plan_in_force
 from proofstone.stats.power import resolution_before
 
 ANN, BOB = "sim/ann?ability=0.9", "sim/bob?ability=0.2"
-PAIR = PlanAsked(comparisons=((ANN, BOB),), estimand="bank")
+PAIR = PlanAsked(comparisons=((ANN, BOB),), population="bank")
 
 
 def lines(workspace: Workspace, form: str, **options: str) -> list[str]:
@@ -41,7 +41,7 @@ def test_a_run_after_it_stands_under_the_plan(workspace: Workspace, form: str) -
     workspace.run(form, models=[ANN, BOB])
     (mark,) = workspace.leaderboard(form).plans
     assert (mark.id, mark.n_runs, mark.n_after) == (plan.id.hex()[:8], 2, 0)
-    head, outcome = lines(workspace, form, estimand="bank")
+    head, outcome = lines(workspace, form, population="bank")
     assert head.startswith(f"planned {mark.made_at} {mark.id}: accuracy, 12 items, 1 sample")
     assert head.endswith("everything else here is exploratory")
     assert outcome.startswith(f"planned: {ANN} - {BOB}: ")
@@ -160,7 +160,7 @@ def test_a_plan_is_a_row_of_a_file(workspace: Workspace, form: str, tmp_path) ->
 def test_every_field_enters_the_id() -> None:
     """A plan with another stopping rule, or another time, is another plan."""
     plan = Plan(
-        kind="form", target=bytes(32), measure="m", estimand="bank", n_items=1, stopping="s",
+        kind="form", target=bytes(32), measure="m", population="bank", n_items=1, stopping="s",
         at=time.time(),
     )  # fmt: skip
     others = [

@@ -174,7 +174,7 @@ def test_scoring_again_is_a_new_scoring_that_asks_nobody(
     assert workspace.score(result.planned.run, again=True).n == QUESTIONS
     assert (count(workspace, "scoring"), count(workspace, "score")) == (2, 2 * QUESTIONS)
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    assert row.n_replies == server.requests == QUESTIONS
+    assert row.n_responses == server.requests == QUESTIONS
 
 
 def test_scoring_again_goes_by_pages_and_leaves_none_out(workspace: Workspace, form: str) -> None:
@@ -221,7 +221,7 @@ async def test_a_scorer_that_fails_does_not_end_a_run(
         "scripted/one", workspace.config, store=store.calls, clock=clock, rng=rng,
         limiters=Limiters(),
     )  # fmt: skip
-    spec = RunSpec(item_set=workspace.find(form).id, model="scripted/one", way="direct")
+    spec = RunSpec(item_set=workspace.find(form).id, model="scripted/one", prompt_method="direct")
     planned = store_run(store, plan_run(store, method, spec, asker.model), clock)
     progress = progress_of(store, planned)
     async with store.writer() as writer:

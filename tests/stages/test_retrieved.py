@@ -92,11 +92,11 @@ def seen(workspace: Workspace) -> Iterator[list[str]]:
     """The prompts that the model scripted/one is sent."""
     prompts: list[str] = []
 
-    def reply(request: Seen) -> str:
+    def response(request: Seen) -> str:
         prompts.append(request.json["messages"][-1]["content"])
         return "Answer: A"
 
-    with serving(answering(reply)) as server:
+    with serving(answering(response)) as server:
         configure(workspace.folder, server.url)
         yield prompts
 
@@ -220,8 +220,8 @@ def test_it_is_ranked_apart_from_memory_and_from_evidence(workspace: Workspace, 
 def test_what_the_search_is_worth_is_told_of_the_same_runs(workspace: Workspace, form: str) -> None:
     """Asked both ways by one command, each model stands in the study, named once."""
     workspace.run(form, models=["sim/ann", "sim/bob"], context=["none", "retrieved"])
-    study = workspace.study("retrieval", form)
-    assert {row[:2] for row in table_rows(study) if "between" not in row[0]} == {
+    analysis = workspace.analysis("retrieval", form)
+    assert {row[:2] for row in table_rows(analysis) if "between" not in row[0]} == {
         ("sim/ann direct", "local"),
         ("sim/bob direct", "local"),
     }

@@ -23,7 +23,7 @@ def test_roles_of_facts_mark_the_items_that_rest_on_them(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     """Every falsified statement is ann's; each item that has one is touched, and no other."""
-    marked = [row if row["correct"] else {**row, "falsified_by": ANN} for row in rows()]
+    marked = [row if row["correct"] else {**row, "perturbed_by": ANN} for row in rows()]
     bank = workspace.import_bank(write_lines(tmp_path / "bank.jsonl", marked))
     (form,) = workspace.build_form(bank, questions=12)
     workspace.run(form, models=[ANN, BOB])
@@ -33,7 +33,7 @@ def test_roles_of_facts_mark_the_items_that_rest_on_them(
     assert bob.hand is None
     assert ann.hand is not None
     assert [(r.role, r.model, r.is_itself, r.n_items) for r in ann.hand.roles] == [
-        ("falsified", ANN, True, len(touched))
+        ("perturbed", ANN, True, len(touched))
     ]
     assert ann.hand.untouched.n == len(items) - len(touched)
 
@@ -51,7 +51,7 @@ def test_roles_of_a_set_touch_all_its_items(workspace: Workspace, tmp_path: Path
     ann, bob = sorted(workspace.leaderboard(form).standings[0].ranked, key=lambda row: row.name)
     assert ann.hand is None
     assert bob.hand is not None
-    assert (bob.hand.n_touched, bob.hand.untouched.n) == (4, 0)
+    assert (bob.hand.n_self_evaluated, bob.hand.untouched.n) == (4, 0)
     assert workspace.store.roles.of_set(form.id) == (Role("filtered", "gpt-4o"), Role("wrote", BOB))
 
 

@@ -31,11 +31,11 @@ def read(folder: Path, text: str) -> RunRequest:
 def asked(request: RunRequest) -> dict[tuple[str, str], Asking]:
     """How each model is asked in each of its ways, over the method's defaults."""
     return {
-        (model, way): request.asking(model, way).over(
-            Asking(shots=0, samples=1, replicate="", settings=DEFAULTS[way])
+        (model, prompt_method): request.asking(model, prompt_method).over(
+            Asking(shots=0, samples=1, replicate="", settings=DEFAULTS[prompt_method])
         )
         for model in request.models
-        for way in request.ways_of(model)
+        for prompt_method in request.prompt_methods_of(model)
     }
 
 
@@ -84,7 +84,7 @@ def test_a_model_is_asked_by_its_way_and_by_itself(tmp_path: Path) -> None:
         ("acme/m", "direct"): Asking(shots=0, samples=5, replicate="again", limit=10, settings=two),
     }
     specs = request.specs(SETS)
-    assert [(spec.model, spec.way) for spec in specs] == list(asked(request))
+    assert [(spec.model, spec.prompt_method) for spec in specs] == list(asked(request))
     assert (specs[2].samples, specs[2].limit, specs[2].replicate) == (5, 10, "again")
 
 
@@ -92,7 +92,7 @@ def test_the_short_form_names_models_and_ways(tmp_path: Path) -> None:
     request = read(tmp_path, 'target = "x"\nmodels = ["sim/a", "sim/b"]\nask = "cot"\n')
     assert list(asked(request)) == [("sim/a", "cot"), ("sim/b", "cot")]
     plain = read(tmp_path, 'target = "x"\nmodels = "sim/a"\n')
-    assert [(spec.model, spec.way) for spec in plain.specs(SETS)] == [("sim/a", "direct")]
+    assert [(spec.model, spec.prompt_method) for spec in plain.specs(SETS)] == [("sim/a", "direct")]
 
 
 def test_0_and_0_0_are_one_temperature(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_flags_come_over_all_layers(tmp_path: Path) -> None:
     request = read(tmp_path, WHOLE).over(
         targets=["other"],
         models=["acme/m", "acme/new"],
-        ways=["cot"],
+        prompt_methods=["cot"],
         flags=Asking(samples=1, settings={"max_tokens": 9}),
         max_connections=4,
         cache="same",
@@ -256,16 +256,16 @@ askings = st.builds(
     replicate=st.none() | texts,
     settings=settings,
 )
-ways = st.dictionaries(st.sampled_from(["direct", "cot"]), askings, max_size=2)
+prompt_methods = st.dictionaries(st.sampled_from(["direct", "cot"]), askings, max_size=2)
 models = st.dictionaries(st.sampled_from(["sim/a", "sim/b?x=1", "acme/c d"]), askings, min_size=1)
 requests = st.builds(
     RunRequest,
     targets=st.just(("form:00",)),
     models=models,
-    ways=ways,
+    prompt_methods=prompt_methods,
     for_all=askings,
     flags=askings,
-    model_ways=st.dictionaries(st.just("sim/a"), st.just(("cot",))),
+    model_prompt_methods=st.dictionaries(st.just("sim/a"), st.just(("cot",))),
     whole=st.fixed_dictionaries(
         {},
         optional={
@@ -281,7 +281,7 @@ requests = st.builds(
 def test_a_resolved_file_means_the_very_same_runs(request: RunRequest) -> None:
     """Whatever is layered over whatever: written, read and laid over other defaults, each model is
     asked in the same ways with the same settings."""
-    resolved = request.resolved(["form:00"], lambda way: DEFAULTS[way])
+    resolved = request.resolved(["form:00"], lambda prompt_method: DEFAULTS[prompt_method])
     text = run_file_text(resolved, Path(), heading="two\nlines", names={"form:00": "a name"})
     document = tomllib.loads(text)
     assert document["targets"] == ["form:00"]
@@ -292,9 +292,9 @@ def test_a_resolved_file_means_the_very_same_runs(request: RunRequest) -> None:
         assert canonical_json(after[key]) == canonical_json(asking)
     whole = (request.asked.max_connections, request.asked.budget, request.asked.cache)
     assert (again.asked.max_connections, again.asked.budget, again.asked.cache) == whole
-    assert run_file_text(again.resolved(["form:00"], lambda _way: {}), Path()) == run_file_text(
-        again, Path()
-    )
+    assert run_file_text(
+        again.resolved(["form:00"], lambda _prompt_method: {}), Path()
+    ) == run_file_text(again, Path())
 
 
 def _read_text(text: str) -> RunRequest:

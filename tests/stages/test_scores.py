@@ -21,7 +21,7 @@ from proofstone.run.scorings import (
     fill_scoring,
     open_scoring,
     pages_to_score,
-    score_replies,
+    score_responses,
     score_run,
     score_units,
     unit_row,
@@ -61,11 +61,11 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
         yield opened
 
 
-def run_in(workspace: Workspace, way: str) -> Asked:
+def run_in(workspace: Workspace, prompt_method: str) -> Asked:
     for key, run in workspace.store.runs.every():
-        if run.way == way:
+        if run.prompt_method == prompt_method:
             return key, run
-    raise AssertionError(way)
+    raise AssertionError(prompt_method)
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_without_a_scoring_all_of_a_run_is_to_score(workspace: Workspace, asked:
     key, run = asked
     (page,) = pages_to_score(workspace.store, key, run, None)
     assert len(page) == QUESTIONS
-    rows = asyncio.run(score_replies(workspace.store, METHOD, page))
+    rows = asyncio.run(score_responses(workspace.store, METHOD, page))
     assert len(rows) == QUESTIONS
     assert {row.unit.kind for row in rows} == {"item"}
 
@@ -123,7 +123,7 @@ def test_places_of_scores_go_over_all_pages(workspace: Workspace, asked: Asked) 
     (page,) = pages_to_score(workspace.store, key, run, None)
     method = METHOD
     units = [
-        unit for one in page for unit in method.units(one.item.loaded, one.replies, one.sample)
+        unit for one in page for unit in method.units(one.item.loaded, one.responses, one.sample)
     ]
     found = asyncio.run(score_units(method, units * 40, None))
     assert [score.unit for score in found] == list(range(QUESTIONS * 40))
@@ -134,7 +134,7 @@ def test_a_unit_with_a_payload_is_stored_by_what_it_is(workspace: Workspace) -> 
     key, run = run_in(workspace, "verdicts")
     (page,) = pages_to_score(workspace.store, key, run, None)
     method, one = METHOD, page[0]
-    units = method.units(one.item.loaded, one.replies, one.sample)
+    units = method.units(one.item.loaded, one.responses, one.sample)
     rows = [unit_row(workspace.store, method, one.item.key, unit) for unit in units]
     kinds = {row.kind for row in rows}
     assert len(kinds) == 2

@@ -27,8 +27,8 @@ class Alias:
         return answer("Answer: A", model=self.model) if self.left >= 0 else NO
 
 
-def served(result: object) -> list[tuple[str, int]]:
-    return [(share.model, share.replies) for share in result.served]  # type: ignore[attr-defined]
+def reported(result: object) -> list[tuple[str, int]]:
+    return [(share.model, share.responses) for share in result.reported]  # type: ignore[attr-defined]
 
 
 def test_a_run_resumed_behind_a_moved_alias_is_reported(
@@ -39,14 +39,14 @@ def test_a_run_resumed_behind_a_moved_alias_is_reported(
     with serving(alias) as server:
         configure(workspace.folder, server.url)
         (part,) = workspace.run(form, models="scripted/m", max_connections=1)
-        assert served(part) == [("m-2025-01", 5)]
+        assert reported(part) == [("m-2025-01", 5)]
         alias.model, alias.left = "m-2025-09", 10**6
         (whole,) = workspace.resume(part.planned.run, max_connections=1)
         assert server.requests == QUESTIONS + (QUESTIONS - 5)
     assert whole.complete
-    assert served(whole) == [("m-2025-01", 5), ("m-2025-09", 7)]
+    assert reported(whole) == [("m-2025-01", 5), ("m-2025-09", 7)]
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    (advice,) = [one for one in row.warnings if "served" in one.what]
+    (advice,) = [one for one in row.warnings if "reported" in one.what]
     assert advice.what == "answered by 2 served models (m-2025-01 5, m-2025-09 7)"
     assert "--replicate" in advice.try_next
 
@@ -63,7 +63,7 @@ def test_the_cache_is_not_shared_between_served_models(workspace: Workspace, for
         alias.model = "m-2025-09"
         (twice,) = workspace.run(form, models="scripted/m", samples=2, max_connections=1)
         assert server.requests == QUESTIONS + 2 * QUESTIONS - 1
-    assert served(twice) == [("m-2025-01", 1), ("m-2025-09", 2 * QUESTIONS - 1)]
+    assert reported(twice) == [("m-2025-01", 1), ("m-2025-09", 2 * QUESTIONS - 1)]
     with workspace.store.database.reading() as connection:
         hashes = connection.exec_driver_sql("SELECT count(DISTINCT request_hash) FROM call")
         assert hashes.scalar_one() == 2 * QUESTIONS
@@ -75,7 +75,7 @@ def test_the_cache_serves_while_the_alias_stands(workspace: Workspace, form: str
         workspace.run(form, models="scripted/m")
         (twice,) = workspace.run(form, models="scripted/m", samples=2)
         assert server.requests == 2 * QUESTIONS
-    assert served(twice) == [("m-2025-01", 2 * QUESTIONS)]
+    assert reported(twice) == [("m-2025-01", 2 * QUESTIONS)]
 
 
 def test_asked_for_the_cache_serves_across_served_models(workspace: Workspace, form: str) -> None:
@@ -86,7 +86,7 @@ def test_asked_for_the_cache_serves_across_served_models(workspace: Workspace, f
         alias.model = "m-2025-09"
         (twice,) = workspace.run(form, models="scripted/m", samples=2, cache="any")
         assert server.requests == 2 * QUESTIONS
-    assert served(twice) == [("m-2025-01", QUESTIONS), ("m-2025-09", QUESTIONS)]
+    assert reported(twice) == [("m-2025-01", QUESTIONS), ("m-2025-09", QUESTIONS)]
 
 
 def command(*arguments: object) -> int:
@@ -123,7 +123,7 @@ def test_the_commands_say_who_answered(
 
 def test_a_change_of_the_serving_alone_is_said_too(workspace: Workspace, form: str) -> None:
     """Same model, other system fingerprints: in the run's summary, not as a warning on its row."""
-    from proofstone.run.run_facts import served_note  # noqa: PLC0415
+    from proofstone.run.run_facts import reported_note  # noqa: PLC0415
 
     def act(seen: Seen) -> Act:
         body = answer("Answer: A").body.replace(b"fp_scripted", b"fp_%d" % (seen.number % 2))
@@ -132,13 +132,13 @@ def test_a_change_of_the_serving_alone_is_said_too(workspace: Workspace, form: s
     with serving(act) as server:
         configure(workspace.folder, server.url)
         (result,) = workspace.run(form, models="scripted/m", max_connections=1)
-    assert served_note(result.served) == (
+    assert reported_note(result.reported) == (
         "answered by scripted-1 with 2 system fingerprints: fp_0, fp_1"
     )
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    assert not [one for one in row.warnings if "served" in one.what]
+    assert not [one for one in row.warnings if "reported" in one.what]
 
 
 def test_a_simulated_respondent_is_what_its_name_says(workspace: Workspace, form: str) -> None:
     (result,) = workspace.run(form, models="sim/ann")
-    assert result.served == ()
+    assert result.reported == ()

@@ -48,8 +48,8 @@ def test_a_form_is_asked_for_choices_and_for_verdicts(workspace: Workspace) -> N
     (form,) = workspace.build_form("old-books", questions=30)
     workspace.run(form, models=[ANN], ask=["verdicts", "direct", "verdicts-cot"])
     choices, verdicts = workspace.leaderboard(form).standings
-    assert [row.way for row in choices.ranked] == ["direct"]
-    assert sorted(row.way for row in verdicts.ranked) == ["verdicts", "verdicts-cot"]
+    assert [row.prompt_method for row in choices.ranked] == ["direct"]
+    assert sorted(row.prompt_method for row in verdicts.ranked) == ["verdicts", "verdicts-cot"]
     assert choices.chance < 0.3
     assert verdicts.chance == 0.5
     assert choices.n_items == verdicts.n_items == 30
@@ -67,9 +67,11 @@ def test_a_form_is_asked_for_choices_and_for_verdicts(workspace: Workspace) -> N
 def test_the_order_of_asking_changes_no_unit(workspace: Workspace) -> None:
     """Asked for verdicts first, a question keeps its letter and its chance."""
     forms = workspace.build_form("old-books", seeds=[1, 2], questions=12)
-    for form, ways in zip(forms, (["verdicts", "direct"], ["direct", "verdicts"]), strict=True):
-        for way in ways:
-            workspace.run(form, models=[ANN], ask=way)
+    for form, prompt_methods in zip(
+        forms, (["verdicts", "direct"], ["direct", "verdicts"]), strict=True
+    ):
+        for prompt_method in prompt_methods:
+            workspace.run(form, models=[ANN], ask=prompt_method)
         choices, _verdicts = workspace.leaderboard(form).standings
         assert choices.chance < 0.3
         assert {part.by for part in choices.breakdowns} >= {"gold position"}
@@ -116,10 +118,10 @@ def test_a_ruling_on_a_reply_of_verdicts_holds_for_each_statement(workspace: Wor
     assert after["verdict_miss"][0] == pytest.approx(1 - right / n_statements)
     true = sum(fact.payload.correct for fact in first.facts)
     assert after["verdict_said_true"] == (pytest.approx(true / right), right)
-    workspace.rule(f"{run.id.hex()}/{second.item.id.hex()}", "void", reason="misprinted")
+    workspace.rule(f"{run.id.hex()}/{second.item.id.hex()}", "invalidated", reason="misprinted")
     left = measured()
     assert left["accuracy"] == (pytest.approx(1 / 5), 5)
     assert left["verdict_accuracy"][1] == n_statements - len(second.facts)
-    (group,) = workspace.leaderboard(form, view=View(as_scored=True)).standings
+    (group,) = workspace.leaderboard(form, view=View(ignore_corrections=True)).standings
     found = {other.name: other.estimate for other in group.ranked[0].others}
     assert found["verdict_accuracy"].value == 0.0

@@ -18,9 +18,9 @@ from stages.test_dry_runs import PLAIN, QUESTIONS
 def shown(workspace: Workspace, form: str) -> tuple[Workspace, str, list[RunSpec]]:
     (found,) = workspace.store.lookup.every("form")
     specs = [
-        RunSpec(item_set=found.id, model=model, way=way)
+        RunSpec(item_set=found.id, model=model, prompt_method=prompt_method)
         for model in ("scripted/one", "scripted/two")
-        for way in ("direct", "cot")
+        for prompt_method in ("direct", "cot")
     ]
     return workspace, form, specs
 
@@ -35,7 +35,7 @@ def test_prompts_are_shown_as_they_are_sent(
         assert server.requests == 0
         workspace.run(form, models=["scripted/one", "scripted/two"], ask=["direct", "cot"], limit=2)
         sent = [seen.json for seen in server.seen]
-    assert [(prompt.way, len(prompt.to)) for prompt in prompts] == [
+    assert [(prompt.prompt_method, len(prompt.to)) for prompt in prompts] == [
         ("direct", 2), ("direct", 2), ("cot", 2), ("cot", 2)
     ]  # fmt: skip
     for prompt in prompts:

@@ -26,7 +26,7 @@ PER_GROUP = PER_BOOK  # true statements of each book
 
 def estimate(value: float) -> Estimate:
     return Estimate(
-        value=value, n=2 * PER_GROUP, low=value - 0.1, high=value + 0.1, level=0.95, estimand="x",
+        value=value, n=2 * PER_GROUP, low=value - 0.1, high=value + 0.1, level=0.95, population="x",
         made_by="x", resampled="sources",
     )  # fmt: skip
 
@@ -39,7 +39,7 @@ def kept(workspace: Workspace) -> StoredMap:
     groups = [GroupSeparation(name=name, n=PER_GROUP, agreement=0.75, chance=0.5)
               for name in ("Herbal", LONG)]  # fmt: skip
     made = StoredMap(
-        nature="true statements", level="book", embedder="test", seed=7, n_all=2 * PER_GROUP,
+        nature="true statements", level="book", embedding_model="test", seed=7, n_all=2 * PER_GROUP,
         separation=GroupsApart(
             k=10, n=2 * PER_GROUP, agreement=estimate(0.75), chance=0.5, index=estimate(0.5),
             groups=tuple(groups),

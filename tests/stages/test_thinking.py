@@ -48,11 +48,11 @@ def test_both_are_asked_in_one_request_and_stand_side_by_side(
     board = str(workspace.leaderboard(form))
     assert "thinking=on" in board
     assert "thinking=off" in board
-    study = workspace.study("thinking", form)
-    (row,) = rows(study)
+    analysis = workspace.analysis("thinking", form)
+    (row,) = rows(analysis)
     assert row[0] == "scripted/one direct"
     assert row[2].startswith("0.0 [")
-    assert study.finding.startswith("Thinking changes accuracy by +")
+    assert analysis.finding.startswith("Thinking changes accuracy by +")
 
 
 def test_a_model_whose_switch_is_not_known_is_refused_before_the_run(
@@ -131,19 +131,19 @@ def test_thinking_has_room_of_its_own_unless_one_is_named(
         asked = server.requests
         assert most_tokens(workspace, read_run_file(saved).request) == {"on": on, "off": off}
         assert server.requests == asked
-    study = workspace.study("thinking", form)
-    assert [row[0] for row in rows(study)] == ["scripted/one direct"]
+    analysis = workspace.analysis("thinking", form)
+    assert [row[0] for row in rows(analysis)] == ["scripted/one direct"]
 
 
 def test_a_layer_that_names_the_longest_reply_means_all_of_it(workspace: Workspace) -> None:
     """Over a layer below that names a room; and a saved request keeps to it."""
     request = RunRequest(
         models={"a/b": Asking(settings={"max_tokens": 50})},
-        ways={"direct": Asking(settings={"thinking_tokens": 7, "thinking": "on"})},
+        prompt_methods={"direct": Asking(settings={"thinking_tokens": 7, "thinking": "on"})},
     )
     assert dict(request.asking("a/b", "direct").settings) == {"thinking": "on", "max_tokens": 50}
     whole = request.over(flags=Asking(settings={"max_tokens": 9}))
-    resolved = whole.resolved(("t",), lambda _way: {"max_tokens": 1024})
+    resolved = whole.resolved(("t",), lambda _prompt_method: {"max_tokens": 1024})
     assert dict(resolved.asking("a/b", "direct").settings) == {"thinking": "on", "max_tokens": 9}
 
 

@@ -120,7 +120,7 @@ matrices = st.lists(st.lists(st.integers(-1, 3), min_size=3, max_size=3), min_si
 @settings(max_examples=80)
 def test_alpha_is_that_of_all_pairs(rows: list[list[int]], level: str) -> None:
     ratings = np.array(rows)
-    found = krippendorff_alpha(ratings, level, n_draws=5).value  # type: ignore[arg-type]
+    found = krippendorff_alpha(ratings, level, n_resamples=5).value  # type: ignore[arg-type]
     assert found == pytest.approx(slow_alpha(ratings, level), nan_ok=True)
 
 
@@ -132,7 +132,7 @@ def test_observed_agreement_is_that_of_all_pairs(rows: list[list[int]]) -> None:
         pairs = list(combinations([r for r in row if r >= 0], 2))
         if pairs:
             shares.append(np.mean([a == b for a, b in pairs]))
-    found = agreement(np.array(rows), "observed agreement", n_draws=5).value
+    found = agreement(np.array(rows), "observed agreement", n_resamples=5).value
     assert found == pytest.approx(np.mean(shares) if shares else np.nan, nan_ok=True)
 
 
@@ -144,8 +144,8 @@ def test_raters_and_names_of_categories_do_not_matter(
     ratings = np.array(rows)
     renamed = np.where(ratings >= 0, np.array(names)[ratings], -1)[:, order]
     for kind in ("Fleiss kappa", "Gwet AC1"):
-        first = agreement(ratings, kind, n_categories=4, n_draws=5).value
-        second = agreement(renamed, kind, n_categories=4, n_draws=5).value
+        first = agreement(ratings, kind, n_categories=4, n_resamples=5).value
+        second = agreement(renamed, kind, n_categories=4, n_resamples=5).value
         assert first == pytest.approx(second, nan_ok=True)
         assert np.isnan(first) or first <= 1.0 + 1e-12
 
@@ -199,8 +199,8 @@ def test_intervals_of_agreement_hold_the_truth() -> None:
         # Both balanced: pairs agree on 0.85^2 + 0.15^2 = 0.745, chance on half.
         kappa = (0.745 - 0.5) / 0.5
         for name in ("Fleiss kappa", "Gwet AC1"):
-            found = agreement(both, name, n_draws=500, seed=seed)  # type: ignore[arg-type]
+            found = agreement(both, name, n_resamples=500, seed=seed)  # type: ignore[arg-type]
             held[name] += found.low <= kappa <= found.high
-        alpha = krippendorff_alpha(both, n_draws=500, seed=seed)
+        alpha = krippendorff_alpha(both, n_resamples=500, seed=seed)
         held["alpha"] += alpha.low <= kappa <= alpha.high
     assert all(0.93 <= number / draws <= 0.97 for number in held.values()), held

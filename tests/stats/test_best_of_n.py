@@ -47,7 +47,10 @@ def test_the_majority_of_k_is_near_the_mean_over_all_choices() -> None:
         most = [a for a, n in counts.items() if n == max(counts.values())]
         means.append(np.mean([float(a == 1) for a in most]))
     found = majority_at_k(
-        np.array(scores).reshape(1, 1, -1), np.array(answers).reshape(1, 1, -1), 3, n_draws=20_000
+        np.array(scores).reshape(1, 1, -1),
+        np.array(answers).reshape(1, 1, -1),
+        3,
+        n_resamples=20_000,
     )
     assert found[0, 0] == pytest.approx(np.mean(means), abs=0.01)
 
@@ -58,7 +61,7 @@ def test_the_majority_of_all_is_exact(units: list[tuple[bool, int]]) -> None:
     codes = np.array([code - 1 for _, code in units]).reshape(1, 1, -1)
     worth = {code: right for right, code in units}
     scores = np.array([float(worth[code]) for _, code in units]).reshape(1, 1, -1)
-    found = majority_at_k(scores, codes, len(units), n_draws=3)
+    found = majority_at_k(scores, codes, len(units), n_resamples=3)
     assert found[0, 0] == pytest.approx(majority_scores(scores, codes)[0, 0])
 
 
@@ -75,7 +78,7 @@ def test_an_oracle_is_never_worse() -> None:
             assert np.nanmean(other - oracle) <= 0.01
             if k == 8:
                 assert (np.nan_to_num(other) <= np.nan_to_num(oracle) + 1e-9).all()
-    assert majority_at_k(scores, answers, 1, n_draws=4_000) == pytest.approx(
+    assert majority_at_k(scores, answers, 1, n_resamples=4_000) == pytest.approx(
         np.nanmean(scores, axis=2), abs=0.05
     )
 

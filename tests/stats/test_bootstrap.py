@@ -15,7 +15,7 @@ from proofstone.stats.resampling import (
     bootstrap_means,
     disjoint_clusters,
     generator,
-    means_by_draw,
+    means_by_resample,
 )
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ def test_means_of_one_fewer_vary_as_samples_do() -> None:
     strata = Strata.of(np.array([0, 0, 0, 1, 1, 1, 1, 1]), 8)
     counts = bootstrap_counts(strata, 40_000, generator(1), one_less=True)
     assert counts.sum(axis=1) == pytest.approx(8)
-    found = means_by_draw(counts, values)[0].var()
+    found = means_by_resample(counts, values)[0].var()
     parts = [values[:3].var(ddof=1) / 3 * (3 / 8) ** 2, values[3:].var(ddof=1) / 5 * (5 / 8) ** 2]
     assert found == pytest.approx(sum(parts), rel=0.03)
 
@@ -39,12 +39,12 @@ def test_an_interval_is_near_that_of_the_clustered_variance() -> None:
     values = (rng.random((n, 2)) < np.repeat(rng.random((100, 2)), 3, axis=0)).astype(float)
     keys = SharedKeys(n, np.arange(n), clusters)
     by_draws = bootstrap_means(values, clusters=clusters)
-    by_pairs = mean_estimates(values, equal_weights(n), keys, estimand="knowledge")
+    by_pairs = mean_estimates(values, equal_weights(n), keys, population="knowledge")
     for drawn, summed in zip(by_draws, by_pairs, strict=True):
         assert drawn.value == pytest.approx(summed.value)
         assert drawn.low == pytest.approx(summed.low, abs=0.012)
         assert drawn.high == pytest.approx(summed.high, abs=0.012)
-        assert (drawn.resampled, drawn.estimand) == ("clusters", summed.estimand)
+        assert (drawn.resampled, drawn.population) == ("clusters", summed.population)
         assert (drawn.effective_n, drawn.flags) == (100, ())
     assert by_draws[0].made_by == "bootstrap, percentile, 2000 draws, seed 0"
 
@@ -73,7 +73,7 @@ def test_strata_take_out_what_lies_between_them() -> None:
 def test_degenerate_input_is_flagged(
     values: Floats, clusters: NDArray[np.int64] | None, flags: tuple[str, ...]
 ) -> None:
-    (found,) = bootstrap_means(values, clusters=clusters, n_draws=200)
+    (found,) = bootstrap_means(values, clusters=clusters, n_resamples=200)
     assert found.flags == flags
     assert found.n == np.isfinite(values).sum()
     if flags == ("one-group",):
@@ -82,7 +82,7 @@ def test_degenerate_input_is_flagged(
 
 def test_a_stratum_of_one_is_flagged() -> None:
     values = np.random.default_rng(0).random((80, 1))
-    (found,) = bootstrap_means(values, strata=np.array([0] * 79 + [1]), n_draws=100)
+    (found,) = bootstrap_means(values, strata=np.array([0] * 79 + [1]), n_resamples=100)
     assert found.flags == ("lone-units",)
 
 
@@ -111,7 +111,7 @@ def test_cluster_intervals_hold_the_truth(n_clusters: int, low: float) -> None:
         ease = rng.normal(size=n_clusters)
         chances = 1 / (1 + np.exp(-0.4 - 1.5 * ease))
         values = (rng.random(len(clusters)) < chances[clusters]).astype(float)[:, None]
-        (found,) = bootstrap_means(values, clusters=clusters, n_draws=600, seed=draw)
+        (found,) = bootstrap_means(values, clusters=clusters, n_resamples=600, seed=draw)
         held.append(found.low <= TRUTH <= found.high)
         assert ("few-groups" in found.flags) == (found.effective_n < 50)
     assert low <= np.mean(held) <= 0.97

@@ -29,21 +29,21 @@ def test_two_bins_by_hand() -> None:
     """
     confidence = np.array([0.2, 0.4, 0.9, 0.9, 0.9])
     scores = np.array([1.0, 0, 1, 1, 0])
-    found = calibrate(confidence, scores, n_bins=2, n_draws=50)
+    found = calibrate(confidence, scores, n_bins=2, n_resamples=50)
     assert found.ece.value == pytest.approx(2 / 5 * 0.2 + 3 / 5 * (0.9 - 2 / 3))
     assert found.over_confidence.value == pytest.approx(3.3 / 5 - 3 / 5)
     first, second = found.bins
     assert (first.start, first.end, first.n, first.accuracy) == (0.0, 0.5, 2, 0.5)
     assert (second.confidence, second.accuracy) == pytest.approx((0.9, 2 / 3))
     assert second.low < 2 / 3 < second.high
-    assert (found.n, found.n_draws, found.seed, found.binning) == (5, 50, 0, "equal width")
+    assert (found.n, found.n_resamples, found.seed, found.binning) == (5, 50, 0, "equal width")
 
 
 def test_murphys_decomposition_of_repeated_forecasts() -> None:
     """Where a bin holds one confidence only, Brier = reliability - resolution + uncertainty."""
     confidence = np.repeat([0.1, 0.5, 0.9], [10, 20, 30])
     scores = np.concatenate([np.arange(10) < 2, np.arange(20) < 10, np.arange(30) < 24]) * 1.0
-    found = calibrate(confidence, scores, n_draws=20)
+    found = calibrate(confidence, scores, n_resamples=20)
     assert found.reliability.value == pytest.approx((10 * 0.1**2 + 30 * 0.1**2) / 60)
     assert found.resolution.value == pytest.approx((10 * 0.4**2 + 20 * 0.1**2 + 30 * 0.2**2) / 60)
     assert found.uncertainty.value == pytest.approx(0.6 * 0.4)
@@ -60,7 +60,7 @@ def test_parts_add_up_and_bins_hold_all(
     units: list[tuple[float, bool]], binning: Binning, n_bins: int
 ) -> None:
     confidence, scores = np.array(units, dtype=float).T
-    found = calibrate(confidence, scores, binning=binning, n_bins=n_bins, n_draws=3)
+    found = calibrate(confidence, scores, binning=binning, n_bins=n_bins, n_resamples=3)
     total = found.reliability.value - found.resolution.value
     total += found.uncertainty.value + found.within_bins.value
     assert found.brier.value == pytest.approx(total)
@@ -76,7 +76,7 @@ def test_parts_add_up_and_bins_hold_all(
 
 def test_bins_are_those_of_scikit_learn() -> None:
     confidence, scores = stated(1, 400)
-    found = calibrate(confidence, scores, n_draws=2)
+    found = calibrate(confidence, scores, n_resamples=2)
     right, sure = calibration_curve(scores, confidence, n_bins=10)
     assert [each.accuracy for each in found.bins] == pytest.approx(right.tolist())
     assert [each.confidence for each in found.bins] == pytest.approx(sure.tolist())
@@ -84,15 +84,15 @@ def test_bins_are_those_of_scikit_learn() -> None:
 
 def test_equal_mass_holds_equally_many() -> None:
     confidence, scores = stated(2, 400)
-    found = calibrate(confidence, scores, binning="equal mass", n_bins=8, n_draws=2)
+    found = calibrate(confidence, scores, binning="equal mass", n_bins=8, n_resamples=2)
     assert {each.n for each in found.bins} <= {49, 50, 51}
-    alike = calibrate(np.full(30, 0.8), np.ones(30), binning="equal mass", n_draws=2)
+    alike = calibrate(np.full(30, 0.8), np.ones(30), binning="equal mass", n_resamples=2)
     assert [(each.n, each.start, each.end) for each in alike.bins] == [(30, 0.8, 0.8)]
 
 
 def test_a_calibrated_respondent_shows_the_ece_of_chance() -> None:
     """200 units: the ECE is far from 0 though nothing is wrong, and near what chance gives."""
-    found = [calibrate(*stated(seed, 200), n_draws=200) for seed in range(20)]
+    found = [calibrate(*stated(seed, 200), n_resamples=200) for seed in range(20)]
     ece = np.mean([each.ece.value for each in found])
     assert ece > 0.05
     assert ece == pytest.approx(np.mean([each.ece_by_chance for each in found]), rel=0.1)
@@ -131,6 +131,6 @@ def test_nothing_stated_is_nothing_said(binning: Binning) -> None:
     assert np.isnan(
         [found.ece.value, found.brier.value, found.auroc.low, found.risk_area.value]
     ).all()
-    one = calibrate(np.array([0.7]), np.array([1.0]), binning=binning, n_draws=4)
+    one = calibrate(np.array([0.7]), np.array([1.0]), binning=binning, n_resamples=4)
     assert one.brier.value == pytest.approx(0.09)
     assert np.isnan(one.auroc.value)

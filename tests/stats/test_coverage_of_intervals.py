@@ -46,7 +46,7 @@ def test_knowledge_intervals_hold_the_mean_over_banks(shift: float) -> None:
         ease = rng.normal(size=(n_facts, DRAWS // 8)).astype(np.float32)
         right = rng.random((n, DRAWS // 8)) < logistic(shift + ease[facts].sum(axis=1) * 2 / 3)
         estimates = mean_estimates(
-            right.astype(float), equal_weights(n), keys, estimand="knowledge"
+            right.astype(float), equal_weights(n), keys, population="knowledge"
         )
         assert "few-groups" not in estimates[0].flags
         truth = truth_over_banks(shift, 2 / 3 * np.sqrt(FACTS))
@@ -64,15 +64,15 @@ def test_knowledge_intervals_hold_with_strong_disjoint_clusters() -> None:
     keys = SharedKeys(n, np.arange(n), np.arange(n) // size)
     truth = truth_over_banks(0.5, 2.5)
     held = {
-        estimand: np.mean(
+        population: np.mean(
             [
                 estimate.low <= truth <= estimate.high
                 for estimate in mean_estimates(
-                    right.astype(float), equal_weights(n), keys, estimand=estimand
+                    right.astype(float), equal_weights(n), keys, population=population
                 )
             ]
         )
-        for estimand in ("bank", "knowledge")
+        for population in ("bank", "knowledge")
     }
     assert 0.93 <= held["knowledge"] <= 0.97
     assert held["bank"] < 0.85
@@ -91,7 +91,7 @@ def test_bank_intervals_hold_the_mean_over_forms_of_one_bank() -> None:
             0.3 + ease[rng.integers(0, n_facts, (2_000_000, FACTS))].sum(axis=1) * 2 / 3
         ).mean()
     )
-    estimates = mean_estimates(right, equal_weights(n), SharedKeys.none(n), estimand="bank")
+    estimates = mean_estimates(right, equal_weights(n), SharedKeys.none(n), population="bank")
     held = np.mean([estimate.low <= truth <= estimate.high for estimate in estimates])
     assert 0.93 <= held <= 0.97
 

@@ -65,7 +65,7 @@ def the_truth() -> Calibration:
     rng = np.random.default_rng(1)
     parts = [confident(rng, 3_000, 1, 9_000)[:2] for _ in range(100)]
     confidence, scores = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return calibrate(confidence, scores, n_draws=2)
+    return calibrate(confidence, scores, n_resamples=2)
 
 
 @pytest.mark.parametrize("samples", [1, 3])
@@ -77,7 +77,7 @@ def test_calibration_intervals_hold_the_truth(samples: int) -> None:
     held = dict.fromkeys((*FIGURES, *SUMS, *FLAT), 0)
     for seed in range(2_000):
         confidence, scores, unit, keys = confident(rng, 300, samples, 900)
-        found = calibrate(confidence, scores, unit=unit, keys=keys, n_draws=300, seed=seed)
+        found = calibrate(confidence, scores, unit=unit, keys=keys, n_resamples=300, seed=seed)
         for name in held:
             interval = getattr(found, name)
             held[name] += interval.low <= getattr(truth, name).value <= interval.high
@@ -121,8 +121,8 @@ def test_strata_that_mean_nothing_are_accused_about_five_times_in_a_hundred(over
             keys = SharedKeys(240, np.arange(240), passage)
             ease, strata = rng.normal(size=(60, 5))[passage], passage % 4
         values = (rng.random((240, 5)) < logistic(1.5 * ease)).astype(float)
-        wrong += check_dimension(values, strata, keys=keys, n_draws=99, seed=seed).p <= 0.05
-        naive += check_dimension(values, strata, n_draws=99, seed=seed).p <= 0.05
+        wrong += check_dimension(values, strata, keys=keys, n_resamples=99, seed=seed).p <= 0.05
+        naive += check_dimension(values, strata, n_resamples=99, seed=seed).p <= 0.05
     assert 0.02 <= wrong / 2_000 <= 0.065
     if not overlap:
         assert naive / 2_000 > 0.1
@@ -136,11 +136,11 @@ def test_even_positions_are_accused_about_five_times_in_a_hundred() -> None:
     for _ in range(2_000):
         _facts, keys = composed(rng, 200, 2_000)
         unit = np.repeat(np.arange(200), 3)
-        gold, lure = rng.integers(0, 4, 200)[unit], rng.integers(0, 4, 200)[unit]
+        answer_key, lure = rng.integers(0, 4, 200)[unit], rng.integers(0, 4, 200)[unit]
         chosen = np.where(rng.random(600) < 0.8, lure, rng.integers(0, 4, 600))
-        scores, k = (chosen == gold).astype(float), np.full(600, 4)
-        found = position_bias(scores, gold, chosen, k, unit=unit, keys=keys)
-        alone = position_bias(scores, gold, chosen, k)
+        scores, k = (chosen == answer_key).astype(float), np.full(600, 4)
+        found = position_bias(scores, answer_key, chosen, k, unit=unit, keys=keys)
+        alone = position_bias(scores, answer_key, chosen, k)
         wrong += [test.p <= 0.05 for test in (found.accuracy, found.choice, found.error)]
         naive += [test.p <= 0.05 for test in (alone.accuracy, alone.choice, alone.error)]
     assert (wrong / 2_000 >= 0.03).all(), wrong

@@ -43,37 +43,37 @@ def codes(values: Floats) -> NDArray[np.int64]:
 
 
 STATISTICS: dict[str, Callable[[Floats], object]] = {
-    "subsamples": lambda v: stats.subsample_stability(v, codes(v), n_draws=3, k=9),
-    "bootstrap ranks": lambda v: stats.bootstrap_stability(v, n_draws=3, k=1),
+    "subsamples": lambda v: stats.subsample_stability(v, codes(v), n_resamples=3, k=9),
+    "bootstrap ranks": lambda v: stats.bootstrap_stability(v, n_resamples=3, k=1),
     "weighted ranks": lambda v: stats.bootstrap_stability(
-        v, n_draws=3, weighting=stats_intervals.group_weights(codes(v))
+        v, n_resamples=3, weighting=stats_intervals.group_weights(codes(v))
     ),
     "bootstrap": lambda v: stats_resampling.bootstrap_means(
-        v, strata=codes(v), clusters=np.arange(len(v)) // 2, n_draws=5
+        v, strata=codes(v), clusters=np.arange(len(v)) // 2, n_resamples=5
     ),
-    "sign flips": lambda v: stats_comparisons.sign_flip_p(v, codes(v), n_draws=5),
+    "sign flips": lambda v: stats_comparisons.sign_flip_p(v, codes(v), n_resamples=5),
     "discrimination": lambda v: stats.discriminate(v, codes(v), k=9),
     "shares": lambda v: stats.discriminate_shares(v.T, np.arange(len(v)), k=2),
     "items": lambda v: stats_items.describe_items(
-        v, answers=np.full(v.shape, -1), gold=np.zeros(len(v), dtype=np.int64)
+        v, answers=np.full(v.shape, -1), answer_key=np.zeros(len(v), dtype=np.int64)
     ),
     "keys": lambda v: stats_items.describe_keys(
         v, stats_clusters.SharedKeys(len(v), np.arange(len(v)), codes(v)), fewest_units=1
     ),
     "response": lambda v: stats_items.fit_two_parameter(v, most_iterations=3),
-    "dimension": lambda v: stats_factors.check_dimension(v, codes(v), n_draws=3),
+    "dimension": lambda v: stats_factors.check_dimension(v, codes(v), n_resamples=3),
     "alpha": lambda v: stats_agreement.krippendorff_alpha(
-        np.nan_to_num(v * 2, nan=-1).astype(int), "ordinal", n_draws=3
+        np.nan_to_num(v * 2, nan=-1).astype(int), "ordinal", n_resamples=3
     ),
     "AC1": lambda v: stats_agreement.agreement(
-        np.nan_to_num(v * 2, nan=-1).astype(int), "Gwet AC1", n_draws=3
+        np.nan_to_num(v * 2, nan=-1).astype(int), "Gwet AC1", n_resamples=3
     ),
     "repeats": lambda v: [
         stats_power.pass_at_k(v[:, None, :], 2),
         stats_power.consistency(v[:, None, :]),
         stats_power.surest_at_k(v[:, None, :], v[:, None, :], 2),
         stats_power.majority_at_k(
-            v[:, None, :], np.zeros(v[:, None, :].shape, dtype=int), 2, n_draws=2
+            v[:, None, :], np.zeros(v[:, None, :].shape, dtype=int), 2, n_resamples=2
         ),
         stats_power.split_variance(v),
         stats_power.chance_correlation(v, v[::-1]),
@@ -81,12 +81,12 @@ STATISTICS: dict[str, Callable[[Floats], object]] = {
 }
 COLUMNS: dict[str, Callable[[Floats, Floats], object]] = {
     "mcnemar": stats_comparisons.mcnemar,
-    "sign flip": lambda a, b: stats_comparisons.sign_flip(a, b, n_draws=5),
-    "calibration": lambda a, b: stats_calibration.calibrate(a, b, binning="equal mass", n_draws=3),
+    "sign flip": lambda a, b: stats_comparisons.sign_flip(a, b, n_resamples=5),
+    "calibration": lambda a, b: stats_calibration.calibrate(a, b, binning="equal mass", n_resamples=3),
     "length": lambda a, b: stats_factors.length_effect(a, b, np.arange(len(a)) // 2),
     "kappa": lambda a, b: stats_agreement.cohen_kappa(
         np.nan_to_num(a * 2, nan=-1).astype(int), np.nan_to_num(b * 2, nan=-1).astype(int),
-        n_draws=3,
+        n_resamples=3,
     ),
     "position": lambda a, b: stats_items.position_bias(
         a, np.arange(len(a)) % 3, np.nan_to_num(b * 2, nan=-1).astype(int), np.full(len(a), 3)
@@ -124,9 +124,9 @@ def test_any_whole_table_is_ranked(values: Floats) -> None:
         spread = stats_estimates.measure_spread(
             values, stats_intervals.equal_weights(n), keys, "bank"
         )
-        joint = stats_ranks.rank_jointly(spread, n_draws=20)
+        joint = stats_ranks.rank_jointly(spread, n_resamples=20)
         assert all(1 <= each.low <= each.high <= m for each in joint.intervals)
-        assert stats_ranks.best_group(joint.better)
+        assert stats_ranks.top_group(joint.better)
         tiers = stats_ranks.tiers(joint.better)
         assert [place for low, high in tiers for place in range(low, high + 1)] == list(range(m))
         stats_power.separations(spread)

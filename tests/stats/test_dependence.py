@@ -147,14 +147,14 @@ def test_what_binning_leaves_changes_by_its_parts() -> None:
 def test_copies_of_answers_leave_calibration_as_it_was(shared: str) -> None:
     """Of 80 answers, and of three copies of each: the same groups and the same intervals."""
     confidence, scores = stated(3, 80)
-    once = calibrate(confidence, scores, n_draws=4_000)
+    once = calibrate(confidence, scores, n_resamples=4_000)
     many = np.repeat(np.arange(80), COPIES)
     if shared == "item":
-        thrice = calibrate(confidence[many], scores[many], unit=many, n_draws=4_000)
+        thrice = calibrate(confidence[many], scores[many], unit=many, n_resamples=4_000)
     else:
         keys = SharedKeys(240, np.arange(240), many)
         thrice = calibrate(
-            confidence[many], scores[many], unit=np.arange(240), keys=keys, n_draws=4_000
+            confidence[many], scores[many], unit=np.arange(240), keys=keys, n_resamples=4_000
         )
     assert thrice.groups == pytest.approx(once.groups)
     for name in ("over_confidence", "brier", "uncertainty", "within_bins", "auroc", "risk_area"):
@@ -166,7 +166,7 @@ def test_copies_of_answers_leave_calibration_as_it_was(shared: str) -> None:
             name
         )
     assert thrice.ece_by_chance == pytest.approx(once.ece_by_chance, rel=0.15)
-    naive = calibrate(confidence[many], scores[many], n_draws=2)
+    naive = calibrate(confidence[many], scores[many], n_resamples=2)
     assert all(a.low <= b.low for a, b in zip(thrice.bins, naive.bins, strict=True))
     assert naive.over_confidence.low > thrice.over_confidence.low
 
@@ -196,11 +196,11 @@ def test_copies_of_replies_leave_positions_as_they_were() -> None:
     """Three copies treble Pearson's chi-square, and its design effect is three: p stays, but for
     what a covariance from 300 groups leaves open."""
     rng = np.random.default_rng(5)
-    gold, chosen = rng.integers(0, 4, 300), rng.choice(4, 300, p=[0.31, 0.23, 0.23, 0.23])
-    k, scores = np.full(300, 4), (gold == chosen).astype(float)
-    once = position_bias(scores, gold, chosen, k)
+    answer_key, chosen = rng.integers(0, 4, 300), rng.choice(4, 300, p=[0.31, 0.23, 0.23, 0.23])
+    k, scores = np.full(300, 4), (answer_key == chosen).astype(float)
+    once = position_bias(scores, answer_key, chosen, k)
     many = np.repeat(np.arange(300), COPIES)
-    thrice = position_bias(scores[many], gold[many], chosen[many], k[many], unit=many)
+    thrice = position_bias(scores[many], answer_key[many], chosen[many], k[many], unit=many)
     for name in ("accuracy", "choice", "error"):
         first, second = getattr(once, name), getattr(thrice, name)
         assert second.chi_square == pytest.approx(COPIES * first.chi_square), name
@@ -221,15 +221,15 @@ def test_whole_groups_are_exchanged_where_they_lie_in_one_stratum() -> None:
     five times as much."""
     values = profiles(np.random.default_rng(6), 60, 0.2)
     strata, many = np.arange(60) % 4, np.repeat(np.arange(60), 5)
-    once = check_dimension(values, strata, n_draws=999)
+    once = check_dimension(values, strata, n_resamples=999)
     keys = SharedKeys(300, np.arange(300), many)
-    grouped = check_dimension(values[many], strata[many], keys=keys, n_draws=999)
+    grouped = check_dimension(values[many], strata[many], keys=keys, n_resamples=999)
     assert (once.chance, grouped.chance) == ("items", "groups")
     assert grouped.groups == pytest.approx(60)
     assert grouped.interaction == pytest.approx(once.interaction)
     assert grouped.by_chance == pytest.approx(once.by_chance, rel=0.05)
     assert grouped.p == pytest.approx(once.p, abs=0.05)
-    assert check_dimension(values[many], strata[many], n_draws=999).p < grouped.p
+    assert check_dimension(values[many], strata[many], n_resamples=999).p < grouped.p
 
 
 def test_overlapping_keys_leave_nothing_to_exchange() -> None:
@@ -240,7 +240,7 @@ def test_overlapping_keys_leave_nothing_to_exchange() -> None:
     unit = np.repeat(np.arange(n), 2)
     keys = SharedKeys(n, unit, (unit + np.tile([0, 1], n)) % n)
     found = check_dimension(values, strata, keys=keys)
-    assert (found.chance, found.n_draws) == ("shared pairs", 0)
+    assert (found.chance, found.n_resamples) == ("shared pairs", 0)
     left = values - values.mean(axis=0)
     left = left - left.mean(axis=1, keepdims=True)
     inside = (strata[:, None] == np.arange(4)) / 50 - 1 / n

@@ -26,7 +26,7 @@ def test_own_profiles_are_found() -> None:
     found = check_dimension(table(1, 0.8), STRATA)
     assert found.p < 0.01
     assert found.corrected > found.by_chance
-    assert (found.n_units, found.n_strata, found.n_draws, found.seed) == (200, 3, 500, 0)
+    assert (found.n_units, found.n_strata, found.n_resamples, found.seed) == (200, 3, 500, 0)
 
 
 def test_the_interaction_is_what_additive_means_leave() -> None:
@@ -37,18 +37,18 @@ def test_the_interaction_is_what_additive_means_leave() -> None:
     left = means - means.mean(axis=1, keepdims=True)
     left -= weights @ left
     expected = np.sqrt(weights @ (left**2).mean(axis=1))
-    assert check_dimension(values, STRATA, n_draws=5).interaction == pytest.approx(expected)
+    assert check_dimension(values, STRATA, n_resamples=5).interaction == pytest.approx(expected)
 
 
 def test_without_own_profiles_one_in_twenty_is_found() -> None:
-    p = [check_dimension(table(seed, 0.0), STRATA, n_draws=99).p for seed in range(200)]
+    p = [check_dimension(table(seed, 0.0), STRATA, n_resamples=99).p for seed in range(200)]
     assert 0.015 <= np.mean(np.array(p) <= 0.05) <= 0.1
 
 
 def test_missing_cells_leave_their_items_out() -> None:
     values = table(3, 0.0)
     values[:10, 0] = np.nan
-    assert check_dimension(values, STRATA, n_draws=5).n_units == 190
+    assert check_dimension(values, STRATA, n_resamples=5).n_units == 190
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_all_alike_shows_nothing() -> None:
     found = check_dimension(np.ones((6, 3)), np.array([0, 0, 0, 1, 1, 1]))
     assert (found.interaction, found.p) == (0.0, 1.0)
     with pytest.raises(BadUsage):
-        check_dimension(np.ones((6, 3)), np.zeros(6, dtype=int), n_draws=0)
+        check_dimension(np.ones((6, 3)), np.zeros(6, dtype=int), n_resamples=0)

@@ -142,7 +142,7 @@ def test_shared_facts_make_a_range_less_telling() -> None:
     keys = SharedKeys(240, np.arange(240), np.arange(240) // 4)
     strata = np.zeros(240, dtype=int)
     (shared,) = discriminate(values, strata, keys=keys)
-    (naive,) = discriminate(values, strata, keys=keys, estimand="bank")
+    (naive,) = discriminate(values, strata, keys=keys, population="bank")
     assert shared.noise == pytest.approx(2 * naive.noise, rel=0.02)
 
 

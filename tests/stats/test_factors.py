@@ -197,11 +197,11 @@ def test_turned_round_the_effect_is_the_other_way(seed: int, missing: float) -> 
         [np.empty((4, 0)), np.empty((4, 0))],
     ],
 )
-@pytest.mark.parametrize("estimand", ["bank", "knowledge"])
-def test_degenerate_input_is_answered(levels: list[Floats], estimand: str) -> None:
+@pytest.mark.parametrize("population", ["bank", "knowledge"])
+def test_degenerate_input_is_answered(levels: list[Floats], population: str) -> None:
     n = len(levels[0])
     found = analyse_factor(levels, SharedKeys(n, np.arange(n), np.zeros(n, dtype=int)),
-                           estimand=estimand)  # fmt: skip
+                           population=population)  # fmt: skip
     for effect in found.effects:
         assert effect.change.low <= effect.change.value <= effect.change.high
         assert 0.0 <= effect.p <= 1.0
@@ -210,7 +210,7 @@ def test_degenerate_input_is_answered(levels: list[Floats], estimand: str) -> No
 
 def test_the_same_gain_on_every_item_is_told_by_its_sign_alone() -> None:
     """Ten items, each from wrong to right: p = 2 / 2^10, as a sign test says."""
-    found = analyse_factor([np.zeros((10, 1)), np.ones((10, 1))], NONE(10), estimand="bank")
+    found = analyse_factor([np.zeros((10, 1)), np.ones((10, 1))], NONE(10), population="bank")
     assert found.effects[0].p == pytest.approx(2 / 2**10)
     assert found.by_model[0].p == pytest.approx(2 / 2**10)
     assert "no-spread" in found.effects[0].change.flags

@@ -42,25 +42,25 @@ def graded(rng: np.random.Generator, n: int, m: int) -> Floats:
 
 def a_pair(rng: np.random.Generator) -> float:
     first, second = graded(rng, 60, 2).T
-    return compare_pair(first, second, SharedKeys.none(60), estimand="bank").p
+    return compare_pair(first, second, SharedKeys.none(60), population="bank").p
 
 
 def a_pair_in_clusters(rng: np.random.Generator) -> float:
     cluster = np.repeat(np.arange(40), 3)
     first, second = (graded(rng, 120, 2) + 0.1 * rng.standard_normal((40, 2))[cluster]).T
     keys = SharedKeys(120, np.arange(120), cluster)
-    return compare_pair(first, second, keys, estimand="knowledge").p
+    return compare_pair(first, second, keys, population="knowledge").p
 
 
 def an_effect(rng: np.random.Generator) -> float:
     values = graded(rng, 80, 2)
-    found = analyse_factor([values[:, :1], values[:, 1:]], SharedKeys.none(80), estimand="bank")
+    found = analyse_factor([values[:, :1], values[:, 1:]], SharedKeys.none(80), population="bank")
     return found.effects[0].p
 
 
 def an_interaction(rng: np.random.Generator) -> float:
     values = graded(rng, 80, 6)
-    found = analyse_factor([values[:, :3], values[:, 3:]], SharedKeys.none(80), estimand="bank")
+    found = analyse_factor([values[:, :3], values[:, 3:]], SharedKeys.none(80), population="bank")
     return found.interaction.p
 
 
@@ -83,7 +83,7 @@ def a_filter(rng: np.random.Generator) -> float:
     values, is_filtered = graded(rng, 120, 4), np.arange(120) < 60
     own = np.array([True, False, False, False])
     keys = SharedKeys.none(120)
-    return filter_bias(values, is_filtered, ~is_filtered, own, keys, estimand="bank").p
+    return filter_bias(values, is_filtered, ~is_filtered, own, keys, population="bank").p
 
 
 CONTINUOUS: dict[str, Test] = {
@@ -117,11 +117,11 @@ def a_mid_p(rng: np.random.Generator) -> float:
 
 def a_pair_of_accuracies(rng: np.random.Generator) -> float:
     first, second = binary(rng, 120, 2).T
-    return compare_pair(first, second, SharedKeys.none(120), estimand="bank").p
+    return compare_pair(first, second, SharedKeys.none(120), population="bank").p
 
 
 def flipped_signs(rng: np.random.Generator) -> float:
-    return sign_flip(*binary(rng, 60, 2).T, n_draws=999, seed=int(rng.integers(2**31))).p
+    return sign_flip(*binary(rng, 60, 2).T, n_resamples=999, seed=int(rng.integers(2**31))).p
 
 
 def groups_of_one_mean(rng: np.random.Generator) -> float:
@@ -130,7 +130,7 @@ def groups_of_one_mean(rng: np.random.Generator) -> float:
 
 def strata_that_mean_nothing(rng: np.random.Generator) -> float:
     found = check_dimension(
-        binary(rng, 60, 4), np.arange(60) % 3, n_draws=199, seed=int(rng.integers(2**31))
+        binary(rng, 60, 4), np.arange(60) % 3, n_resamples=199, seed=int(rng.integers(2**31))
     )
     return found.p
 
@@ -141,16 +141,16 @@ def two_shares(rng: np.random.Generator) -> float:
 
 
 def positions(rng: np.random.Generator) -> float:
-    gold = rng.integers(0, 4, 240)
-    chosen = np.where(rng.random(240) < 0.6, gold, (gold + rng.integers(1, 4, 240)) % 4)
-    found = position_bias((chosen == gold).astype(float), gold, chosen, np.full(240, 4))
+    answer_key = rng.integers(0, 4, 240)
+    chosen = np.where(rng.random(240) < 0.6, answer_key, (answer_key + rng.integers(1, 4, 240)) % 4)
+    found = position_bias((chosen == answer_key).astype(float), answer_key, chosen, np.full(240, 4))
     return found.accuracy.p
 
 
 def calibrated(rng: np.random.Generator) -> float:
     stated = rng.uniform(0.3, 0.95, 200)
     right = (rng.random(200) < stated).astype(float)
-    return calibrate(stated, right, n_draws=199, seed=int(rng.integers(2**31))).ece_p
+    return calibrate(stated, right, n_resamples=199, seed=int(rng.integers(2**31))).ece_p
 
 
 DISCRETE: dict[str, Test] = {

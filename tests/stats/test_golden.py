@@ -52,24 +52,24 @@ def everything() -> dict[str, Any]:
     keys = stats.SharedKeys(N_ITEMS, np.arange(N_ITEMS), np.arange(N_ITEMS) // 4)
     weights = stats_intervals.equal_weights(N_ITEMS)
     spread = stats_estimates.measure_spread(values, weights, keys, "knowledge")
-    ranking, joint = stats_ranks.rank_all(spread), stats_ranks.rank_jointly(spread, n_draws=500)
+    ranking, joint = stats_ranks.rank_all(spread), stats_ranks.rank_jointly(spread, n_resamples=500)
     answers = np.where(scores == 1.0, 0, 1 + np.arange(N_ITEMS)[:, None, None] % 3)
     confidence = (values[:, 0] + 1.0) / 2.5
     response = stats_items.fit_two_parameter(values)
     found = {
-        "means": stats_estimates.mean_estimates(values, weights, keys, estimand="knowledge"),
+        "means": stats_estimates.mean_estimates(values, weights, keys, population="knowledge"),
         "bootstrap": stats_resampling.bootstrap_means(
-            values, clusters=np.arange(N_ITEMS) // 4, n_draws=200
+            values, clusters=np.arange(N_ITEMS) // 4, n_resamples=200
         ),
         "comparisons": ranking.comparisons,
         "joint": [joint.p.tolist(), joint.intervals],
-        "stability": stats_stability.subsample_stability(values, strata, k=3, n_draws=100),
-        "resampled": stats_stability.bootstrap_stability(values, strata, k=3, n_draws=100),
+        "stability": stats_stability.subsample_stability(values, strata, k=3, n_resamples=100),
+        "resampled": stats_stability.bootstrap_stability(values, strata, k=3, n_resamples=100),
         "resolution": stats_power.resolution_after(spread),
         "planned": stats_power.resolution_before(N_ITEMS, stats_power.Assumed(), samples=N_SAMPLES),
         "separations": stats_power.separations(spread),
         "mcnemar": stats_comparisons.mcnemar(scores[:, 0, 0], scores[:, 4, 0]),
-        "sign flip": stats_comparisons.sign_flip(values[:, 0], values[:, 4], n_draws=500),
+        "sign flip": stats_comparisons.sign_flip(values[:, 0], values[:, 4], n_resamples=500),
         "split": stats_power.split_variance(scores[:, 0]),
         "pass at 2": stats_power.pass_at_k(scores, 2).mean(axis=0).tolist(),
         "majority": stats_power.majority_scores(scores, answers).mean(axis=0).tolist(),
@@ -77,9 +77,9 @@ def everything() -> dict[str, Any]:
         "items": stats_items.describe_items(values)[:5],
         "keys": stats_items.describe_keys(values, keys)[:5],
         "response": [response.slope[:5].tolist(), response.skill.tolist()],
-        "dimension": stats_factors.check_dimension(values, strata, n_draws=100),
-        "agreement": stats_agreement.krippendorff_alpha(answers[:, 0], n_draws=100),
-        "calibration": stats_calibration.calibrate(confidence, scores[:, 0, 0], n_draws=100),
+        "dimension": stats_factors.check_dimension(values, strata, n_resamples=100),
+        "agreement": stats_agreement.krippendorff_alpha(answers[:, 0], n_resamples=100),
+        "calibration": stats_calibration.calibrate(confidence, scores[:, 0, 0], n_resamples=100),
         "judged": stats_agreement.correct_judged_rate(
             scores[:20, 0, 0], scores[:20, 0, 1], scores[20:, 0, 1]
         ),

@@ -83,16 +83,18 @@ def test_the_strongs_wrong_answer_is_named() -> None:
     values = np.vstack([values, np.zeros((1, 9))])
     answers = np.where(values == 1.0, 0, 1)
     answers[-1, -3:] = 2
-    found = describe_items(values, answers=answers, gold=np.zeros(10, dtype=int))[-1]
+    found = describe_items(values, answers=answers, answer_key=np.zeros(10, dtype=int))[-1]
     assert (found.distractor, found.distractor_share) == (2, 1.0)
     assert found.flags == ("nearly-all-wrong", "strong-distractor")
     twice = np.stack([answers, np.where(np.arange(9) > 6, answers, 1)], axis=2)
-    several = describe_items(values, answers=twice, gold=np.zeros(10, dtype=int))[-1]
+    several = describe_items(values, answers=twice, answer_key=np.zeros(10, dtype=int))[-1]
     assert (several.distractor, several.distractor_share) == (2, 5 / 6)
     texts = np.where(answers == 2, 2_000_000_000, answers)
-    free = describe_items(values, answers=texts, gold=np.zeros(10, dtype=int))[-1]
+    free = describe_items(values, answers=texts, answer_key=np.zeros(10, dtype=int))[-1]
     assert (free.distractor, free.distractor_share) == (2_000_000_000, 1.0)
-    unread = describe_items(values, answers=np.full((10, 9), -1), gold=np.zeros(10, dtype=int))[-1]
+    unread = describe_items(
+        values, answers=np.full((10, 9), -1), answer_key=np.zeros(10, dtype=int)
+    )[-1]
     assert unread.distractor == -1
 
 
@@ -108,7 +110,7 @@ def test_few_respondents_accuse_nobody() -> None:
 )
 def test_degenerate_tables_are_answered(values: Floats) -> None:
     answers = np.full(values.shape, -1)
-    found = describe_items(values, answers=answers, gold=np.zeros(len(values), dtype=int))
+    found = describe_items(values, answers=answers, answer_key=np.zeros(len(values), dtype=int))
     assert len(found) == len(values)
     assert all(np.isnan(each.discrimination) for each in found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from proofstone.stats.ratios import MadeOf, draw_ratios, estimate_together
+from proofstone.stats.ratios import MadeOf, bootstrap_ratios, estimate_together
 
 N = 200
 
@@ -20,7 +20,7 @@ def test_a_difference_of_shares_of_the_same_clusters_has_the_paired_error() -> N
     rng = np.random.default_rng(1)
     common = rng.uniform(0.0, 0.5, N)
     tops = np.stack([common + rng.uniform(0, 0.1, N), common + rng.uniform(0, 0.1, N)], axis=1)
-    drawn = draw_ratios(tops, np.ones((N, 2)), n_draws=4000)
+    drawn = bootstrap_ratios(tops, np.ones((N, 2)), n_resamples=4000)
     (found,) = estimate_together(drawn, [difference(0, 1)])
     by_cluster = tops[:, 0] - tops[:, 1]
     assert found.value == pytest.approx(by_cluster.mean())
@@ -34,7 +34,7 @@ def test_several_at_once_are_wider_and_a_copy_makes_nothing_wider() -> None:
     """The largest of many deviations is larger; of one number twice it is the same."""
     rng = np.random.default_rng(2)
     tops = rng.uniform(0, 1, (N, 8))
-    drawn = draw_ratios(tops, np.ones((N, 8)), n_draws=4000)
+    drawn = bootstrap_ratios(tops, np.ones((N, 8)), n_resamples=4000)
     alone, twice = (estimate_together(drawn, [difference(1, 0)] * times)[0] for times in (1, 2))
     many = estimate_together(drawn, [difference(place, 0) for place in range(1, 8)])[0]
     assert twice.high == pytest.approx(alone.high)
@@ -51,7 +51,7 @@ def test_all_intervals_together_hold_the_truth_as_often_as_they_say() -> None:
         common = rng.uniform(-0.2, 0.2, (60, 1))
         chance = np.clip(np.array([0.5, 0.6, 0.5, 0.4]) + common, 0, 1)
         tops = rng.binomial(5, chance).astype(np.float64)
-        drawn = draw_ratios(tops, np.full((60, 4), 5.0), n_draws=400, seed=sample)
+        drawn = bootstrap_ratios(tops, np.full((60, 4), 5.0), n_resamples=400, seed=sample)
         made = [difference(place, 0) for place in (1, 2, 3)]
         found = estimate_together(drawn, made, confidence=0.9)
         truth = (0.1, 0.0, -0.1)
@@ -63,15 +63,15 @@ def test_what_no_draw_moves_and_what_nothing_counts_in() -> None:
     """Alike everywhere: off by as much as Wilson leaves to two shares at an end. Over nothing there
     is no value; over one cluster there is one, within its bounds."""
     same = np.ones((50, 2))
-    (found,) = estimate_together(draw_ratios(same, same), [difference(0, 1)])
+    (found,) = estimate_together(bootstrap_ratios(same, same), [difference(0, 1)])
     wilson = 1.96**2 / (50 + 1.96**2)
     widened = 2.0096 / 1.96  # t on 49 degrees
     assert (found.value, "no-spread" in found.flags) == (0.0, True)
     assert found.high == pytest.approx(np.sqrt(2) * wilson * widened, rel=0.01)
     nothing = np.stack([np.ones(50), np.zeros(50)], axis=1)
-    (found,) = estimate_together(draw_ratios(nothing, nothing), [difference(0, 1)])
+    (found,) = estimate_together(bootstrap_ratios(nothing, nothing), [difference(0, 1)])
     assert (np.isnan(found.value), found.n) == (True, 0)
     one = np.array([[1.0, 0.0]])
-    (found,) = estimate_together(draw_ratios(one, np.ones((1, 2))), [difference(0, 1)])
+    (found,) = estimate_together(bootstrap_ratios(one, np.ones((1, 2))), [difference(0, 1)])
     assert (found.value, found.low, found.high) == (1.0, -1.0, 1.0)
     assert found.made_by == "none"

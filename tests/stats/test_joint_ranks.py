@@ -12,7 +12,7 @@ from scipy.stats import studentized_range
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, measure_spread
 from proofstone.stats.intervals import equal_weights
-from proofstone.stats.ranks import RankInterval, best_group, rank_all, rank_jointly, tiers
+from proofstone.stats.ranks import RankInterval, rank_all, rank_jointly, tiers, top_group
 
 Floats = NDArray[np.float64]
 
@@ -26,10 +26,10 @@ def test_a_single_pair_is_the_paired_t_test() -> None:
     """One pair, nothing to correct for: the p-value of `rank_all`, up to the draws."""
     rng = np.random.default_rng(2)
     spread = spread_of((rng.random((80, 2)) < [0.6, 0.45]).astype(float))
-    joint = rank_jointly(spread, n_draws=40_000)
+    joint = rank_jointly(spread, n_resamples=40_000)
     (pair,) = rank_all(spread).comparisons
     assert joint.p[0, 1] == pytest.approx(pair.p, abs=0.01)
-    assert (joint.made_by, joint.n_draws) == ("max-t", 40_000)
+    assert (joint.made_by, joint.n_resamples) == ("max-t", 40_000)
 
 
 def test_independent_means_of_equal_variance_are_tukeys() -> None:
@@ -45,7 +45,7 @@ def test_independent_means_of_equal_variance_are_tukeys() -> None:
     orthogonal = np.linalg.qr(noise)[0][:, 1:]
     means = np.array([0.5, 0.52, 0.55, 0.6, 0.43])
     spread = spread_of(means + orthogonal)
-    joint = rank_jointly(spread, n_draws=60_000, seed=1)
+    joint = rank_jointly(spread, n_resamples=60_000, seed=1)
     error = 1.0 / np.sqrt((n - 1) * n)
     q = (means.max() - means.min()) / error
     assert joint.p[3, 4] == pytest.approx(studentized_range.sf(q, m, n - 1), abs=0.01)
@@ -58,7 +58,7 @@ def test_p_values_stand_between_one_test_and_holm(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     values = (rng.random((60, m)) < np.linspace(0.3, 0.7, m)).astype(float)
     spread = spread_of(values)
-    joint = rank_jointly(spread, n_draws=4_000, seed=seed)
+    joint = rank_jointly(spread, n_resamples=4_000, seed=seed)
     for pair in rank_all(spread).comparisons:
         p = joint.p[pair.first, pair.second]
         noise = 4.0 * np.sqrt(pair.p_holm * max(1.0 - pair.p_holm, 0.0) / 4_000) + 0.002
@@ -96,7 +96,7 @@ def test_the_seed_decides() -> None:
 def test_many_pairs_go_through_in_blocks() -> None:
     """120 respondents are 7,140 pairs: 560 draws are held at a time, and all are counted."""
     values = np.random.default_rng(0).random((20, 120))
-    joint = rank_jointly(spread_of(values), n_draws=600)
+    joint = rank_jointly(spread_of(values), n_resamples=600)
     assert joint.p.min() >= 1 / 601
 
 
@@ -105,10 +105,10 @@ def test_tiers_are_cut_where_all_above_beat_all_below() -> None:
     better = np.zeros((4, 4), dtype=bool)
     better[:2, 2:] = True
     assert tiers(better) == ((0, 1), (2, 3))
-    assert best_group(better) == (0, 1)
+    assert top_group(better) == (0, 1)
     better[1, 2] = False
     assert tiers(better) == ((0, 3),)
-    assert best_group(better) == (0, 1)
+    assert top_group(better) == (0, 1)
     assert tiers(np.zeros((0, 0), dtype=bool)) == ()
     assert tiers(np.zeros((1, 1), dtype=bool)) == ((0, 0),)
     assert tiers(np.triu(np.ones((3, 3), dtype=bool), 1)) == ((0, 0), (1, 1), (2, 2))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from proofstone.records.runs import Estimand, Estimate
+from proofstone.records.runs import Estimate, Population
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates, measure_spread
 from proofstone.stats.intervals import (
@@ -22,7 +22,7 @@ from proofstone.stats.intervals import (
 )
 
 Floats = NDArray[np.float64]
-BOTH: tuple[Estimand, ...] = ("bank", "knowledge")
+BOTH: tuple[Population, ...] = ("bank", "knowledge")
 
 
 def column(values: list[float]) -> Floats:
@@ -34,32 +34,34 @@ def keys_of(n: int, edges: list[tuple[int, int]]) -> SharedKeys:
     return SharedKeys(n, both[:, 0].copy(), both[:, 1].copy())
 
 
-def one(values: list[float], edges: list[tuple[int, int]], estimand: Estimand) -> Estimate:
+def one(values: list[float], edges: list[tuple[int, int]], population: Population) -> Estimate:
     keys = keys_of(len(values), edges)
-    return mean_estimates(column(values), equal_weights(len(values)), keys, estimand=estimand)[0]
+    return mean_estimates(column(values), equal_weights(len(values)), keys, population=population)[
+        0
+    ]
 
 
 def bounds(estimate: Estimate) -> tuple[float, float]:
     return round(100 * estimate.low, 1), round(100 * estimate.high, 1)
 
 
-@pytest.mark.parametrize("estimand", BOTH)
+@pytest.mark.parametrize("population", BOTH)
 def test_independent_right_or_wrong_items_have_the_plain_wilson_interval(
-    estimand: Estimand,
+    population: Population,
 ) -> None:
     """81 of 263 is Newcombe's (1998) example: 25.5 to 36.6."""
-    estimate = one([1.0] * 81 + [0.0] * 182, [], estimand)
+    estimate = one([1.0] * 81 + [0.0] * 182, [], population)
     assert bounds(estimate) == (25.5, 36.6)
     assert estimate.made_by == "Wilson"
     assert estimate.effective_n == pytest.approx(263)
-    assert bounds(one([1.0] * 9 + [0.0] * 51, [], estimand)) == (8.1, 26.1)
+    assert bounds(one([1.0] * 9 + [0.0] * 51, [], population)) == (8.1, 26.1)
 
 
 def test_each_estimand_says_what_it_is_of_and_what_was_drawn() -> None:
     """Clusters only where items share a key, and only where keys count as sampled."""
-    bank, knowledge = (one([1.0, 0.0, 1.0], [(0, 1), (1, 1)], estimand) for estimand in BOTH)
-    assert (bank.estimand, bank.resampled) == ("this bank", "items")
-    assert (knowledge.estimand, knowledge.resampled) == ("knowledge like this bank's", "clusters")
+    bank, knowledge = (one([1.0, 0.0, 1.0], [(0, 1), (1, 1)], population) for population in BOTH)
+    assert (bank.population, bank.resampled) == ("this bank", "items")
+    assert (knowledge.population, knowledge.resampled) == ("knowledge like this bank's", "clusters")
     assert one([1.0, 0.0, 1.0], [], "knowledge").resampled == "items"
 
 
@@ -73,7 +75,7 @@ def test_equal_disjoint_clusters_have_cr1s_variance() -> None:
     expected = 4 / 3 * sum(each**2 for each in cluster_sums) / 8**2
     assert spread.variances()[0] == pytest.approx(expected)
     assert spread.groups == pytest.approx(4)
-    (estimate,) = mean_estimates(column(values), equal_weights(8), keys, estimand="knowledge")
+    (estimate,) = mean_estimates(column(values), equal_weights(8), keys, population="knowledge")
     effective = 8 / 7 * mean * (1 - mean) / expected
     low, high = share_interval(np.array([mean]), np.array([effective]), 0.95, 3)
     assert (estimate.low, estimate.high) == pytest.approx((low[0], high[0]))
@@ -189,20 +191,20 @@ def test_items_that_all_share_one_fact_bound_nothing() -> None:
     assert (estimate.made_by, estimate.flags) == ("none", ("one-group",))
 
 
-@pytest.mark.parametrize("estimand", BOTH)
-def test_one_item_is_answered(estimand: Estimand) -> None:
+@pytest.mark.parametrize("population", BOTH)
+def test_one_item_is_answered(population: Population) -> None:
     """One right answer: Clopper and Pearson's 0.025^(1 / n) at n = 1."""
-    estimate = one([1.0], [], estimand)
+    estimate = one([1.0], [], population)
     assert (estimate.low, estimate.high) == pytest.approx((0.025, 1.0))
-    partly = one([0.5], [], estimand)
+    partly = one([0.5], [], population)
     assert (partly.low, partly.high) == (0.0, 1.0)
     assert "one-group" in partly.flags
 
 
-@pytest.mark.parametrize("estimand", BOTH)
-def test_no_items_give_nan_and_say_so(estimand: Estimand) -> None:
+@pytest.mark.parametrize("population", BOTH)
+def test_no_items_give_nan_and_say_so(population: Population) -> None:
     found = mean_estimates(
-        np.empty((0, 2)), equal_weights(0), SharedKeys.none(0), estimand=estimand
+        np.empty((0, 2)), equal_weights(0), SharedKeys.none(0), population=population
     )
     assert len(found) == 2
     assert np.isnan([found[0].value, found[0].low, found[0].high]).all()
@@ -236,12 +238,12 @@ def test_shares_of_several_answers_are_worth_no_more_than_those() -> None:
     """Ten shares of nine answers each: by their variance worth more than 90, and held to 90."""
     values = np.array([[4 / 9], [5 / 9]] * 5)
     (estimate,) = mean_estimates(
-        values, equal_weights(10), SharedKeys.none(10), estimand="bank", n_parts=90
+        values, equal_weights(10), SharedKeys.none(10), population="bank", n_parts=90
     )
     assert estimate.effective_n == pytest.approx(90)
     spread = np.array([[2 / 9], [7 / 9]] * 5)
     (wide,) = mean_estimates(
-        spread, equal_weights(10), SharedKeys.none(10), estimand="bank", n_parts=90
+        spread, equal_weights(10), SharedKeys.none(10), population="bank", n_parts=90
     )
     # 10 / 9 * p (1 - p) over the variance of the mean, (5 / 18) ** 2 / 9
     assert wide.effective_n == pytest.approx(10 / 9 * 0.25 / ((5 / 18) ** 2 / 9))
@@ -250,7 +252,7 @@ def test_shares_of_several_answers_are_worth_no_more_than_those() -> None:
 def test_respondents_are_columns_of_their_own() -> None:
     values = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
     keys = keys_of(4, [(0, 0), (1, 0)])
-    both = mean_estimates(values, equal_weights(4), keys, estimand="knowledge")
+    both = mean_estimates(values, equal_weights(4), keys, population="knowledge")
     for r in range(2):
         assert both[r] == one(values[:, r].tolist(), [(0, 0), (1, 0)], "knowledge")
 
@@ -258,7 +260,7 @@ def test_respondents_are_columns_of_their_own() -> None:
 def test_another_confidence_is_another_width() -> None:
     keys = SharedKeys.none(60)
     values = column([1.0] * 9 + [0.0] * 51)
-    (wide,) = mean_estimates(values, equal_weights(60), keys, estimand="bank", confidence=0.99)
+    (wide,) = mean_estimates(values, equal_weights(60), keys, population="bank", confidence=0.99)
     low, high = wilson(np.array([0.15]), np.array([60.0]), 2.5758293)
     assert (wide.low, wide.high, wide.level) == pytest.approx((low[0], high[0], 0.99))
 
@@ -283,8 +285,8 @@ def test_sample_wise_means_are_those_of_encyclo_k_table_5(model: str) -> None:
     ).astype(float)[:, None]
     codes = np.repeat(np.arange(8), POSITIONS)
     keys = SharedKeys.none(5038)
-    (by_item,) = mean_estimates(values, equal_weights(5038), keys, estimand="bank")
-    (by_group,) = mean_estimates(values, group_weights(codes), keys, estimand="bank")
+    (by_item,) = mean_estimates(values, equal_weights(5038), keys, population="bank")
+    (by_group,) = mean_estimates(values, group_weights(codes), keys, population="bank")
     assert round(100 * by_item.value, 2) == average
     assert 100 * by_group.value == pytest.approx(sum(cells) / 8, abs=0.01)
 
@@ -303,7 +305,7 @@ def test_a_group_of_one_takes_the_spread_between_groups_and_is_flagged() -> None
     """A lone unit has no residual: it is centred at the mean of all groups."""
     values = [1.0, 0.0, 1.0]
     weighting = group_weights(np.array([0, 0, 1]))
-    (estimate,) = mean_estimates(column(values), weighting, SharedKeys.none(3), estimand="bank")
+    (estimate,) = mean_estimates(column(values), weighting, SharedKeys.none(3), population="bank")
     spread = measure_spread(column(values), weighting, SharedKeys.none(3), "bank")
     mean = (0.5 + 1.0) / 2
     within = (1 / 4) ** 2 * (0.25 + 0.25) * 2 / 1
@@ -317,7 +319,7 @@ def test_only_lone_units_still_have_an_interval() -> None:
         column([1.0, 0.0, 1.0, 1.0, 0.0]),
         group_weights(np.arange(5)),
         SharedKeys.none(5),
-        estimand="bank",
+        population="bank",
     )
     assert 0 < estimate.low < 0.6 < estimate.high < 1
     assert estimate.flags == ("lone-units", "few-groups")
@@ -340,6 +342,6 @@ def test_groups_all_right_and_all_wrong_do_not_pretend_to_certainty() -> None:
     """No residual within any group: the effective number of groups stands in for the spread."""
     values = column([1.0] * 10 + [0.0] * 10)
     weighting = group_weights(np.repeat([0, 1], 10))
-    (estimate,) = mean_estimates(values, weighting, SharedKeys.none(20), estimand="bank")
+    (estimate,) = mean_estimates(values, weighting, SharedKeys.none(20), population="bank")
     assert estimate.effective_n == pytest.approx(20)
     assert "no-spread" in estimate.flags

@@ -22,7 +22,7 @@ def columns(both: int, rises: int, falls: int, neither: int):
 def test_the_interval_is_no_narrower_than_either() -> None:
     """The counts of Bentur et al. (2009; 1, 1, 7, 12 of 21 children): a t interval, and Bonett and
     Price's with one more child in each discordant cell; each end is the outer one."""
-    found = compare_pair(*columns(1, 7, 1, 12), estimand="bank")
+    found = compare_pair(*columns(1, 7, 1, 12), population="bank")
     assert found.estimate.value == pytest.approx((7 - 1) / 21)
     wald = (8 - 2) / 23, 1.959964 * math.sqrt((8 / 23 + 2 / 23 - (6 / 23) ** 2) / 23)
     spread = math.sqrt((8 - 21 * (6 / 21) ** 2) / 20 / 21)
@@ -34,7 +34,7 @@ def test_the_interval_is_no_narrower_than_either() -> None:
 
 def test_units_that_are_all_alike_leave_room_for_those_not_seen() -> None:
     """100 ties: were 3.6% of all units unlike, one of 100 would be, with 97.5%."""
-    found = compare_pair(*columns(60, 0, 0, 40), estimand="bank")
+    found = compare_pair(*columns(60, 0, 0, 40), population="bank")
     share = 1 - 0.025 ** (1 / 100)
     assert (found.estimate.low, found.estimate.high) == (
         pytest.approx(-share),
@@ -47,7 +47,7 @@ def test_units_that_are_all_alike_leave_room_for_those_not_seen() -> None:
 
 def test_all_risen_may_all_have_risen_by_luck() -> None:
     """Three units, all of them won: the difference is 1, and may be little."""
-    found = compare_pair(*columns(0, 3, 0, 0), estimand="bank")
+    found = compare_pair(*columns(0, 3, 0, 0), population="bank")
     assert (found.estimate.value, found.estimate.high) == (1.0, 1.0)
     assert found.estimate.low == pytest.approx(1 - 2 * (1 - 0.025 ** (1 / 3)))
 
@@ -76,7 +76,7 @@ def test_shares_have_the_t_interval() -> None:
     """Means over samples are no counts, so only the clustered t applies."""
     rng = np.random.default_rng(1)
     first, second = rng.integers(0, 5, (2, 60)) / 4
-    found = compare_pair(first, second, SharedKeys.none(60), estimand="bank")
+    found = compare_pair(first, second, SharedKeys.none(60), population="bank")
     error = (second - first).std(ddof=1) / math.sqrt(60)
     assert found.standard_error == pytest.approx(error)
     assert found.estimate.made_by == "clustered t on 59.0 degrees"
@@ -99,8 +99,8 @@ def test_ties_pass_a_bound_once_there_are_enough() -> None:
     """A bound of -2 points with nothing but ties: log(0.025) / log(0.98) = 182.6 units."""
     needed = units_to_pass(*columns(50, 0, 0, 0), -0.02)
     assert needed == math.ceil(math.log(0.025) / math.log(0.98)) == 183
-    enough = compare_pair(*columns(183, 0, 0, 0), estimand="bank")
-    short = compare_pair(*columns(182, 0, 0, 0), estimand="bank")
+    enough = compare_pair(*columns(183, 0, 0, 0), population="bank")
+    short = compare_pair(*columns(182, 0, 0, 0), population="bank")
     assert enough.estimate.low > -0.02 > short.estimate.low
 
 
@@ -113,11 +113,11 @@ def test_the_number_of_units_decides_with_the_power_asked() -> None:
     """Simulated at that number: the interval lies above the bound in 80% of 400 draws."""
     rates = 0.05, 0.05
     first, second, keys = columns(450, 25, 25, 0)
-    n = int(units_to_pass(first, second, keys, -0.03, estimand="bank"))
+    n = int(units_to_pass(first, second, keys, -0.03, population="bank"))
     rng, passed = np.random.default_rng(7), 0
     for _ in range(400):
         rises, falls = rng.multinomial(n, [*rates, 1 - sum(rates)])[:2]
-        found = compare_pair(*columns(n - rises - falls, rises, falls, 0), estimand="bank")
+        found = compare_pair(*columns(n - rises - falls, rises, falls, 0), population="bank")
         passed += found.estimate.low > -0.03
     assert 0.74 < passed / 400 < 0.86
 
@@ -130,7 +130,7 @@ def test_the_interval_holds_the_truth(n: int, unlike: float) -> None:
     most 3%, however few units are unlike."""
     rng, missed = np.random.default_rng(n), 0
     for rises, falls, level in rng.multinomial(n, [unlike / 2, unlike / 2, 1 - unlike], 4000):
-        found = compare_pair(*columns(level, rises, falls, 0), estimand="bank")
+        found = compare_pair(*columns(level, rises, falls, 0), population="bank")
         missed += found.estimate.low > 0
     assert missed / 4000 < 0.03
 

@@ -18,7 +18,7 @@ def test_darwins_maize() -> None:
     """Fisher, The Design of Experiments (1935), section 21: 863 of 2^15 patterns on one side reach
     a sum of 314, so 1,726 of 32,768 on both (5.267%)."""
     first = np.array(DARWIN, dtype=float)
-    found = sign_flip(first, np.zeros(15), n_draws=60_000, seed=2)
+    found = sign_flip(first, np.zeros(15), n_resamples=60_000, seed=2)
     assert found.difference == pytest.approx(314 / 15)
     assert found.p == pytest.approx(2 * 863 / 2**15, abs=0.003)
     assert not found.is_exact
@@ -58,14 +58,14 @@ def test_all_pairs_are_those_of_one() -> None:
     rng = np.random.default_rng(1)
     values = (rng.random((30, 3)) < [0.9, 0.5, 0.4]).astype(float)
     values[4, 1] = np.nan
-    p = sign_flip_p(values, np.arange(30) // 2, n_draws=2_000, seed=3)
-    one = sign_flip(values[:, 0], values[:, 1], np.arange(30) // 2, n_draws=2_000, seed=3)
+    p = sign_flip_p(values, np.arange(30) // 2, n_resamples=2_000, seed=3)
+    one = sign_flip(values[:, 0], values[:, 1], np.arange(30) // 2, n_resamples=2_000, seed=3)
     assert p[0, 1] == p[1, 0] == pytest.approx(one.p)
     assert np.diag(p).tolist() == [1.0] * 3
     assert sign_flip_p(values[:, :1]).tolist() == [[1.0]]
     many = rng.random((5_000, 2))
-    apart = sign_flip(many[:, 0], many[:, 1], n_draws=2_000)
-    assert apart.p == sign_flip_p(many, n_draws=2_000)[0, 1]
+    apart = sign_flip(many[:, 0], many[:, 1], n_resamples=2_000)
+    assert apart.p == sign_flip_p(many, n_resamples=2_000)[0, 1]
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_clustered_swaps_are_wrong_about_five_times_in_a_hundred() -> None:
     for draw in range(n):
         ease = np.repeat(rng.normal(size=(60, 2)), 4, axis=0)
         values = (rng.random((240, 2)) < 1 / (1 + np.exp(-2 * ease))).astype(float)
-        args = {"n_draws": 500, "seed": draw}
+        args = {"n_resamples": 500, "seed": draw}
         wrong["clusters"] += sign_flip(values[:, 0], values[:, 1], clusters, **args).p < 0.05
         wrong["items"] += sign_flip(values[:, 0], values[:, 1], **args).p < 0.05
     assert 0.04 <= wrong["clusters"] / n <= 0.06

@@ -12,8 +12,8 @@ from proofstone.stats.items import position_bias
 def test_choices_against_uniform_are_pearsons() -> None:
     """Sixty choices among three positions: 30, 20, 10 against 20 each."""
     chosen = np.repeat([0, 1, 2], [30, 20, 10])
-    gold = np.tile([0, 1, 2], 20)
-    found = position_bias((chosen == gold).astype(float), gold, chosen, np.full(60, 3))
+    answer_key = np.tile([0, 1, 2], 20)
+    found = position_bias((chosen == answer_key).astype(float), answer_key, chosen, np.full(60, 3))
     expected = chisquare([30, 20, 10])
     assert (found.choice.chi_square, found.choice.df) == (pytest.approx(expected.statistic), 2)
     assert found.choice.p == pytest.approx(expected.pvalue)
@@ -26,9 +26,9 @@ def test_choices_against_uniform_are_pearsons() -> None:
 def test_numbers_of_options_are_added_up() -> None:
     """Two and four options: 1 + 3 degrees, and the sum of both statistics."""
     k = np.repeat([2, 4], 40)
-    gold = np.concatenate([np.tile([0, 1], 20), np.tile([0, 1, 2, 3], 10)])
+    answer_key = np.concatenate([np.tile([0, 1], 20), np.tile([0, 1, 2, 3], 10)])
     chosen = np.concatenate([np.repeat([0, 1], [30, 10]), np.repeat([0, 1, 2, 3], [10, 10, 5, 15])])
-    found = position_bias((chosen == gold) * 1.0, gold, chosen, k)
+    found = position_bias((chosen == answer_key) * 1.0, answer_key, chosen, k)
     both = chisquare([30, 10]).statistic + chisquare([10, 10, 5, 15]).statistic
     assert (found.choice.chi_square, found.choice.df) == (pytest.approx(both), 4)
     assert [share.asked for share in found.positions] == [80, 80, 40, 40]
@@ -38,15 +38,15 @@ def test_a_skewed_key_is_no_bias_in_errors() -> None:
     """The right option stands first in 7 of 10: a respondent who is mostly right chooses it often,
     and errs evenly all the same; one who always says the first errs there."""
     rng = np.random.default_rng(1)
-    gold = rng.choice(4, 2_000, p=[0.7, 0.1, 0.1, 0.1])
+    answer_key = rng.choice(4, 2_000, p=[0.7, 0.1, 0.1, 0.1])
     guess = rng.integers(0, 4, 2_000)
-    fair = np.where(rng.random(2_000) < 0.7, gold, guess)
-    found = position_bias((fair == gold) * 1.0, gold, fair, np.full(2_000, 4))
+    fair = np.where(rng.random(2_000) < 0.7, answer_key, guess)
+    found = position_bias((fair == answer_key) * 1.0, answer_key, fair, np.full(2_000, 4))
     assert found.choice.p < 1e-6
     assert found.error.p > 0.01
     assert found.error.df == 3
-    first = np.where(rng.random(2_000) < 0.7, gold, 0)
-    biased = position_bias((first == gold) * 1.0, gold, first, np.full(2_000, 4))
+    first = np.where(rng.random(2_000) < 0.7, answer_key, 0)
+    biased = position_bias((first == answer_key) * 1.0, answer_key, first, np.full(2_000, 4))
     assert biased.error.p < 1e-6
     assert biased.accuracy.p < 1e-6
 
@@ -56,9 +56,9 @@ def test_the_test_of_errors_is_right_under_chance() -> None:
     rng, p = np.random.default_rng(2), []
     for _ in range(400):
         k = rng.integers(3, 7, 300)
-        gold = (rng.random(300) * k).astype(int)
-        chosen = np.where(rng.random(300) < 0.5, gold, (rng.random(300) * k).astype(int))
-        p.append(position_bias((chosen == gold) * 1.0, gold, chosen, k).error.p)
+        answer_key = (rng.random(300) * k).astype(int)
+        chosen = np.where(rng.random(300) < 0.5, answer_key, (rng.random(300) * k).astype(int))
+        p.append(position_bias((chosen == answer_key) * 1.0, answer_key, chosen, k).error.p)
     assert 0.025 <= np.mean(np.array(p) < 0.05) <= 0.08
 
 

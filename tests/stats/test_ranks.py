@@ -87,8 +87,8 @@ def test_a_difference_that_is_the_same_everywhere_has_no_variance_below_zero() -
     no number, and the interval of the difference was none."""
     values = np.array([[0.0, 1.0, 0.5], [0.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     keys = SharedKeys(3, np.arange(3), np.zeros(3, dtype=np.int64))
-    for estimand in ("bank", "knowledge"):
-        spread = measure_spread(values, equal_weights(3), keys, estimand)
+    for population in ("bank", "knowledge"):
+        spread = measure_spread(values, equal_weights(3), keys, population)
         assert (spread.difference_variances() >= 0.0).all()
     bank = measure_spread(values, equal_weights(3), SharedKeys.none(3), "bank")
     apart = rank_all(bank).comparisons[2]

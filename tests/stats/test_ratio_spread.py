@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from proofstone.stats.comparisons import compare_spread
 from proofstone.stats.ranks import rank_all, rank_jointly
 from proofstone.stats.ratios import (
-    draw_ratios,
-    draw_ratios_each,
+    bootstrap_ratios,
+    bootstrap_ratios_each,
     harmonic_mean,
     harmonic_spread,
     ratio_spread,
@@ -53,8 +53,8 @@ def test_the_covariance_is_that_of_entities_drawn_again() -> None:
     ease = rng.normal(size=(n, 1, 1))
     bottoms = rng.integers(0, 5, (n, 2, 2)).astype(float)
     tops = rng.binomial(bottoms.astype(int), 1 / (1 + np.exp(-0.4 - ease))).astype(float)
-    drawn = draw_ratios(
-        tops.reshape(n, 4), bottoms.reshape(n, 4), n_draws=20_000, seed=3
+    drawn = bootstrap_ratios(
+        tops.reshape(n, 4), bottoms.reshape(n, 4), n_resamples=20_000, seed=3
     ).draws  # fmt: skip
     by_draw = [harmonic_mean(drawn[:, 2 * who], drawn[:, 2 * who + 1]) for who in (0, 1)]
     wanted = np.cov(by_draw)
@@ -77,7 +77,7 @@ def test_one_ratio_has_the_covariance_of_clusters_drawn_again() -> None:
     bottoms = rng.integers(0, 5, (150, 2)).astype(float)
     chance = 1 / (1 + np.exp(-rng.normal(size=(150, 1))))
     tops = rng.binomial(bottoms.astype(int), chance).astype(float)
-    wanted = np.cov(draw_ratios(tops, bottoms, n_draws=20_000, seed=3).draws.T)
+    wanted = np.cov(bootstrap_ratios(tops, bottoms, n_resamples=20_000, seed=3).draws.T)
     assert ratio_spread(tops, bottoms).covariance() == pytest.approx(wanted, rel=0.08)
 
 
@@ -112,8 +112,8 @@ def test_many_are_drawn_together_as_one_by_one() -> None:
     for n, k in ((20, 2), (20, 3), (12, 2), (0, 1)):
         bottoms = rng.integers(1, 5, (n, k)).astype(float)
         pairs.append((rng.binomial(bottoms.astype(int), 0.5).astype(float), bottoms))
-    for (tops, bottoms), found in zip(pairs, draw_ratios_each(pairs, seed=5), strict=True):
-        alone = draw_ratios(tops, bottoms, seed=5)
+    for (tops, bottoms), found in zip(pairs, bootstrap_ratios_each(pairs, seed=5), strict=True):
+        alone = bootstrap_ratios(tops, bottoms, seed=5)
         assert found.draws == pytest.approx(alone.draws)
         assert found.values == pytest.approx(alone.values, nan_ok=True)
         assert found.made_by == alone.made_by
@@ -133,13 +133,13 @@ def test_all_wrong_or_all_right_has_no_spread(share: float) -> None:
     bottoms = np.ones((10, 2, 2))
     spread = harmonic_spread(bottoms * share, bottoms)
     assert spread.means.tolist() == [share, share]
-    assert rank_jointly(spread, n_draws=100).better.sum() == 0
+    assert rank_jointly(spread, n_resamples=100).better.sum() == 0
 
 
 def test_one_cluster_resolves_nothing() -> None:
     bottoms = np.full((1, 2, 2), 50.0)
     tops = bottoms * np.array([[[0.9], [0.1]]])
-    assert rank_jointly(harmonic_spread(tops, bottoms), n_draws=100).better.sum() == 0
+    assert rank_jointly(harmonic_spread(tops, bottoms), n_resamples=100).better.sum() == 0
 
 
 def test_one_that_speaks_of_a_single_cluster_hides_nobody_else() -> None:
@@ -151,7 +151,7 @@ def test_one_that_speaks_of_a_single_cluster_hides_nobody_else() -> None:
     spread = harmonic_spread(tops, bottoms)
     assert spread.own_groups is not None
     assert spread.own_groups.tolist() == [60.0, 60.0, 1.0]
-    joint = rank_jointly(spread, n_draws=500)
+    joint = rank_jointly(spread, n_resamples=500)
     assert [(each.low, each.high) for each in joint.intervals] == [(1, 2), (2, 3), (1, 3)]
 
 
@@ -190,7 +190,7 @@ def test_models_of_one_skill_are_told_apart_five_times_in_a_hundred(
         tops[spoken_of:, 0, 0] = bottoms[spoken_of:, 0, 0] = 0.0
         if not bottoms[:, 0, 0].any():
             continue
-        joint = rank_jointly(harmonic_spread(tops, bottoms), n_draws=500, seed=draw)
+        joint = rank_jointly(harmonic_spread(tops, bottoms), n_resamples=500, seed=draw)
         claims += bool(joint.better.any())
     assert claims / draws <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / draws), claims / draws
 
@@ -204,7 +204,7 @@ def test_rank_intervals_hold_all_true_ranks_at_once(n_entities: int, most: int) 
     rng, held, draws, told = np.random.default_rng(42), 0, 1_000, 0
     for draw in range(draws):
         tops, bottoms = sampled(rng, n_entities, skill, most)
-        joint = rank_jointly(harmonic_spread(tops, bottoms), n_draws=500, seed=draw)
+        joint = rank_jointly(harmonic_spread(tops, bottoms), n_resamples=500, seed=draw)
         held += all(
             each.low <= rank <= each.high for each, rank in zip(joint.intervals, ranks, strict=True)
         )

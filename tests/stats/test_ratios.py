@@ -17,7 +17,7 @@ BOTTOMS = np.array([2.0, 2.0, 2.0, 1.0, 1.0, 2.0])
 
 def test_the_value_is_the_ratio_of_the_sums() -> None:
     """F of three correct, one incorrect and two not attempted: 2 A / (2 A + 2 B + C)."""
-    found = ratio_estimate(TOPS, BOTTOMS, NONE, estimand="bank")
+    found = ratio_estimate(TOPS, BOTTOMS, NONE, population="bank")
     assert found.value == pytest.approx(2 * 3 / (2 * 3 + 2 * 1 + 2))
     assert found.low < found.value < found.high
     assert found.n == 6
@@ -29,7 +29,7 @@ def test_its_variance_is_that_of_its_residuals() -> None:
     n, ratio = 6, 0.6
     residuals = (TOPS - ratio * BOTTOMS) / BOTTOMS.mean()
     variance = (residuals**2).sum() / (n - 1) / n
-    found = ratio_estimate(TOPS, BOTTOMS, NONE, estimand="bank")
+    found = ratio_estimate(TOPS, BOTTOMS, NONE, population="bank")
     size = np.array([ratio * (1 - ratio) / variance])
     low, high = wilson(np.array([ratio]), size, t_quantile(5, 0.95))
     assert (found.low, found.high) == pytest.approx((low[0], high[0]))
@@ -37,8 +37,8 @@ def test_its_variance_is_that_of_its_residuals() -> None:
 
 def test_equal_bottoms_make_it_a_mean() -> None:
     values = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    (mean,) = mean_estimates(values[:, None], equal_weights(6), NONE, estimand="knowledge")
-    assert ratio_estimate(values * 2, np.full(6, 2.0), NONE, estimand="knowledge") == mean
+    (mean,) = mean_estimates(values[:, None], equal_weights(6), NONE, population="knowledge")
+    assert ratio_estimate(values * 2, np.full(6, 2.0), NONE, population="knowledge") == mean
 
 
 def test_units_that_share_a_key_count_together() -> None:
@@ -46,14 +46,14 @@ def test_units_that_share_a_key_count_together() -> None:
     paired = SharedKeys(6, np.arange(6), np.array([0, 0, 1, 1, 2, 2]))
     tops = np.array([2.0, 2.0, 0.0, 0.0, 0.0, 0.0])
     bottoms = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 1.0])
-    alone = ratio_estimate(tops, bottoms, NONE, estimand="knowledge")
-    found = ratio_estimate(tops, bottoms, paired, estimand="knowledge")
+    alone = ratio_estimate(tops, bottoms, NONE, population="knowledge")
+    found = ratio_estimate(tops, bottoms, paired, population="knowledge")
     assert found.value == alone.value
     assert found.high - found.low > alone.high - alone.low
 
 
 def test_nothing_gives_no_number() -> None:
     empty = SharedKeys(0, np.array([], dtype=np.int64), np.array([], dtype=np.int64))
-    found = ratio_estimate(np.array([]), np.array([]), empty, estimand="bank")
+    found = ratio_estimate(np.array([]), np.array([]), empty, population="bank")
     assert np.isnan(found.value)
     assert found.flags == ("no-scores",)

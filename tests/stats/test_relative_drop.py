@@ -94,7 +94,7 @@ def test_the_interval_is_that_of_a_slow_bootstrap() -> None:
     rng = np.random.default_rng(5)
     before = (rng.random(300) < 0.7).astype(np.float64)
     after = before * (rng.random(300) < 0.75)
-    found = relative_drop(before, after, n_draws=4_000)
+    found = relative_drop(before, after, n_resamples=4_000)
     drawn = []
     for _ in range(4_000):
         units = rng.integers(0, 300, 300)
@@ -114,10 +114,10 @@ def test_copies_in_a_cluster_are_one_question(
 ) -> None:
     """Each question asked again with the same outcome, in its own cluster, changes nothing."""
     before, after = (np.array(column, dtype=np.float64) for column in zip(*values, strict=True))
-    once = relative_drop(before, after, n_draws=200)
+    once = relative_drop(before, after, n_resamples=200)
     codes = np.repeat(np.arange(len(before)), copies)
     again = relative_drop(
-        np.repeat(before, copies), np.repeat(after, copies), clusters=codes, n_draws=200
+        np.repeat(before, copies), np.repeat(after, copies), clusters=codes, n_resamples=200
     )
     for name in ("value", "low", "high"):
         assert getattr(once, name) == pytest.approx(getattr(again, name), nan_ok=True)

@@ -54,7 +54,7 @@ def test_shares_have_the_intervals_of_statsmodels(right: int, n: int) -> None:
         (np.arange(n) < right).astype(float)[:, None],
         equal_weights(n),
         SharedKeys.none(n),
-        estimand="bank",
+        population="bank",
     )
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-9)
 
@@ -93,7 +93,7 @@ def test_a_pair_on_clusters_of_one_size_is_statsmodels_clustered_t() -> None:
     cluster = np.repeat(np.arange(40), 3)
     first, second = (rng.random(120) + 0.3 * rng.random(40)[cluster] for _ in range(2))
     keys = SharedKeys(120, np.arange(120), cluster)
-    found = compare_pair(first / 2, second / 2, keys, estimand="knowledge")
+    found = compare_pair(first / 2, second / 2, keys, population="knowledge")
     fit = sm.OLS((first - second) / 2, np.ones(120)).fit(
         cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True
     )

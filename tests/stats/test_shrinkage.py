@@ -31,7 +31,7 @@ def spread_of(values: Floats, keys: SharedKeys | None = None) -> Spread:
 
 
 def shrunken(values: Floats, keys: SharedKeys | None = None, seed: int = 0) -> Shrinkage:
-    found = shrink_scores(spread_of(values, keys), n_draws=1_000, seed=seed)
+    found = shrink_scores(spread_of(values, keys), n_resamples=1_000, seed=seed)
     assert found is not None
     return found
 
@@ -58,7 +58,9 @@ def test_equal_models_are_stated_a_third_of_what_a_bootstrap_states() -> None:
     assert 0.05 < stated <= 0.16
     assert covered >= 0.94
     rng = np.random.default_rng(3)
-    alone = [bootstrap_stability(world(rng, 0.0)[0], n_draws=200).first_shared for _ in range(20)]
+    alone = [
+        bootstrap_stability(world(rng, 0.0)[0], n_resamples=200).first_shared for _ in range(20)
+    ]
     assert np.mean(alone) > 0.28
 
 
@@ -93,7 +95,7 @@ def test_two_models_agree_with_a_slow_integral() -> None:
     kept = 2 * tau**2 / (2 * tau**2 + v)
     above = stats.norm.cdf(kept * d / np.sqrt(kept * v))
     expected = np.trapezoid(weight * above, tau) / np.trapezoid(weight, tau)
-    found = shrink_scores(spread, n_draws=40_000)
+    found = shrink_scores(spread, n_resamples=40_000)
     assert found is not None
     assert found.scores[0].best == pytest.approx(expected, abs=0.015)
 

@@ -16,10 +16,10 @@ from proofstone.stats.resampling import (
     Strata,
     _smallest,
     allocate,
-    blocks_of_draws,
+    blocks_of_resamples,
     bootstrap_counts,
     generator,
-    means_by_draw,
+    means_by_resample,
     ranks_of,
     subsample_counts,
 )
@@ -83,16 +83,16 @@ def test_equal_keys_do_not_spoil_a_draw() -> None:
 def test_many_units_are_drawn_in_blocks() -> None:
     """Of 100,000 units 80 draws are held at a time; all 100 are counted."""
     values = (np.random.default_rng(0).random((100_000, 2)) < [0.6, 0.5]).astype(float)
-    assert list(blocks_of_draws(100_000, 100)) == [80, 20]
-    (found,) = subsample_stability(values, rates=[0.5], n_draws=100)
-    assert (found.n_draws, found.first_alone, found.ranks[0].counts) == (100, 1.0, (100, 0))
+    assert list(blocks_of_resamples(100_000, 100)) == [80, 20]
+    (found,) = subsample_stability(values, rates=[0.5], n_resamples=100)
+    assert (found.n_resamples, found.first_alone, found.ranks[0].counts) == (100, 1.0, (100, 0))
 
 
 def test_a_subsamples_mean_varies_as_cochran_says() -> None:
     """(1 - f) S^2 / n, Cochran, Sampling Techniques (1977), theorem 2.2."""
     values = answers(3, 60, 1)
     counts = subsample_counts(Strata.of(None, 60), 0.7, 20_000, generator(2))
-    found = means_by_draw(counts, values)[0].var(ddof=1)
+    found = means_by_resample(counts, values)[0].var(ddof=1)
     assert found == pytest.approx((1 - 42 / 60) * values.var(ddof=1) / 42, rel=0.05)
 
 
@@ -124,10 +124,10 @@ def test_every_figure_is_that_of_a_loop(
     codes = np.arange(n) % 3
     strata = Strata.of(codes, n)
     if rate is None:
-        found = bootstrap_stability(values, codes, k=k, n_draws=80, seed=5)
+        found = bootstrap_stability(values, codes, k=k, n_resamples=80, seed=5)
         counts = bootstrap_counts(strata, 80, generator(5, 1))
     else:
-        (found,) = subsample_stability(values, codes, k=k, rates=[rate], n_draws=80, seed=5)
+        (found,) = subsample_stability(values, codes, k=k, rates=[rate], n_resamples=80, seed=5)
         counts = subsample_counts(strata, rate, 80, generator(5, round(rate * 1e9)))
     slow = slow_stability(values[strata.order], counts, k)
     assert found.tau.mean == pytest.approx(np.nanmean(slow["tau"]))
@@ -141,7 +141,7 @@ def test_every_figure_is_that_of_a_loop(
 def test_a_rank_distribution_is_counted() -> None:
     """Three respondents that never change places, and the record of all that was done."""
     values = np.tile([0.2, 0.9, 0.5], (20, 1))
-    (found,) = subsample_stability(values, rates=[0.5], n_draws=50, k=2, seed=9)
+    (found,) = subsample_stability(values, rates=[0.5], n_resamples=50, k=2, seed=9)
     assert [(each.rank, each.low, each.high, each.mean) for each in found.ranks] == [
         (3, 3, 3, 3.0),
         (1, 1, 1, 1.0),
@@ -149,7 +149,7 @@ def test_a_rank_distribution_is_counted() -> None:
     ]
     assert found.ranks[0].counts == (0, 0, 50)
     assert (found.top, found.leaders) == ((1, 2), (1,))
-    assert (found.seed, found.n_draws, found.n_units, found.n_drawn) == (9, 50, 20, 10)
+    assert (found.seed, found.n_resamples, found.n_units, found.n_drawn) == (9, 50, 20, 10)
     assert (found.scheme, found.resampled) == ("subsampling without replacement", "items")
     assert (found.tau.mean, found.tau.sd, found.first_alone) == (1.0, 0.0, 1.0)
 
@@ -157,7 +157,7 @@ def test_a_rank_distribution_is_counted() -> None:
 def test_ties_of_shares_are_exact() -> None:
     """Thirds: 1/3 + 1/3 + 1/3 is 1 in every order of summation."""
     values = np.array([[1 / 3, 1.0], [1 / 3, 0.0], [1 / 3, 0.0], [2 / 3, 2 / 3]])
-    means = means_by_draw(np.ones((1, 4), dtype=np.float32), values)
+    means = means_by_resample(np.ones((1, 4), dtype=np.float32), values)
     assert means[0, 0] == means[1, 0]
     assert ranks_of(means).tolist() == [[1], [1]]
 
@@ -167,23 +167,23 @@ def test_any_values_tie_up_to_rounding() -> None:
     rng = np.random.default_rng(0)
     column = rng.random(200)
     values = np.stack([column, rng.permutation(column)], axis=1)
-    assert ranks_of(means_by_draw(np.ones((1, 200), dtype=np.float32), values)).max() == 1
+    assert ranks_of(means_by_resample(np.ones((1, 200), dtype=np.float32), values)).max() == 1
     # Shares, but together of more than 64 answers.
     shares = np.array([[1 / 63, 1 / 64], [1 / 64, 1 / 63]])
-    assert ranks_of(means_by_draw(np.ones((1, 2), dtype=np.float32), shares)).max() == 1
+    assert ranks_of(means_by_resample(np.ones((1, 2), dtype=np.float32), shares)).max() == 1
 
 
 def test_a_missing_cell_is_left_out_of_a_mean() -> None:
     values = np.array([[1.0, np.nan], [0.0, 1.0], [np.nan, np.nan]])
-    means = means_by_draw(np.ones((1, 3), dtype=np.float32), values)
+    means = means_by_resample(np.ones((1, 3), dtype=np.float32), values)
     assert means[:, 0].tolist() == [0.5, 1.0]
 
 
 def test_weights_weigh_and_zero_leaves_out() -> None:
     values = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    means = means_by_draw(np.ones((1, 3), dtype=np.float32), values, np.array([0.0, 3.0, 1.0]))
+    means = means_by_resample(np.ones((1, 3), dtype=np.float32), values, np.array([0.0, 3.0, 1.0]))
     assert means[:, 0].tolist() == [0.25, 0.75]
-    nothing = means_by_draw(np.ones((1, 3), dtype=np.float32), values, np.zeros(3))
+    nothing = means_by_resample(np.ones((1, 3), dtype=np.float32), values, np.zeros(3))
     assert np.isnan(nothing).all()
 
 
@@ -202,8 +202,8 @@ def test_weights_weigh_and_zero_leaves_out() -> None:
 def test_degenerate_input_is_answered(values: Floats) -> None:
     """No unit, no respondent, one of each, all alike, nothing there: figures or NaN, no error."""
     codes = np.arange(len(values))
-    (found,) = subsample_stability(values, codes, rates=[0.5], n_draws=7, k=50)
-    again = bootstrap_stability(values, codes, n_draws=7, k=50)
+    (found,) = subsample_stability(values, codes, rates=[0.5], n_resamples=7, k=50)
+    again = bootstrap_stability(values, codes, n_resamples=7, k=50)
     for each in (found, again):
         assert len(each.ranks) == values.shape[1]
         assert each.tau.n in {0, *range(1, 8)}
@@ -213,17 +213,17 @@ def test_degenerate_input_is_answered(values: Floats) -> None:
 
 def test_the_same_seed_gives_the_same_draws_whatever_else_is_asked() -> None:
     values = answers(1, 50, 5)
-    one = subsample_stability(values, rates=[0.7], n_draws=30, seed=3)[0]
-    assert one == subsample_stability(values, rates=[0.5, 0.7], n_draws=30, seed=3)[1]
-    assert one != subsample_stability(values, rates=[0.7], n_draws=30, seed=4)[0]
+    one = subsample_stability(values, rates=[0.7], n_resamples=30, seed=3)[0]
+    assert one == subsample_stability(values, rates=[0.5, 0.7], n_resamples=30, seed=3)[1]
+    assert one != subsample_stability(values, rates=[0.7], n_resamples=30, seed=4)[0]
 
 
 @given(seed=st.integers(0, 500), order=st.permutations(range(5)))
 @settings(max_examples=30)
 def test_the_order_of_respondents_does_not_matter(seed: int, order: list[int]) -> None:
     values = answers(seed, 30, 5)
-    (before,) = subsample_stability(values, rates=[0.5], n_draws=20, k=3)
-    (after,) = subsample_stability(values[:, order], rates=[0.5], n_draws=20, k=3)
+    (before,) = subsample_stability(values, rates=[0.5], n_resamples=20, k=3)
+    (after,) = subsample_stability(values[:, order], rates=[0.5], n_resamples=20, k=3)
     assert after.first_shared == before.first_shared
     assert after.tau.mean == pytest.approx(before.tau.mean, nan_ok=True)
     assert [each.counts for each in after.ranks] == [before.ranks[place].counts for place in order]
@@ -241,7 +241,7 @@ def test_half_of_the_items_vary_like_a_fresh_sample() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"rates": [0.0]}, {"rates": [1.5]}, {"k": 0}, {"n_draws": 0}], ids=str
+    "wrong", [{"rates": [0.0]}, {"rates": [1.5]}, {"k": 0}, {"n_resamples": 0}], ids=str
 )
 def test_what_cannot_be_drawn_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(BadUsage):
@@ -280,8 +280,8 @@ def test_clusters_within_strata_and_across_them() -> None:
     """Clusters are drawn within strata only where none lies in two."""
     values = np.random.default_rng(1).random((40, 2))
     keys = SharedKeys(40, np.arange(40), np.arange(40) // 2)
-    within = bootstrap_stability(values, np.arange(40) // 20, keys=keys, n_draws=5)
-    across = bootstrap_stability(values, np.arange(40) % 2, keys=keys, n_draws=5)
+    within = bootstrap_stability(values, np.arange(40) // 20, keys=keys, n_resamples=5)
+    across = bootstrap_stability(values, np.arange(40) % 2, keys=keys, n_resamples=5)
     assert (within.resampled, across.resampled) == ("clusters within strata", "clusters")
 
 
@@ -289,9 +289,9 @@ def test_a_weighted_ranking_is_resampled_with_its_weights() -> None:
     """By group means a leads, 0.9 + 0.1 against 0.4 + 0.5; with 10 and 90 items b does."""
     strata = np.repeat([0, 1], [10, 90])
     values = np.column_stack([np.where(strata == 0, 0.9, 0.1), np.where(strata == 0, 0.4, 0.5)])
-    by_group = bootstrap_stability(values, strata, n_draws=5, weighting=group_weights(strata))
+    by_group = bootstrap_stability(values, strata, n_resamples=5, weighting=group_weights(strata))
     assert by_group.leaders == (0,)
-    assert bootstrap_stability(values, strata, n_draws=5).leaders == (1,)
+    assert bootstrap_stability(values, strata, n_resamples=5).leaders == (1,)
 
 
 @given(seed=st.integers(0, 10_000), m=st.integers(1, 7))

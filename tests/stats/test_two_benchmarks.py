@@ -11,7 +11,7 @@ from scipy import stats
 
 from proofstone.errors import BadUsage
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares
+from proofstone.stats.estimates import BootstrapMeans, bootstrap_means, bootstrap_shares
 from proofstone.stats.factors import disattenuate
 from proofstone.stats.ranks import rank_agreement, rank_moves, spearman, tau_b
 from proofstone.stats.stability import measure_reliability, split_half
@@ -31,14 +31,14 @@ def answered(seed: int, n: int, skill: Floats) -> Floats:
     return (rng.random((n, len(skill))) < 1 / (1 + np.exp(-ease - skill))).astype(float)
 
 
-def drawn(values: Floats, stream: int = 0, n_draws: int = 500) -> DrawnMeans:
-    return draw_means(values, NONE(len(values)), n_draws=n_draws, stream=stream)
+def drawn(values: Floats, stream: int = 0, n_resamples: int = 500) -> BootstrapMeans:
+    return bootstrap_means(values, NONE(len(values)), n_resamples=n_resamples, stream=stream)
 
 
-def exactly(means: list[float], n_draws: int = 200) -> DrawnMeans:
+def exactly(means: list[float], n_resamples: int = 200) -> BootstrapMeans:
     """Means without any noise."""
     own = np.array(means)
-    return DrawnMeans(own, np.tile(own[:, None], n_draws), 1, "items", "by hand", "these")
+    return BootstrapMeans(own, np.tile(own[:, None], n_resamples), 1, "items", "by hand", "these")
 
 
 def test_spearmans_rho_of_a_textbook() -> None:
@@ -52,7 +52,7 @@ def test_spearmans_rho_of_a_textbook() -> None:
 @settings(max_examples=60)
 def test_both_coefficients_are_scipys_with_ties(pairs: list[tuple[int, int]]) -> None:
     x, y = np.array(pairs, dtype=float).T
-    tau, rho = rank_agreement(exactly(x.tolist()), exactly(y.tolist()), n_draws=50)
+    tau, rho = rank_agreement(exactly(x.tolist()), exactly(y.tolist()), n_resamples=50)
     alike = len(set(x)) == 1 or len(set(y)) == 1
     expected = (np.nan, np.nan) if alike else (
         stats.kendalltau(x, y).statistic, stats.spearmanr(x, y).statistic)  # fmt: skip
@@ -64,7 +64,7 @@ def test_a_draw_of_models_is_counted_as_if_they_were_written_out() -> None:
     """The slow way: every draw's models written out, doubles and all, through scipy."""
     rng = np.random.default_rng(1)
     x, y = rng.random(7), rng.random(7)
-    tau, rho = rank_agreement(exactly(x.tolist()), exactly(y.tolist()), n_draws=300, seed=4)
+    tau, rho = rank_agreement(exactly(x.tolist()), exactly(y.tolist()), n_resamples=300, seed=4)
     from proofstone.stats.ranks import models_drawn  # noqa: PLC0415
 
     taus, rhos = [], []
@@ -89,8 +89,8 @@ def test_items_are_drawn_again_and_each_interval_says_what_it_is_of() -> None:
         assert own.high == pytest.approx(min(2 * own.value - own.low, 1.0))
     assert tau.items.low < tau.items.value <= tau.items.high <= 1.0
     assert (tau.items.resampled, tau.items.n) == ("items", 100)
-    assert tau.items.estimand == "these models, on items like these"
-    assert tau.models.estimand == "models like these, on these items"
+    assert tau.items.population == "these models, on items like these"
+    assert tau.models.population == "models like these, on these items"
     assert "order-hidden" in tau.items.flags
     (sharp, _) = rank_agreement(exactly([0.1, 0.5, 0.9]), exactly([0.2, 0.4, 0.8]))
     assert sharp.items.flags == ()
@@ -100,7 +100,7 @@ def test_items_are_drawn_again_and_each_interval_says_what_it_is_of() -> None:
 
 def test_hoyts_reliability_of_shrout_and_fleiss() -> None:
     """Shrout and Fleiss (1979), table 4: ICC(3, 4) = 0.91, which is Cronbach's alpha."""
-    found = measure_reliability(RATINGS, NONE(4), estimand="bank")
+    found = measure_reliability(RATINGS, NONE(4), population="bank")
     assert found.value == pytest.approx(0.91, abs=0.005)
     alpha = 4 / 3 * (1 - RATINGS.var(axis=1, ddof=1).sum() / RATINGS.sum(axis=0).var(ddof=1))
     assert found.value == pytest.approx(alpha)
@@ -108,9 +108,9 @@ def test_hoyts_reliability_of_shrout_and_fleiss() -> None:
 
 def test_halves_give_about_the_same_reliability() -> None:
     values = answered(3, 200, np.random.default_rng(0).normal(0, 0.5, 30))
-    found = measure_reliability(values, NONE(200), estimand="bank")
+    found = measure_reliability(values, NONE(200), population="bank")
     assert split_half(values) == pytest.approx(found.value, abs=0.03)
-    by_draws = drawn(values, n_draws=4_000).noise()
+    by_draws = drawn(values, n_resamples=4_000).noise()
     assert np.sqrt(by_draws) == pytest.approx(found.noise, rel=0.03)
 
 
@@ -121,8 +121,8 @@ def test_halves_of_two_models_agree_or_are_left_out() -> None:
 def test_shared_facts_lower_the_reliability() -> None:
     values = np.repeat(answered(4, 50, np.linspace(-1, 1, 10)), 4, axis=0)
     keys = SharedKeys(200, np.arange(200), np.arange(200) // 4)
-    alone = measure_reliability(values, keys, estimand="bank")
-    shared = measure_reliability(values, keys, estimand="knowledge")
+    alone = measure_reliability(values, keys, population="bank")
+    shared = measure_reliability(values, keys, population="knowledge")
     assert shared.noise == pytest.approx(2 * alone.noise, rel=0.02)
     assert shared.value < alone.value
 
@@ -139,7 +139,7 @@ def test_spearmans_correction_by_hand() -> None:
     assert found.observed == pytest.approx(r)
     assert found.reliability == pytest.approx(tuple(reliable))
     assert found.models.value == pytest.approx(r / np.sqrt(reliable[0] * reliable[1]))
-    alphas = [measure_reliability(v, NONE(80), estimand="bank").value for v in values]
+    alphas = [measure_reliability(v, NONE(80), population="bank").value for v in values]
     assert found.models.value == pytest.approx(r / np.sqrt(alphas[0] * alphas[1]), rel=0.02)
     assert found.models.value == pytest.approx(1.0, abs=0.1)
     assert found.observed < 0.93
@@ -220,19 +220,19 @@ def test_clusters_are_drawn_whole_and_overlapping_facts_by_their_covariance() ->
     apart = SharedKeys(450, places, places // 3)
     # One more key that ties two clusters in a chain: now they overlap.
     chain = SharedKeys(450, np.append(places, [2, 3]), np.append(places // 3, [999, 999]))
-    whole, normal = (draw_means(values, keys, n_draws=4_000) for keys in (apart, chain))
+    whole, normal = (bootstrap_means(values, keys, n_resamples=4_000) for keys in (apart, chain))
     assert whole.resampled == "clusters of items"
     assert normal.resampled == "clusters"
     assert whole.noise() == pytest.approx(normal.noise(), rel=0.1)
     assert whole.means == pytest.approx(normal.means)
-    alone = draw_means(values, apart, estimand="bank", n_draws=4_000)
+    alone = bootstrap_means(values, apart, population="bank", n_resamples=4_000)
     assert whole.noise() == pytest.approx(3 * alone.noise(), rel=0.1)
 
 
 def test_many_items_are_drawn_by_the_normal_law() -> None:
     """From 5,000 on: the same noise as items drawn again, named for what it is."""
     values = answered(18, 5_000, np.linspace(-1, 1, 4))
-    by_law, by_items = drawn(values, n_draws=1_500), drawn(values[:4_999], n_draws=1_500)
+    by_law, by_items = drawn(values, n_resamples=1_500), drawn(values[:4_999], n_resamples=1_500)
     assert by_law.made_by.startswith("normal law of the means")
     assert by_items.made_by.startswith("bootstrap")
     assert by_law.noise() == pytest.approx(by_items.noise(), rel=0.1)
@@ -241,29 +241,29 @@ def test_many_items_are_drawn_by_the_normal_law() -> None:
 def test_strata_hold_their_number_of_items() -> None:
     """A stratum right for all and one wrong for all: within strata no draw moves."""
     values = np.repeat([[1.0, 1.0], [0.0, 0.0]], 20, axis=0)
-    found = draw_means(values, NONE(40), strata=np.repeat([0, 1], 20), n_draws=50)
+    found = bootstrap_means(values, NONE(40), strata=np.repeat([0, 1], 20), n_resamples=50)
     assert np.unique(found.drawn).tolist() == [0.5]
     assert found.resampled == "items within strata"
 
 
 def test_draws_are_those_of_their_seed_and_stream() -> None:
     values = answered(14, 50, np.zeros(3))
-    again = [draw_means(values, NONE(50), n_draws=20, stream=s).drawn for s in (0, 0, 1)]
+    again = [bootstrap_means(values, NONE(50), n_resamples=20, stream=s).drawn for s in (0, 0, 1)]
     assert (again[0] == again[1]).all()
     assert not (again[0] == again[2]).all()
 
 
 def test_shares_alone_vary_as_a_binomial_does() -> None:
-    found = draw_shares(np.array([0.2, 0.5]), 400, n_draws=20_000)
+    found = bootstrap_shares(np.array([0.2, 0.5]), 400, n_resamples=20_000)
     assert found.drawn.std(axis=1) == pytest.approx(np.sqrt([0.16 / 400, 0.25 / 400]), rel=0.03)
-    unknown = draw_shares(np.array([0.2, 0.5, 0.7]), 0)
+    unknown = bootstrap_shares(np.array([0.2, 0.5, 0.7]), 0)
     tau, _ = rank_agreement(unknown, found_of_three())
     assert tau.models.value == 1.0
     assert np.isnan(tau.items.low)
 
 
-def found_of_three() -> DrawnMeans:
-    return draw_shares(np.array([0.1, 0.2, 0.3]), 100)
+def found_of_three() -> BootstrapMeans:
+    return bootstrap_shares(np.array([0.1, 0.2, 0.3]), 100)
 
 
 @pytest.mark.parametrize(
@@ -281,11 +281,11 @@ def test_degenerate_benchmarks_are_answered(values: Floats, shares: str) -> None
         "apart": SharedKeys(n, own, own // 2),
         "chain": SharedKeys(n, np.concatenate([own, own]), np.concatenate([own, following])),
     }[shares]
-    first = draw_means(values, keys, n_draws=30)
+    first = bootstrap_means(values, keys, n_resamples=30)
     second = drawn(answered(15, 30, np.linspace(-1, 1, m)), 1, 30)
-    for found in rank_agreement(first, second, n_draws=30):
+    for found in rank_agreement(first, second, n_resamples=30):
         assert np.isnan(found.models.value) or -1 <= found.models.value <= 1
-    disattenuate(first, second, n_draws=30)
+    disattenuate(first, second, n_resamples=30)
     assert len(rank_moves(first, second)) <= m
     measure_reliability(values, keys)
     split_half(values, n_splits=5)
@@ -309,8 +309,8 @@ def test_coverage_over_items_and_false_moves() -> None:
         other = 0.7 * own + np.sqrt(1 - 0.7**2) * new
         true = [(1 / (1 + np.exp(-ease - skill))).mean(axis=0) for skill in (own, other)]
         made = [drawn(answered(3 * seed + k, 200, s), k, 300) for k, s in enumerate((own, other))]
-        _tau, rho = rank_agreement(made[0], made[1], n_draws=2)
-        freed = disattenuate(made[0], made[1], n_draws=2)
+        _tau, rho = rank_agreement(made[0], made[1], n_resamples=2)
+        freed = disattenuate(made[0], made[1], n_resamples=2)
         r, s = np.corrcoef(true)[0, 1], spearman(true[0], true[1])
         held.append(
             [rho.items.low <= s <= rho.items.high, freed.items.low <= r <= freed.items.high]

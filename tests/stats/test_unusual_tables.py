@@ -32,13 +32,13 @@ def test_agreement_on_overlapping_clusters_is_drawn_from_a_normal_law() -> None:
     rng = np.random.default_rng(1)
     first = rng.integers(0, 2, 120)
     second = np.where(rng.random(120) < 0.8, first, 1 - first)
-    shared = cohen_kappa(first, second, clusters=np.arange(120), keys=chain(120), n_draws=400)
-    alone = cohen_kappa(first, second, n_draws=400)
+    shared = cohen_kappa(first, second, clusters=np.arange(120), keys=chain(120), n_resamples=400)
+    alone = cohen_kappa(first, second, n_resamples=400)
     assert shared.value == alone.value
     assert shared.low < shared.value < shared.high
     assert shared.made_by.startswith("normal law")
     disjoint = SharedKeys(60, np.arange(60), np.arange(60) // 2)
-    whole = cohen_kappa(first, second, clusters=np.arange(120) // 2, keys=disjoint, n_draws=400)
+    whole = cohen_kappa(first, second, clusters=np.arange(120) // 2, keys=disjoint, n_resamples=400)
     assert whole.effective_n == pytest.approx(30)
 
 
@@ -55,7 +55,7 @@ def test_no_interval_says_nothing_of_how_many_more_units() -> None:
 def test_shares_of_entities_say_so() -> None:
     found = share_estimate(0.02, 100, 0.95, of="entities")
     assert found.made_by == "Clopper-Pearson, each entity once"
-    assert (found.estimand, found.resampled) == ("entities like these", "entities")
+    assert (found.population, found.resampled) == ("entities like these", "entities")
     assert share_estimate(0.5, 100, 0.95).made_by.startswith("Wilson, each item asked once")
 
 
@@ -110,12 +110,12 @@ def test_areas_of_one_kind_or_of_nothing_add_nothing() -> None:
 
 def test_positions_that_share_keys_may_depend_less_than_independent_ones() -> None:
     """Two replies of an item that never go the same way: the design is no smaller than 1."""
-    gold = np.tile([0, 1], 40)
-    chosen = np.where(np.arange(80) % 4 < 2, gold, 1 - gold)
+    answer_key = np.tile([0, 1], 40)
+    chosen = np.where(np.arange(80) % 4 < 2, answer_key, 1 - answer_key)
     unit = np.arange(80) // 2
-    right = (chosen == gold).astype(float)
+    right = (chosen == answer_key).astype(float)
     keys = SharedKeys.none(40)
-    found = position_bias(right, gold, chosen, np.full(80, 2), unit=unit, keys=keys)
+    found = position_bias(right, answer_key, chosen, np.full(80, 2), unit=unit, keys=keys)
     assert found.accuracy.design >= 1.0
     assert found.choice.design == 1.0
 
@@ -131,15 +131,15 @@ def test_consistency_within_an_order_needs_two_of_one() -> None:
 def test_stability_draws_clusters_and_overlapping_ones_from_their_covariance() -> None:
     rng = np.random.default_rng(2)
     values = (rng.random((60, 3)) < [0.4, 0.5, 0.9]).astype(float)
-    overlapping = bootstrap_stability(values, k=3, n_draws=200, keys=chain(60))
+    overlapping = bootstrap_stability(values, k=3, n_resamples=200, keys=chain(60))
     assert overlapping.leaders == (2,)
     cluster = np.arange(60) // 3
     disjoint = SharedKeys(60, np.arange(60), cluster)
-    whole = bootstrap_stability(values, cluster % 2, k=3, n_draws=200, keys=disjoint)
-    across = bootstrap_stability(values, np.arange(60) % 2, k=3, n_draws=200, keys=disjoint)
+    whole = bootstrap_stability(values, cluster % 2, k=3, n_resamples=200, keys=disjoint)
+    across = bootstrap_stability(values, np.arange(60) % 2, k=3, n_resamples=200, keys=disjoint)
     alone = SharedKeys(60, np.arange(60), np.arange(60))
-    private = bootstrap_stability(values, k=3, n_draws=200, keys=alone)
-    unstratified = bootstrap_stability(values, k=3, n_draws=200, keys=disjoint)
+    private = bootstrap_stability(values, k=3, n_resamples=200, keys=alone)
+    unstratified = bootstrap_stability(values, k=3, n_resamples=200, keys=disjoint)
     for found in (whole, across, private, unstratified):
         assert found.leaders == (2,)
 
@@ -190,7 +190,7 @@ def test_scores_shrink_toward_their_common_level() -> None:
     keys = SharedKeys(200, np.arange(200), np.arange(200) // 2)
     for shared in (SharedKeys.none(200), keys, chain(200)):
         spread = measure_spread(values, equal_weights(200), shared, "knowledge")
-        found = shrink_scores(spread, n_draws=500)
+        found = shrink_scores(spread, n_resamples=500)
         assert found is not None
         shown = np.array([each.value for each in found.scores])
         assert np.ptp(shown) < np.ptp(spread.means)

@@ -62,7 +62,7 @@ def run(of: ItemSet, respondent: str = "scripted/one") -> Run:
         item_set=of.id,
         method="test",
         respondent=respondent,
-        way="direct",
+        prompt_method="direct",
         prompt_hash=bytes(32),
         settings={"temperature": 0.0},
     )
@@ -85,7 +85,7 @@ def call(text: str, *, model: str = "scripted/one", state: str = "complete") -> 
         raw=b'{"choices":[{"message":{"content":"Answer: A"}}]}' if state == "complete" else b"",
         usage=Usage(prompt=10, completion=3),
         cost_usd=0.25,
-        served_model="one-2026",
+        reported_model="one-2026",
         latency_s=0.5,
         started_at=1000.0 + len(text),
     )

@@ -13,11 +13,11 @@ from proofstone.records.knowledge import Role
 from proofstone.records.reviews import (
     Action,
     Correction,
+    Override,
     Person,
-    Ruling,
     Verdict,
     correction_id,
-    ruling_id,
+    override_id,
 )
 from proofstone.records.runs import Run
 from proofstone.store.calls import StoredResponse
@@ -63,13 +63,15 @@ async def filled(url: str):
     store.close()
 
 
-def ruling(filled: Filled, verdict: Verdict, at: float, former: Ruling | None = None) -> Ruling:
+def override(
+    filled: Filled, verdict: Verdict, at: float, former: Override | None = None
+) -> Override:
     _key, asked = filled.runs[0]
-    made = Ruling(
+    made = Override(
         run=asked.id, item=filled.items[0], sample=0, verdict=verdict, reason="why",
         actor=filled.person.actor, at=at, replaces=former.id if former else None,
     )  # fmt: skip
-    return structs.replace(made, id=ruling_id(made))
+    return structs.replace(made, id=override_id(made))
 
 
 def response(filled: Filled) -> StoredResponse:
@@ -80,23 +82,23 @@ def response(filled: Filled) -> StoredResponse:
 
 async def test_the_newest_ruling_holds_in_every_run_that_the_reply_serves(filled: Filled) -> None:
     store, given = filled.store, response(filled)
-    first = ruling(filled, "void", 10.0)
-    store.rulings.add(first, given)
-    second = ruling(filled, "correct", 11.0, first)
-    store.rulings.add(second, given)
-    assert store.rulings.over(given) == [first, second]
-    held = store.rulings.in_force([key for key, _run in filled.runs])
-    assert [(one.run, one.ruling) for one in held] == [
+    first = override(filled, "invalidated", 10.0)
+    store.overrides.add(first, given)
+    second = override(filled, "correct", 11.0, first)
+    store.overrides.add(second, given)
+    assert store.overrides.over(given) == [first, second]
+    held = store.overrides.in_force([key for key, _run in filled.runs])
+    assert [(one.run, one.override) for one in held] == [
         (filled.runs[0][0], second), (filled.runs[1][0], second)
     ]  # fmt: skip
-    assert store.rulings.n_runs(given) == 2
+    assert store.overrides.n_runs(given) == 2
 
 
 async def test_storing_a_ruling_twice_is_once(filled: Filled) -> None:
-    made = ruling(filled, "void", 10.0)
-    filled.store.rulings.add(made, response(filled))
-    filled.store.rulings.add(made, response(filled))
-    assert filled.store.rulings.over(response(filled)) == [made]
+    made = override(filled, "invalidated", 10.0)
+    filled.store.overrides.add(made, response(filled))
+    filled.store.overrides.add(made, response(filled))
+    assert filled.store.overrides.over(response(filled)) == [made]
 
 
 def acted(filled: Filled, action: Action, kind: str, target: bytes, at: float) -> Correction:
@@ -111,28 +113,28 @@ def acted(filled: Filled, action: Action, kind: str, target: bytes, at: float) -
 
 async def test_the_newest_of_retire_and_restore_says_how_a_row_stands(filled: Filled) -> None:
     store, place = filled.store, filled.store.lookup.find(filled.items[1].hex())
-    first = acted(filled, "retire", "item", filled.items[1], 10.0)
-    assert store.corrections.retired([filled.form.id]).ids == {filled.items[1]}
+    first = acted(filled, "exclude", "item", filled.items[1], 10.0)
+    assert store.corrections.excluded([filled.form.id]).ids == {filled.items[1]}
     second = acted(filled, "restore", "item", filled.items[1], 11.0)
-    assert store.corrections.retired([filled.form.id]).ids == set()
+    assert store.corrections.excluded([filled.form.id]).ids == set()
     assert store.corrections.of("item", place.key) == [first, second]
-    assert store.corrections.retirement("item", place.key) == second
+    assert store.corrections.exclusion("item", place.key) == second
 
 
 async def test_a_retired_fact_takes_along_the_items_that_rest_on_it(filled: Filled) -> None:
-    acted(filled, "retire", "fact", filled.facts[2], 10.0)
-    acted(filled, "retire", "item", filled.items[0], 10.0)
-    retired = filled.store.corrections.retired([filled.form.id])
-    assert retired.ids == {filled.items[0], filled.items[2]}
-    assert (len(retired.keys), retired.n_places) == (2, 2)
-    assert filled.store.corrections.retired([bytes(32)]).n_places == 0
-    assert filled.store.corrections.retired_facts(filled.facts) == [filled.facts[2]]
+    acted(filled, "exclude", "fact", filled.facts[2], 10.0)
+    acted(filled, "exclude", "item", filled.items[0], 10.0)
+    excluded = filled.store.corrections.excluded([filled.form.id])
+    assert excluded.ids == {filled.items[0], filled.items[2]}
+    assert (len(excluded.keys), excluded.n_places) == (2, 2)
+    assert filled.store.corrections.excluded([bytes(32)]).n_places == 0
+    assert filled.store.corrections.excluded_facts(filled.facts) == [filled.facts[2]]
 
 
 async def test_an_edit_is_no_retirement(filled: Filled) -> None:
     acted(filled, "edit", "item", filled.items[0], 10.0)
     acted(filled, "edit", "form", filled.form.id, 10.0)
-    assert filled.store.corrections.retired([filled.form.id]).ids == set()
+    assert filled.store.corrections.excluded([filled.form.id]).ids == set()
     key = filled.store.lookup.find(filled.form.id.hex(), ("form",)).key
     assert [one.kind for one in filled.store.corrections.of("form", key)] == ["form"]
 

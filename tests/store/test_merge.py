@@ -13,15 +13,15 @@ from proofstone.records.items import Item, ItemSet, corrected_set, item_id
 from proofstone.records.knowledge import Role
 from proofstone.records.reviews import (
     Correction,
+    Override,
     Person,
     Review,
     ReviewPlace,
     ReviewSheet,
-    Ruling,
     correction_id,
+    override_id,
     review_id,
     review_sheet_id,
-    ruling_id,
 )
 from proofstone.records.runs import Plan, Run, Score, plan_id
 from proofstone.records.tables import Funnel, FunnelStep
@@ -51,7 +51,7 @@ async def fill(store: Store, model: str, texts: list[str]) -> None:
     store.items.add_set(made, items, now=2.0)
     for kind, target in (("form", made.id), ("bank", bank.id)):
         plan = Plan(
-            kind=kind, target=target, measure="accuracy", estimand="bank", n_items=len(items),
+            kind=kind, target=target, measure="accuracy", population="bank", n_items=len(items),
             stopping="once", at=1.5,
         )  # fmt: skip
         store.plans.add(structs.replace(plan, id=plan_id(plan)))
@@ -111,7 +111,7 @@ def correct(store: Store, person: Person, made: ItemSet, items: list[Item], aske
     second = corrected_set(made, [fresh, *items[1:]])
     store.items.add_set(second, [fresh, *items[1:]], now=6.0)
     former: bytes | None = None
-    for at, action in enumerate(("retire", "restore", "retire")):
+    for at, action in enumerate(("exclude", "restore", "exclude")):
         one = Correction(
             action=action, kind="item", target=items[0].id, reason="r", actor=person.actor,
             at=10.0 + at, follows=former,
@@ -123,14 +123,14 @@ def correct(store: Store, person: Person, made: ItemSet, items: list[Item], aske
     place = store.items.places(made.id, -1, 1)[0][1]
     (response,) = store.responses.of_item(key, place, "answer")
     former = None
-    for at, verdict in enumerate(("void", "correct")):
-        ruling = Ruling(
+    for at, verdict in enumerate(("invalidated", "correct")):
+        override = Override(
             run=asked.id, item=items[0].id, sample=0, verdict=verdict, reason="r",
             actor=person.actor, at=20.0 + at, replaces=former,
         )  # fmt: skip
-        ruling = structs.replace(ruling, id=ruling_id(ruling))
-        store.rulings.add(ruling, response)
-        former = ruling.id
+        override = structs.replace(override, id=override_id(override))
+        store.overrides.add(override, response)
+        former = override.id
 
 
 def counts(store: Store) -> dict[str, int]:
@@ -169,20 +169,23 @@ async def test_merging_joins_what_is_common_and_adds_what_is_new(two_stores, dir
     assert merged["actor"] == 2
     assert merged["person"] == 1
     assert merged["correction"] == 3 + 3
-    assert merged["ruling"] == 2 + 2
+    assert merged["override"] == 2 + 2
     assert merged["plan"] == 2 + 2
     assert len(target.plans.of_sets([target.runs.every()[0][1].item_set])) == 1
     assert merged["corrected_set"] == merged["item_set_role"] == 2
     assert report.added["run"] == 1
     key, asked = next(pair for pair in target.runs.every() if pair[1].respondent == "scripted/two")
-    pages = list(target.runs.reply_pages(key, asked.item_set))
-    assert [len(replies.replies) for page in pages for replies in page] == [1, 1]
-    texts = [replies.item.loaded.facts[0].payload.text for page in pages for replies in page]
+    pages = list(target.runs.response_pages(key, asked.item_set))
+    assert [len(responses.responses) for page in pages for responses in page] == [1, 1]
+    texts = [responses.item.loaded.facts[0].payload.text for page in pages for responses in page]
     assert texts == ["b", "c"]
     assert target.scores.current(key) is not None
-    (ruled,) = target.rulings.in_force([key])
-    assert (ruled.ruling.verdict, ruled.ruling.replaces is not None) == ("correct", True)
-    assert len(target.corrections.retired([asked.item_set]).ids) == 1
+    (overridden,) = target.overrides.in_force([key])
+    assert (overridden.override.verdict, overridden.override.replaces is not None) == (
+        "correct",
+        True,
+    )
+    assert len(target.corrections.excluded([asked.item_set]).ids) == 1
     assert target.roles.of_set(asked.item_set) == (Role("filtered", "scripted/panel"),)
     (newer,) = target.corrections.newer("form", target.lookup.find(asked.item_set.hex()).key)
     assert target.items.item_set(newer).corrects == asked.item_set

@@ -51,7 +51,7 @@ async def test_their_prompts_go_with_the_source(store: Store) -> None:
     with store.database.reading() as connection:
         key = connection.exec_driver_sql("SELECT id FROM source").scalar_one()
         plan = plan_purge(connection, [key])
-    assert (len(plan.prompts), len(plan.replies)) == (1, 1)
+    assert (len(plan.prompts), len(plan.responses)) == (1, 1)
 
 
 async def test_they_come_along_in_a_merge(store: Store, tmp_path: Path) -> None:

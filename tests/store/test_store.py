@@ -49,7 +49,7 @@ def filled(store: Store, n: int = 3):
 
 def test_facts_come_back_with_source_roles_and_payload(store: Store) -> None:
     """A bank gives back what was added, whatever the order in which it came."""
-    role = Role("falsified", "scripted/writer")
+    role = Role("perturbed", "scripted/writer")
     handed_in = [built("b", (role,)), built("a")]
     bank, is_new = store.knowledge.add_bank("two", "test", handed_in, now=1.0)
     again, is_new_again = store.knowledge.add_bank("two", "test", handed_in[::-1], now=2.0)
@@ -73,7 +73,7 @@ def test_a_correction_names_the_fact_it_corrects(store: Store) -> None:
 
 def test_passages_stand_with_their_offsets(store: Store) -> None:
     """A passage comes back by its id with page and offsets."""
-    made = Passage(source=source().id, page=3, start=5, end=9, text="gold", language="en")
+    made = Passage(source=source().id, page=3, start=5, end=9, text="answer_key", language="en")
     made = msgspec.structs.replace(made, id=passage_id(made))
     store.knowledge.add_passages(source(), [made])
     assert store.knowledge.passage(made.id) == made
@@ -299,7 +299,7 @@ def test_scores_are_tallied_by_kind_gold_measure_and_outcome(store: Store) -> No
     _set, scoring = scored(store)
     tallies = store.scores.tallies(scoring)
     assert {tally.measure for tally in tallies} == {"accuracy"}
-    by_outcome = {(t.kind, t.gold, t.outcome): (t.n, t.total) for t in tallies}
+    by_outcome = {(t.kind, t.answer_key, t.outcome): (t.n, t.total) for t in tallies}
     assert by_outcome == {("item", "A", "answered"): (3, 3.0), ("item", "A", "refused"): (3, 0.0)}
     assert store.scores.tallies(scoring + 1) == []
 

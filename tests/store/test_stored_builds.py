@@ -23,7 +23,7 @@ from proofstone.records.builds import (
     build_id,
 )
 from proofstone.records.ids import canonical_json
-from proofstone.records.verdicts import Ballot, Heard, PanelRules, PanelVerdict, RowVerdict
+from proofstone.records.verdicts import Heard, JudgeVote, PanelRules, PanelVerdict, RowVerdict
 from proofstone.store import schema
 from proofstone.store.builds import EnteringRow, StoreJournal
 from proofstone.store.copies import merge
@@ -113,12 +113,12 @@ SAID = (
         verdict=PanelVerdict(
             state="decided",
             label="yes",
-            ballots=(
-                Ballot(
+            judge_votes=(
+                JudgeVote(
                     judge="a", state="voted", label="yes", reason="the secret text says so",
                     heard=(Heard(order=0, label="yes", reason="the secret text says so"),),
                 ),
-                Ballot(judge="b", state="failed", trouble="timeout"),
+                JudgeVote(judge="b", state="failed", trouble="timeout"),
             ),
             rules=PanelRules(quorum=1),
         ),
@@ -167,7 +167,7 @@ async def test_a_purge_takes_the_words_of_judges_and_leaves_their_labels(store: 
     emptied = said(store, "judged")
     assert b"secret" not in canonical_json(emptied)
     assert [each.verdict.label for each in emptied] == ["yes", ""]
-    assert [b.label for b in emptied[0].verdict.ballots] == ["yes", ""]
+    assert [b.label for b in emptied[0].verdict.judge_votes] == ["yes", ""]
     assert said(store, "other") == list(SAID)
 
 

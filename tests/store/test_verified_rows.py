@@ -9,7 +9,7 @@ from rows_for_tests import item, item_set, open_store, run
 
 from proofstone.methods.bequ.verification.stored_verdicts import counts_of
 from proofstone.records.runs import Score
-from proofstone.records.verdicts import Ballot, PanelVerdict, Passage
+from proofstone.records.verdicts import JudgeVote, PanelVerdict, Passage
 from proofstone.store.copies import merge
 from proofstone.store.scores import ScoreRow, UnitRow
 from proofstone.store.store import Store
@@ -17,7 +17,7 @@ from proofstone.store.store import Store
 SETTINGS = b'{"judges":"j","reference":"known-1f2e"}'
 SAID = PanelVerdict(
     state="decided", label="entailment", rests_on=Passage("A text.", "wiki", "Ulm", "https://x"),
-    ballots=(Ballot(judge="j", state="voted", label="entailment", reason="so"),),
+    judge_votes=(JudgeVote(judge="j", state="voted", label="entailment", reason="so"),),
 )  # fmt: skip
 
 

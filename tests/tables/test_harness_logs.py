@@ -134,7 +134,7 @@ def test_inspect_logs_are_read_through_its_own_api(inspect_logs: Path) -> None:
         "mockllm/bad": 4 / 8,
     }
     (broken,) = group.incomplete
-    assert (broken.name, broken.n_replies, broken.missing) == ("mockllm/broken", 14, 2)
+    assert (broken.name, broken.n_responses, broken.missing) == ("mockllm/broken", 14, 2)
     assert [part.by for part in group.breakdowns] == ["topic"]
 
 

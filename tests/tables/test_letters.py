@@ -10,7 +10,7 @@ from reading import cells, layout_of, table_of, written
 from proofstone.errors import BadInput, BadUsage
 
 
-@pytest.mark.parametrize("key", ["gold", "answer_key", "Answer", "correct"])
+@pytest.mark.parametrize("key", ["answer_key", "answer_key", "Answer", "correct"])
 def test_letters_are_scored_by_the_answer_key(tmp_path: Path, key: str) -> None:
     """Whatever a known column of it is called; an empty cell is missing, not wrong."""
     path = written(tmp_path, f"qid,{key},gpt,qwen\n1,A,A,b\n2,C,c,C\n3,D,(D),\n4,B,X,B\n")
@@ -49,7 +49,7 @@ def test_grades_are_correct_incorrect_and_not_attempted(tmp_path: Path) -> None:
 
 def test_letters_without_an_answer_key_are_refused(tmp_path: Path) -> None:
     """D is no grade, so what is right cannot be told."""
-    with pytest.raises(BadUsage, match="--gold COLUMN"):
+    with pytest.raises(BadUsage, match="--answer-key COLUMN"):
         layout_of(written(tmp_path, "item,gpt,qwen\n1,A,B\n2,D,A\n"))
 
 

@@ -179,7 +179,7 @@ def test_ways_and_simulated_respondents_stand_apart(tmp_path: Path) -> None:
         "item,model,way,simulated,score\n1,a,direct,false,1\n1,a,cot,false,0\n1,b,direct,true,1\n"
     )
     table = table_of(written(tmp_path, text))
-    assert [(who.name, who.way, who.simulated) for who in table.respondents] == [
+    assert [(who.name, who.prompt_method, who.simulated) for who in table.respondents] == [
         ("a", "direct", False),
         ("a", "cot", False),
         ("b", "direct", True),

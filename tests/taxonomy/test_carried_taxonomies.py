@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from proofstone.ingest.taxonomy import carried_names, carried_taxonomy
+from proofstone.ingest.taxonomy import bundled_names, bundled_taxonomy
 from proofstone.records.knowledge import Taxonomy
 
 
@@ -13,12 +13,12 @@ def total(taxonomy: Taxonomy, counted: str) -> int:
 
 
 def test_both_are_carried() -> None:
-    assert carried_names() == ("encyclo-k", "kina")
+    assert bundled_names() == ("encyclo-k", "kina")
 
 
 def test_encyclo_ks_counts_are_those_of_tables_1_and_2() -> None:
     """11 disciplines; 21,525 correct and 21,494 incorrect statements; 5,038 questions."""
-    taxonomy = carried_taxonomy("encyclo-k")
+    taxonomy = bundled_taxonomy("encyclo-k")
     assert len(taxonomy.below()) == 11
     assert total(taxonomy, "statements") == 21_525 + 21_494
     assert total(taxonomy, "questions") == 5038
@@ -28,20 +28,20 @@ def test_encyclo_ks_counts_are_those_of_tables_1_and_2() -> None:
 
 def test_encyclo_ks_fields_and_subfields_are_44_and_62() -> None:
     """Table 1's own sums; section 3.1.1 says 43 subfields."""
-    below = [node.stated for node in carried_taxonomy("encyclo-k").below()]
+    below = [node.stated for node in bundled_taxonomy("encyclo-k").below()]
     assert sum(stated["fields"] for stated in below) == 44
     assert sum(stated["subfields"] for stated in below) == 62
 
 
 def test_kinas_levels_are_12_70_and_261_with_899_items() -> None:
-    taxonomy = carried_taxonomy("kina")
+    taxonomy = bundled_taxonomy("kina")
     assert Counter(len(node.path) for node in taxonomy.nodes) == {1: 12, 2: 70, 3: 261}
     assert total(taxonomy, "items") == 899
 
 
 def test_kinas_disciplines_have_the_counts_that_its_leaderboard_rests_on() -> None:
     """ALL of Table 3 is the mean over disciplines weighted by these (recomputed)."""
-    counts = {node.name: node.counts["items"] for node in carried_taxonomy("kina").below()}
+    counts = {node.name: node.counts["items"] for node in bundled_taxonomy("kina").below()}
     assert counts == {
         "Agronomy": 40, "Economics": 34, "Education": 31, "Engineering": 308, "History": 13,
         "Law": 65, "Literature and Arts": 65, "Management": 29, "Medicine": 81, "Philosophy": 13,
@@ -51,7 +51,7 @@ def test_kinas_disciplines_have_the_counts_that_its_leaderboard_rests_on() -> No
 
 def test_what_kina_misprints_is_mended_and_noted() -> None:
     """Tables 8 and 9 print 891 items; Geochemistry's 8 are missing."""
-    taxonomy = carried_taxonomy("kina")
+    taxonomy = bundled_taxonomy("kina")
     by_path = {node.path: node.counts["items"] for node in taxonomy.nodes}
     assert by_path["Science", "Geology", "Geochemistry"] == 899 - 891
     assert ("Science", "Chemistry", "Radiochemistry") in by_path

@@ -9,8 +9,8 @@ import pytest
 from proofstone.errors import BadInput, NotFound
 from proofstone.files.write import write_rows
 from proofstone.ingest.taxonomy import (
-    carried_names,
-    carried_taxonomy,
+    bundled_names,
+    bundled_taxonomy,
     find_taxonomy,
     locate,
     read_taxonomy,
@@ -114,10 +114,10 @@ def test_toml_that_is_no_taxonomy_is_refused(
 
 
 def test_a_carried_one_is_read_back_from_what_is_written_of_it(tmp_path: Path) -> None:
-    for name in carried_names():
-        carried = carried_taxonomy(name)
-        write_rows(tmp_path / f"{name}.csv", taxonomy_rows(carried))
-        assert read_taxonomy(tmp_path / f"{name}.csv").nodes == carried.nodes
+    for name in bundled_names():
+        bundled = bundled_taxonomy(name)
+        write_rows(tmp_path / f"{name}.csv", taxonomy_rows(bundled))
+        assert read_taxonomy(tmp_path / f"{name}.csv").nodes == bundled.nodes
 
 
 def test_a_name_that_is_neither_carried_nor_a_file_is_not_found() -> None:
@@ -134,7 +134,7 @@ def test_names_are_found_whatever_their_case_and_by_their_other_names(tmp_path: 
 
 
 def test_a_name_in_one_place_only_brings_the_levels_above_it() -> None:
-    kina = carried_taxonomy("kina")
+    kina = bundled_taxonomy("kina")
     found = locate(kina, Stratum(subfield="Cryptography"))
     assert found.stratum == Stratum("Science", "Mathematics", "Cryptography")
     assert locate(kina, Stratum(book="A book")).problem == ""
@@ -143,7 +143,7 @@ def test_a_name_in_one_place_only_brings_the_levels_above_it() -> None:
 
 
 def test_where_all_is_listed_another_name_is_a_problem() -> None:
-    kina = carried_taxonomy("kina")
+    kina = bundled_taxonomy("kina")
     assert locate(kina, Stratum("Science", "Mathematic")).problem == (
         "Mathematic is no field under Science; near it: Mathematics"
     )
@@ -152,7 +152,7 @@ def test_where_all_is_listed_another_name_is_a_problem() -> None:
 
 def test_where_not_all_is_listed_any_name_is_taken() -> None:
     """The text of Encyclo-K names three of eighteen fields of Engineering."""
-    encyclo_k = carried_taxonomy("encyclo-k")
+    encyclo_k = bundled_taxonomy("encyclo-k")
     found = locate(encyclo_k, Stratum("engineering", "Civil Engineering", "Bridges"))
     assert (found.problem, found.path) == ("", ("Engineering",))
     assert found.stratum == Stratum("Engineering", "Civil Engineering", "Bridges")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from proofstone.methods.bequ.records import ReadTriples
-from proofstone.methods.bequ.reply_json import read_triples
+from proofstone.methods.bequ.response_json import read_triples
 
 ADA = "Ada Lovelace"
 BORN = '{"subject": "Ada Lovelace", "predicate": "birthPlace", "object": "London"}'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proofstone.methods.bequ.records import fold_triples, plain_triple
-from proofstone.methods.bequ.reply_json import read_triples
+from proofstone.methods.bequ.response_json import read_triples
 
 
 @pytest.mark.parametrize(

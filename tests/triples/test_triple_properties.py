@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.methods.bequ.reply_json import RecordScan, read_as_asked, read_triples
+from proofstone.methods.bequ.response_json import RecordScan, read_as_asked, read_triples
 
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12

@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from proofstone.methods.bequ.records import ReadTriples
-from proofstone.methods.bequ.reply_json import read_triples
+from proofstone.methods.bequ.response_json import read_triples
 from proofstone.records.ids import Draws
 
 ROOT = Path(__file__).resolve().parents[2]
-REPLIES = ROOT.parent / "shared" / "data" / "bequ" / "unparseable_responses.jsonl.gz"
+RESPONSES = ROOT.parent / "shared" / "data" / "bequ" / "unparseable_responses.jsonl.gz"
 TRUTH = Path(__file__).with_name("unreadable_truth.txt")
 pytestmark = pytest.mark.skipif(
-    not REPLIES.exists(), reason="needs ../shared/data/bequ/unparseable_responses.jsonl.gz"
+    not RESPONSES.exists(), reason="needs ../shared/data/bequ/unparseable_responses.jsonl.gz"
 )
 
 
-def replies() -> list[dict[str, str]]:
-    with gzip.open(REPLIES, "rt", encoding="utf-8") as lines:
+def responses() -> list[dict[str, str]]:
+    with gzip.open(RESPONSES, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
@@ -42,8 +42,8 @@ def truth() -> dict[int, list[tuple[str, str, str]]]:
     return found
 
 
-def read(reply: dict[str, str]) -> ReadTriples:
-    return read_triples(reply["response"], names=[reply["entity"]])
+def read(response: dict[str, str]) -> ReadTriples:
+    return read_triples(response["response"], names=[response["entity"]])
 
 
 def test_the_fifty_were_drawn_by_their_seed() -> None:
@@ -53,7 +53,7 @@ def test_the_fifty_were_drawn_by_their_seed() -> None:
 
 def test_every_triple_of_the_fifty_is_read_and_no_other() -> None:
     """289 of 289 recovered, none that is not there: recall and precision are both 1."""
-    rows = replies()
+    rows = responses()
     for line, triples in truth().items():
         found = [(t.subject, t.predicate, t.object) for t in read(rows[line - 1]).triples]
         assert Counter(found) == Counter(triples), line
@@ -63,7 +63,7 @@ def test_every_triple_of_the_fifty_is_read_and_no_other() -> None:
 def test_what_is_read_of_all_of_them() -> None:
     """2,964 triples, every one marked as recovered; of 22 replies nothing, since 9 are no text at
     all and 13 are cut off before their first triple. Two records lack the key of their object."""
-    found = [read(reply) for reply in replies()]
+    found = [read(response) for response in responses()]
     triples = [triple for each in found for triple in each.triples]
     assert len(triples) == 2964
     assert all(triple.is_recovered for triple in triples)

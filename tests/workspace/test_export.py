@@ -35,9 +35,13 @@ def test_a_runs_responses_say_what_was_asked_what_came_and_what_it_was_worth(
     assert [row["number"] for row in found] == list(range(QUESTIONS))
     for row in found:
         assert row["response"] == f"response:{run.id.hex()[:8]}/{row['item'][:8]}/0"
-        assert (row["model"], row["way"], row["step"]) == (run.respondent, run.way, "answer")
+        assert (row["model"], row["prompt_method"], row["step"]) == (
+            run.respondent,
+            run.prompt_method,
+            "answer",
+        )
         assert "shows" in row["question"]
-        assert row["reply"].startswith("Answer: ") or row["outcome"] != "answered"
+        assert row["response"].startswith("Answer: ") or row["outcome"] != "answered"
         assert row["prompt_tokens"] > 0
         assert proofstone("show", row["response"], "-w", made).code == 0
     with open_workspace(made) as workspace:
@@ -123,9 +127,11 @@ def test_score_tables_and_leaderboards_become_frames(made: Path) -> None:
     arrow, pandas, polars = table.to_arrow(), table.to_pandas(), table.to_polars()
     assert arrow.num_rows == len(pandas) == polars.height == 4 * QUESTIONS
     assert arrow.column_names == list(pandas.columns) == polars.columns
-    by_model = pandas.groupby(["model", "way"], observed=True)["value"].mean()
+    by_model = pandas.groupby(["model", "prompt_method"], observed=True)["value"].mean()
     for row in board.standings[0].ranked:
-        mine = pandas[(pandas["model"] == row.name) & (pandas["way"] == row.way)]
+        mine = pandas[
+            (pandas["model"] == row.name) & (pandas["prompt_method"] == row.prompt_method)
+        ]
         right = (mine["value"] == 1.0).sum()
         assert right / QUESTIONS == row.estimate.value
     assert len(by_model) == 4

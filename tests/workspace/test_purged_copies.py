@@ -118,7 +118,7 @@ def test_the_same_content_under_another_title_or_license_goes_too(
     for each in (file, copy):
         each.write_text("Prime the pump with distilled water before it is started.\n", "utf-8")
     proofstone("ingest", file, "-w", work)
-    proofstone("ingest", copy, "--licence", "CC-BY-4.0", "-w", work)
+    proofstone("ingest", copy, "--license", "CC-BY-4.0", "-w", work)
     (tmp_path / "other.txt").write_text(
         "The attic is dry, and is aired twice in a year.\n", "utf-8"
     )

@@ -27,7 +27,7 @@ def work(tmp_path: Path) -> Path:
             page = WikiFile(
                 title=f"Copper {revision}", revision=revision, timestamp="2021-02-03T04:05:06Z",
                 address=f"https://wiki.example/w/index.php?oldid={revision}", site="Metal Wiki",
-                language="en", licence="CC-BY-SA-4.0", html=html,
+                language="en", license="CC-BY-SA-4.0", html=html,
             )  # fmt: skip
             file.write_bytes(msgspec.json.encode(page))
             ingest_paths(workspace.store, [file], clock=workspace.clock)

@@ -53,7 +53,7 @@ def test_rows_that_share_only_a_label_stay(tmp_path: Path, source: dict[str, str
         items = texts(workspace, "item")
         report = workspace.purge("Herbal", reason="x")
         assert report.removed["facts"] == 24
-        assert report.removed["prompts"] == report.removed["replies"] == 0
+        assert report.removed["prompts"] == report.removed["responses"] == 0
         assert [body for body in texts(workspace, "fact") if "Almanac" in body] == kept
         assert sum(LABEL in body for body in kept) == 12
         assert texts(workspace, "item") == items

@@ -59,7 +59,7 @@ def reviewed(books: Path, tmp_path: Path, proofstone: Proofstone) -> Path:
     anna = tmp_path / "sheet-anna.xlsx"
     fill(anna, decision)
     assert proofstone("review", "import", anna, "-w", books).code == 0
-    some = ("--truth", 48, "--people", "Anna", "-w", books)
+    some = ("--fact-check", 48, "--people", "Anna", "-w", books)
     assert proofstone("review", "export", "books", "--to", truth, *some).code == 0
     fill(truth, lambda _n, _row: {"Is it true?": "it is true"}, tab=1)
     fill(truth, lambda _n, _row: {"Does the reason fit?": "the reason fits"}, tab=2)
@@ -125,7 +125,7 @@ def test_status_agreement_and_decisions_are_of_what_is_left(
     assert "purged: 24 statements, and what was said of them" in lines
     work = tmp_path / "work.csv"
     for command in (
-        ("agreement", "books"), ("status", "books"), ("decide", "books", "--work-list", work),
+        ("agreement", "books"), ("status", "books"), ("decide", "books", "--flagged-items", work),
         ("export", "books", "-o", tmp_path / "reviews.jsonl"),
         ("export", "books", "--to", tmp_path / "more.xlsx", "--people", "Chen"),
     ):  # fmt: skip

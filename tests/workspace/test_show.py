@@ -223,7 +223,7 @@ def test_a_run_shows_itself_and_its_replies(pumps: Path, proofstone: Proofstone)
     assert re.search(r"\ncame from\n  form:\w{8}  pumps, 4 questions, seed 0\n", said.out)
     assert said.out.count("--- raw reply") == 1
     shown = proofstone("show", name, "-w", pumps, "-n", 2, "--json").json
-    assert (len(shown["replies"]), shown["ancestors"][0]["kind"]) == (2, "form")
+    assert (len(shown["responses"]), shown["ancestors"][0]["kind"]) == (2, "form")
 
 
 def test_purged_rows_are_shown_as_such(pumps: Path, tmp_path: Path, proofstone: Proofstone) -> None:
@@ -241,9 +241,9 @@ def test_purged_rows_are_shown_as_such(pumps: Path, tmp_path: Path, proofstone: 
     assert re.search(r"tombstone +purged on .* by Ada: recalled\n", said)
     assert re.search(r"held by +bank:\w{8}  pumps   24 of 24\n", said)
     assert re.search(r"held by +run:\w{8}  sim/bob direct   8 of 8\n", said)
-    replies = proofstone("show", f"run:{run.id.hex()}", "-w", work)
-    assert replies.code == 0, replies.err
-    assert "--- question, as people read it\n(purged)\n" in replies.out
+    responses = proofstone("show", f"run:{run.id.hex()}", "-w", work)
+    assert responses.code == 0, responses.err
+    assert "--- question, as people read it\n(purged)\n" in responses.out
     assert proofstone("show", f"run:{run.id.hex()}", "-w", work, "--json").code == 0
     for kind in ("bank", "form"):
         (name,) = re.findall(rf"{kind}:\w{{8}}", proofstone("list", kind, "-w", work).out)

@@ -43,7 +43,7 @@ from proofstone.session.terminal import (
 if TYPE_CHECKING:
     from proofstone.ingest.bank_files import ReferenceCounts
     from proofstone.records.tables import SiftedRows
-    from proofstone.results.trace import ShownReply
+    from proofstone.results.trace import ShownResponse
     from proofstone.session.session import Session
     from proofstone.store.lookup import Found
 
@@ -102,7 +102,7 @@ def import_command(
 
     A bank's columns: text, correct (true or false); title, id, origin (the id of the true
     statement that a false one came from), error_type, reason, source, page, language, discipline,
-    field, subfield, book; written_by, falsified_by, checked_by, filtered_by, judged_by (models). A
+    field, subfield, book; written_by, perturbed_by, checked_by, filtered_by, judged_by (models). A
     form's: question, options, answer; id, language, discipline, ... Its own ids and all further
     columns are kept: show ID, leaderboard --by COLUMN.
 
@@ -344,7 +344,8 @@ class ShowAsked(Struct, frozen=True, kw_only=True):
         "Of a form or bank: these models' replies.", flags=("-m", "--model"), separated=True,
     )] = ()  # fmt: skip
     outcome: Annotated[
-        Literal["right", "wrong", "answered", "refused", "unparsed", "truncated", "ruled"] | None,
+        Literal["right", "wrong", "answered", "refused", "unparsed", "truncated", "overridden"]
+        | None,
         Opt("Only replies with this outcome."),
     ] = None
     limit: Annotated[int, Opt("How many.", flags=("-n",), least=1, shows_default=True)] = 3
@@ -446,7 +447,7 @@ _OF_BUILDS = ("dropped", "pending", "judges", "verdicts", "step", "reason")
 
 def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bool) -> None:
     from proofstone.browse.show import look_at
-    from proofstone.results.trace import show_replies
+    from proofstone.results.trace import show_responses
     from proofstone.run.run_facts import note_of_run
 
     of_builds = {name: getattr(asked, name) for name in _OF_BUILDS}
@@ -461,9 +462,9 @@ def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bo
         show_statistics(session, found, as_json=as_json)
         return
     filtered = bool(asked.models or asked.outcome) and found.kind in {"run", "form", "bank"}
-    shown: list[ShownReply] = []
+    shown: list[ShownResponse] = []
     if found.kind == "run" or filtered:
-        shown = show_replies(
+        shown = show_responses(
             session.store, found, models=asked.models, outcome=asked.outcome, limit=asked.limit
         )
     if filtered:
@@ -472,22 +473,22 @@ def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bo
         return
     described = look_at(session.store, found, limit=asked.limit)
     if as_json:
-        replies = {"replies": [_as_text(reply) for reply in shown]} if shown else {}
-        print_json({**structs.asdict(described), **replies})
+        responses = {"responses": [_as_text(response) for response in shown]} if shown else {}
+        print_json({**structs.asdict(described), **responses})
         return
     print_text("\n\n".join(map(str, (described, *shown))))
 
 
-def _show_filtered(shown: list[ShownReply], note: str, *, as_json: bool) -> None:
+def _show_filtered(shown: list[ShownResponse], note: str, *, as_json: bool) -> None:
     if as_json:
-        print_json([_as_text(reply) for reply in shown])
+        print_json([_as_text(response) for response in shown])
     elif shown:
         print_text("\n\n".join([*([note] if note else []), *map(str, shown)]))
     else:
         say("no reply fits")
 
 
-def _as_text(shown: ShownReply) -> dict[str, Any]:
+def _as_text(shown: ShownResponse) -> dict[str, Any]:
     """The fields of a reply with the messages and the raw body as they can be read."""
     calls = [
         {

@@ -17,7 +17,7 @@ from proofstone.errors import BadUsage
 from proofstone.files.write import write_rows
 from proofstone.ingest.bank_files import export_bank, export_items
 from proofstone.method import Method, find_method
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.records.calls import CallRecord
 from proofstone.records.ids import short
 from proofstone.records.items import context_of, own_prompt_of, shown_name
@@ -133,18 +133,18 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
     for page in store.items.pages(run.item_set, _PAGE):
         keys = [stored.key for stored in page]
         found = {} if current is None else store.scores.of_items(current.key, keys)
-        scores = _by_reply(found)
+        scores = _by_response(found)
         for stored in page:
             question = method.show(stored.loaded)
             metadata = stored.loaded.label.metadata
             for sample, step, call in store.runs.calls_of_item(key, stored.key):
                 mine = scores.get((stored.key, sample), [])
                 told = [score for score in mine if score.measure == measure] or mine
-                reply = read_reply(call.wire, call.raw)
+                response = read_response(call.wire, call.raw)
                 row = {
                     "response": f"response:{short(run.id)}/{short(stored.loaded.item.id)}/{sample}",
                     "model": run.respondent,
-                    "way": run.way,
+                    "prompt_method": run.prompt_method,
                     "own_prompt": own_prompt_of(run.settings),
                     "context": context_of(run.settings),
                     "form": form,
@@ -152,9 +152,9 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                     "sample": sample,
                     "step": step,
                     "question": question,
-                    "reply": reply.text,
-                    "reasoning": reply.reasoning,
-                    "finish": reply.finish,
+                    "response": response.text,
+                    "reasoning": response.reasoning,
+                    "finish": response.finish,
                     **(_score(told[0]) if step == run.last_step and len(told) == 1 else {}),
                     **({"judge": judge} if judge else {}),
                     **_graded(method, stored, mine if step == run.last_step else ()),
@@ -172,7 +172,7 @@ def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
         value = float(table.value[place])
         yield {
             "model": who.name,
-            "way": who.way,
+            "prompt_method": who.prompt_method,
             "settings": who.settings,
             "simulated": who.simulated,
             **({"judge": who.judge} if is_judged else {}),
@@ -184,7 +184,7 @@ def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
             "outcome": OUTCOMES[int(table.outcome[place])],
             "value": None if isnan(value) else value,
             "answer": table.answers[int(table.answer[place])],
-            "gold": table.golds[int(table.gold[unit])],
+            "answer_key": table.answer_keys[int(table.answer_key[unit])],
             "n_options": int(table.n_options[unit]),
         }
 
@@ -200,7 +200,7 @@ def _item(stored: StoredItem) -> dict[str, Any]:
     }
 
 
-def _by_reply(
+def _by_response(
     scores: Mapping[tuple[int, int, str], Sequence[Score]],
 ) -> Mapping[tuple[int, int], list[Score]]:
     """Scores by (item, sample), of whatever kinds of units."""
@@ -236,7 +236,7 @@ def _call(call: CallRecord) -> dict[str, Any]:
         "reasoning_tokens": call.usage.reasoning,
         "cost_usd": call.cost_usd,
         "latency_s": call.latency_s,
-        "served_model": call.served_model,
+        "reported_model": call.reported_model,
         "simulated": call.simulated,
         "started_at": started.isoformat(timespec="seconds"),
         "request": call.request_hash.hex(),

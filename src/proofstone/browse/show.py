@@ -18,7 +18,7 @@ from proofstone.errors import NotFound, TextPurged
 from proofstone.ingest.ingest import SURE
 from proofstone.ingest.pages import find_page
 from proofstone.method import find_method
-from proofstone.records.builds import Build, seats_of
+from proofstone.records.builds import Build, slots_of
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
 from proofstone.records.items import PROMPT, PROMPT_NAME, own_prompt_of
@@ -31,12 +31,12 @@ from proofstone.records.pages import (
     page_ranges,
     requests_named,
 )
-from proofstone.records.runs import Run, replies_wanted, run_label
+from proofstone.records.runs import Run, responses_wanted, run_label
 from proofstone.results.plan import describe_plan
-from proofstone.results.trace import PURGED, Ancestry, call_line, history_lines, replies_of
+from proofstone.results.trace import PURGED, Ancestry, call_line, history_lines, responses_of
 from proofstone.review.agreement import check_judges
 from proofstone.review.section import checked_judges_sentences, review_lines
-from proofstone.run.judges import judges_of_reply, verdict_lines
+from proofstone.run.judges import judges_of_response, verdict_lines
 from proofstone.run.run_facts import note_of_run, plan_sentence
 from proofstone.session.session import (
     call_id,
@@ -54,7 +54,7 @@ from proofstone.store.purge import derived_rows
 from proofstone.store.runs import Failure
 from proofstone.store.store import Store
 
-_SERVED = 8  # responses of one call that are listed
+_REPORTED = 8  # responses of one call that are listed
 
 
 def look(store: Store, text: str, *, limit: int = 3) -> Description:
@@ -127,7 +127,7 @@ def _response(store: Store, rest: str) -> Description:
             _question(store, item),
             *_bodies(record),
             *(_read_of(store, run_key, run, item, response.sample) if record.raw else ()),
-            *judges_of_reply(store, run_key, item.key, response.sample),
+            *judges_of_response(store, run_key, item.key, response.sample),
             *_verified_of(store, run_key, run, item, response.sample),
         ),
     )
@@ -139,10 +139,10 @@ def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tupl
     method = find_method(run.method)
     if method.verifying is None:
         return ()
-    replies = replies_of(store, key, item.key, sample)
-    if run.last_step not in replies:
+    responses = responses_of(store, key, item.key, sample)
+    if run.last_step not in responses:
         return ()
-    told = method.verifying.show_reply(store.items.one(item.key), replies)
+    told = method.verifying.show_response(store.items.one(item.key), responses)
     return (f"--- what was read of it\n{told}",)
 
 
@@ -174,18 +174,21 @@ def _score(store: Store, rest: str) -> Description:
         ("measure", score.measure),
         ("outcome", f"{score.outcome}{_value(score.value)}"),
         ("extracted", f"{score.answer!r} by {score.basis}" if score.answer else "nothing"),
-        ("right", f"{score.gold}, of {score.n_choices}" if score.n_choices else score.gold),
+        (
+            "right",
+            f"{score.answer_key}, of {score.n_choices}" if score.n_choices else score.answer_key,
+        ),
         ("flags", score.flags),
         ("model", run_label(run)),
     ]
-    replies = [
+    responses = [
         text
         for response in store.traces.responses(run_key, item.key)
         if response.sample == score.sample
         for text in _bodies(store.calls.call(response.call))[-1:]
     ]
     judged = ["\n".join(verdict_lines(score.verdict))] if score.verdict is not None else []
-    texts = (_question(store, item), *replies, *judged)
+    texts = (_question(store, item), *responses, *judged)
     described = _described(score_id(score), lines, texts)
     return _with(described, Ancestry(store).of_score(score, scoring, item))
 
@@ -201,14 +204,14 @@ def _call(store: Store, rest: str) -> Description:
     record = store.calls.call(call.key)
     described = _described(call_id(call), _call_lines(call, record), _bodies(record))
     ancestry = Ancestry(store)
-    served = store.traces.served_by(call.key, _SERVED)
+    reported = store.traces.reported_by(call.key, _REPORTED)
     rows = [
         Ancestor(depth=0, kind="response", id=response_id(each), text="asked for this")
-        for each in served
+        for each in reported
     ]
-    if served:  # the same request has the same question behind it
-        item = store.lookup.find(f"item:{served[0].item.hex()}")
-        rows += [each for each in ancestry.of_response(served[0], item) if each.kind != "call"]
+    if reported:  # the same request has the same question behind it
+        item = store.lookup.find(f"item:{reported[0].item.hex()}")
+        rows += [each for each in ancestry.of_response(reported[0], item) if each.kind != "call"]
     return _with(described, rows)
 
 
@@ -266,13 +269,13 @@ def _run(store: Store, found: Found) -> Description:
     lines = [
         ("run", run.id.hex()),
         ("model", run.respondent),
-        ("way", run.way),
+        ("prompt_method", run.prompt_method),
         ("own prompt", own_prompt_of(run.settings)),
         ("settings", _settings(own_settings)),
         ("replicate", run.replicate),
         ("plan", plan_sentence(store, key, run)),
         ("prompts", run.prompt_hash.hex()),
-        ("replies", f"{done} of {replies_wanted(run, n_items)}"),
+        ("responses", f"{done} of {responses_wanted(run, n_items)}"),
         ("cost", f"{totals.calls} calls, {cost}"),
         *_failed(store, key, run),
     ]
@@ -407,7 +410,7 @@ def _describe_fact(store: Store, identity: bytes) -> Description:
     lines += [(name, _plain(value)) for name, value in payload.items() if value not in ("", None)]
     if built.source is not None:
         lines.append(("source", f"source:{short(built.source.id)}  {built.source.title}"))
-        lines.append(("licence", built.source.licence or "not stated"))
+        lines.append(("license", built.source.license or "not stated"))
     if fact.page:
         lines.append(("page", fact.page))
     if fact.passage is not None and (passage := store.knowledge.passage(fact.passage)) is not None:
@@ -436,7 +439,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         lines += _judge_lines(build)
     elsewhere = facts_elsewhere(store, facts)
     if elsewhere:
-        follow = f"proofstone correct edit {found.spelled} --as-placed --reason ..."
+        follow = f"proofstone correct edit {found.spelled} --as-labeled --reason ..."
         n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
         lines.append(("places", f"{n}: {follow}"))
     lines += stored_map_lines(store, found)
@@ -449,7 +452,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
 
 
 def _judge_lines(build: Build) -> Iterator[tuple[str, str]]:
-    judges = ", ".join(seats_of("judge", build.models).values())
+    judges = ", ".join(slots_of("judge", build.models).values())
     if judges:
         weighs = f"proofstone show build:{short(build.id)} --judges"
         yield "judged by", f"{judges} (what each said and weighs: {weighs})"
@@ -576,9 +579,9 @@ def _about(source: Source) -> Iterator[tuple[str, str]]:
             yield name, _plain(value)
     if source.stratum != Stratum():
         yield "stratum", _path(source.stratum)
-    if not source.licence:
-        yield "licence", "not stated"
-    if permits_publication(source.licence):
+    if not source.license:
+        yield "license", "not stated"
+    if permits_publication(source.license):
         yield "audience", "public, by its license"
     else:
         yield "audience", "private: no license that is known to permit publication is stated"
@@ -586,7 +589,7 @@ def _about(source: Source) -> Iterator[tuple[str, str]]:
 
 def _placed(store: Store, source: bytes) -> Iterator[tuple[str, str]]:
     """The placements of a source, oldest first; the last one holds."""
-    for one in store.placements.of_source(source):
+    for one in store.taxonomy_labels.of_source(source):
         by = ", ".join(one.models) or f"actor {short(one.actor or b'')}"
         of = f" of {one.taxonomy}" if one.taxonomy else ""
         why = f": {one.reason}" if one.reason else ""

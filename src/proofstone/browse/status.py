@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
-from proofstone.records.runs import Spent, replies_wanted, run_label
+from proofstone.records.runs import Spent, responses_wanted, run_label
 from proofstone.store.calls import Expense
 from proofstone.store.store import Store
 
@@ -119,7 +119,7 @@ def run_states(store: Store) -> list[RunState]:
         failures = store.runs.failures(key, run.last_step)
         done, whole = (
             store.runs.count_done(key, run.last_step),
-            replies_wanted(run, item_set.n_items),
+            responses_wanted(run, item_set.n_items),
         )
         first = limits.get(key, item_set.n_items)
         limit = first if first < item_set.n_items and done < whole else None

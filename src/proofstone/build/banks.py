@@ -29,7 +29,7 @@ from proofstone.build.plan import (
     BuildAsked,
     PlannedBuild,
     maker_of_kind,
-    models_by_seat,
+    models_by_slot,
     plan_build,
     read_asked,
 )
@@ -40,18 +40,18 @@ from proofstone.method import find_method, method_names
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Spending
 from proofstone.models.registry import leaves_to
-from proofstone.records.builds import role_of_seat
+from proofstone.records.builds import role_of_slot
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Bank
 from proofstone.run.dry_run import PILOT
 from proofstone.run.forecast import BuildForecast
 from proofstone.run.forms import build_forms
-from proofstone.run.self_preference import Kin, held_by_builders, kin_of
+from proofstone.run.self_preference import SelfEvaluation, held_by_builders, self_evaluation_of
 from proofstone.search.retrieval import index_for, web_finder, web_loads
 from proofstone.search.sources import OF_THE_WEB, WEB
 from proofstone.search.web_finder import WebFinder
-from proofstone.session.askers import check_replies_end, on_record, session_askers
+from proofstone.session.askers import check_responses_end, on_record, session_askers
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.models import family_of_model
 from proofstone.session.permits import Outgoing, joined_origins
@@ -198,21 +198,21 @@ def prompts_of_build(
     return Background(work).wait()
 
 
-def kin_of_build(
+def self_evaluation_of_build(
     session: Session, kind: str, *, models: Any = "", judge: str | Sequence[str] = ""
-) -> tuple[Kin, ...]:
+) -> tuple[SelfEvaluation, ...]:
     """The judges of a build that are, or whose family is, among those whose work they judge.
     Asks nobody."""
     maker = maker_of_kind(kind)
     roles = builder_of(maker, kind).roles
 
-    def purpose_of(seat: str) -> str:
-        role = role_of_seat(seat)
+    def purpose_of(slot: str) -> str:
+        role = role_of_slot(slot)
         return roles[role].purpose if role in roles else ""
 
-    named = models_by_seat(maker, kind, models, judge)
+    named = models_by_slot(maker, kind, models, judge)
     judges, makers = held_by_builders(named, purpose_of)
-    return kin_of(judges, makers, partial(family_of_model, session))
+    return self_evaluation_of(judges, makers, partial(family_of_model, session))
 
 
 class _Job(Struct, frozen=True, kw_only=True):
@@ -241,8 +241,8 @@ class _Job(Struct, frozen=True, kw_only=True):
 
         async def at_work(stop: asyncio.Event) -> T:
             async with self.askers(stop) as askers:
-                asked = [(askers[seat], each) for seat, each in planned.settings.items()]
-                check_replies_end(asked)
+                asked = [(askers[slot], each) for slot, each in planned.settings.items()]
+                check_responses_end(asked)
                 shown.append(progress_of_build(planned.build))
                 runs = [named or f"build:{short(planned.build.id)}"]
                 record = on_record(session.store, askers.values(), session.clock, runs=runs)
@@ -304,7 +304,7 @@ class _Job(Struct, frozen=True, kw_only=True):
         """All sources that can be searched: texts of each may go along."""
         store = self.session.store
         known = store.knowledge.sources(each.id for each in store.indexed.sources()).values()
-        return [Origin(each.title, each.licence, 0, (each.title,)) for each in known]
+        return [Origin(each.title, each.license, 0, (each.title,)) for each in known]
 
     def _leaving(self, rows: Iterable[EnteringRow] | None) -> Outgoing:
         """What one step sends if it asks once for each row that enters (or for these ``rows``);
@@ -319,7 +319,7 @@ class _Job(Struct, frozen=True, kw_only=True):
             by_source[entering.source] += 1
         known = store.knowledge.sources([each for each in by_source if each is not None])
         origins = [
-            Origin(source.title, source.licence, by_source[identity], (source.title,))
+            Origin(source.title, source.license, by_source[identity], (source.title,))
             for identity, source in known.items()
             if source.kind != WEB
         ]
@@ -358,7 +358,7 @@ async def _askers(
     async with session_askers(
         session, names, asked.max_connections, stop, asked.cache, spending
     ) as opened:
-        yield {seat: opened[name] for seat, name in models.items()}
+        yield {slot: opened[name] for slot, name in models.items()}
 
 
 def _planned(
@@ -374,7 +374,7 @@ def _planned(
         named = list_files(session).inputs(named, maker.name, online)
     spec = BuildSpec(
         kind=kind, inputs=named, name=asked.name, params=asked.params,
-        models=models_by_seat(maker, kind, asked.models, asked.judge),
+        models=models_by_slot(maker, kind, asked.models, asked.judge),
         settings=dict(asked.settings or {}), seed=asked.seed, limit=asked.limit,
         per_input=asked.per_input, languages=tuple(asked.languages),
     )  # fmt: skip
@@ -383,7 +383,7 @@ def _planned(
 
     async def work(stop: asyncio.Event) -> PlannedBuild:
         async with _askers(session, asked, spending, spec.models, stop) as askers:
-            models = {seat: asker.model for seat, asker in askers.items()}
+            models = {slot: asker.model for slot, asker in askers.items()}
             whole = with_regions(session.store, spec, maker, models, partial(document_of, session))
             return plan_build(
                 session.store, maker, whole, models, partial(index_for, session),

@@ -13,8 +13,8 @@ from proofstone import __version__
 from proofstone.build.flow import StepProgress, Workshop, perform_pipeline, read_row, walk
 from proofstone.build.funnel import build_journal, funnel_of
 from proofstone.build.inputs import entering_rows
-from proofstone.build.placement import place_sources
 from proofstone.build.plan import PlannedBuild
+from proofstone.build.taxonomy_label import place_sources
 from proofstone.errors import BadInput, BudgetReached, CallFailed, NotAsked
 from proofstone.models.ask import Asker
 from proofstone.records.builds import (
@@ -24,13 +24,13 @@ from proofstone.records.builds import (
     ModelRole,
     Step,
     StepContext,
-    role_of_seat,
+    role_of_slot,
 )
 from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.items import Oracle
-from proofstone.records.knowledge import Bank, Placement
-from proofstone.records.runs import Reply, Spent, Usage
+from proofstone.records.knowledge import Bank, TaxonomyLabel
+from proofstone.records.runs import Response, Spent, Usage
 from proofstone.run.loop import tuned_interpreter as calm_interpreter
 from proofstone.session.askers import lease_held
 from proofstone.session.progress import RunProgress
@@ -79,7 +79,7 @@ class RowCall:
         reask: int = 0,
         sample: int = 0,
         oracle: Oracle | None = None,
-    ) -> Reply:
+    ) -> Response:
         """The reply to one request; see ``StepCall``."""
         settings, prompt = self.asked.settings, canonical_json(messages)
         request = ModelRequest(
@@ -95,7 +95,7 @@ class RowCall:
         )
         return await self.answer(name, request)
 
-    async def answer(self, name: str, request: ModelRequest) -> Reply:
+    async def answer(self, name: str, request: ModelRequest) -> Response:
         """The reply to the request that is called ``name``."""
         raise NotImplementedError
 
@@ -113,7 +113,7 @@ class SentCall(RowCall):
         self._place = place
         self._progress = progress
 
-    async def answer(self, name: str, request: ModelRequest) -> Reply:
+    async def answer(self, name: str, request: ModelRequest) -> Response:
         """The reply, from the cache where it is there. Raises CallFailed and NotAsked."""
         if self.asked.bounds:
             self.asked.watch(request)
@@ -123,11 +123,11 @@ class SentCall(RowCall):
         else:
             self._progress.cached += 1
             await self._writer.write(found.key, self._place)
-        if found.reply is None:
+        if found.response is None:
             # The last failure of a model that cannot be asked any more says nothing of this row.
             kind = CallFailed if self.asked.asker.stopped is None else NotAsked
             raise kind(found.record.error, found.record.detail)
-        return found.reply
+        return found.response
 
     async def _keep(self, call: CallRecord) -> None:
         self._progress.count(call)
@@ -181,7 +181,7 @@ class BuildResult(Struct, frozen=True, kw_only=True):
     build: Build
     funnel: BuildFunnel
     bank: Bank | None = None
-    placed: tuple[Placement, ...] | None = None
+    placed: tuple[TaxonomyLabel, ...] | None = None
     stopped: str = ""
     over_budget: bool = False
     interrupted: bool = False
@@ -244,8 +244,8 @@ def asked_roles(
     """The roles of a build by seat, with the models behind them."""
     roles = planned.builder.roles
     return {
-        seat: AskedRole(roles[role_of_seat(seat)], askers[seat], settings, bounds)
-        for seat, settings in planned.settings.items()
+        slot: AskedRole(roles[role_of_slot(slot)], askers[slot], settings, bounds)
+        for slot, settings in planned.settings.items()
     }
 
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from proofstone.method import Method
     from proofstone.records.builds import Build, ModelRole
     from proofstone.run.forecast import Amounts, BuildForecast, Range
-    from proofstone.run.self_preference import Kin
+    from proofstone.run.self_preference import SelfEvaluation
     from proofstone.session.session import Session
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -193,7 +193,7 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
 
 def _build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> None:
     """Builds, or says what it would take; exits with its code."""
-    from proofstone.build.banks import build_in_steps, kin_of_build
+    from proofstone.build.banks import build_in_steps, self_evaluation_of_build
     from proofstone.run.dry_run import PILOT
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
@@ -209,11 +209,13 @@ def _build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) ->
             raise click.UsageError("--pilot goes with --dry-run", click.get_current_context())
         name = asked["name"]
         asked = _asked(builder, inputs, asked)
-        kin = kin_of_build(session, kind, models=asked["models"], judge=asked["judge"])
-        tell_lines(judge_lines(kin), quiet=quiet)
+        self_evaluation = self_evaluation_of_build(
+            session, kind, models=asked["models"], judge=asked["judge"]
+        )
+        tell_lines(judge_lines(self_evaluation), quiet=quiet)
         if dry_run or show is not None:
             code = _dry_run(
-                session, kind, inputs, asked, kin,
+                session, kind, inputs, asked, self_evaluation,
                 rows=(pilot or PILOT) if dry_run else None, show=show or 0,
                 as_json=as_json, quiet=quiet,
             )  # fmt: skip
@@ -223,7 +225,7 @@ def _build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) ->
                 result = build_in_steps(
                     session, kind, inputs, **asked, watch=watch, on_interrupt=tell_interrupt
                 )
-            code = _report(result, kin, name=name, as_json=as_json, quiet=quiet)
+            code = _report(result, self_evaluation, name=name, as_json=as_json, quiet=quiet)
     click.get_current_context().exit(code)
 
 
@@ -283,7 +285,7 @@ TABLES = "An INPUT is a table's file (CSV, JSONL, Parquet) or the name of a carr
 _BY_MODELS = ("models", "judge", "dry_run", "pilot", "show")
 
 
-_OF_BOTH = {"inputs", "name", "limit", "languages", "falsified", "seed", "folder", "as_json"}
+_OF_BOTH = {"inputs", "name", "limit", "languages", "perturbed", "seed", "folder", "as_json"}
 
 
 def facts_command(kind: str, parameters: Sequence[Parameter]) -> click.Command:
@@ -403,7 +405,7 @@ class BuildGroup(click.Group):
 
 def _makers() -> tuple[list[Method], Mapping[str, StepBuilder]]:
     """All methods, and what places sources, by kind."""
-    from proofstone.build.placement import PLACING
+    from proofstone.build.taxonomy_label import PLACING
     from proofstone.method import find_method, method_names
 
     return [find_method(name) for name in method_names()], PLACING.pipelines
@@ -550,7 +552,12 @@ def _swept(sweep: str | None, params: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _report(
-    result: BuildResult, kin: Sequence[Kin], *, name: str | None, as_json: bool, quiet: bool
+    result: BuildResult,
+    self_evaluation: Sequence[SelfEvaluation],
+    *,
+    name: str | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
     bank was to be called."""
@@ -560,7 +567,7 @@ def _report(
     shown_build = f"build:{short(build.id)}"
     shown = "" if bank is None else f"{bank.name}-{short(bank.id, 4)}"
     if as_json:
-        print_json({**_result(result), "kin": kin})
+        print_json({**_result(result), "self_evaluation": self_evaluation})
     else:
         click.echo("\n".join(funnel_lines(result.funnel)))
         if result.placed is not None:
@@ -646,7 +653,7 @@ def _dry_run(
     kind: str,
     inputs: Sequence[str],
     asked: dict[str, Any],
-    kin: Sequence[Kin],
+    self_evaluation: Sequence[SelfEvaluation],
     *,
     rows: int | None,
     show: int,
@@ -663,7 +670,7 @@ def _dry_run(
         click.echo("\n".join(_prompt_lines(prompts)))
     if rows is None:
         if as_json:
-            print_json({"prompts": prompts, "kin": kin})
+            print_json({"prompts": prompts, "self_evaluation": self_evaluation})
         return 0
     spending = asked["budget"] = start_spending(session, asked["budget"])
     what = "spent besides, for the pilot's rows alone"
@@ -672,7 +679,7 @@ def _dry_run(
             session, kind, inputs, **asked, pilot=rows, watch=watch, on_interrupt=tell_interrupt
         )
     if as_json:
-        whole = {**msgspec.structs.asdict(found), "kin": kin}
+        whole = {**msgspec.structs.asdict(found), "self_evaluation": self_evaluation}
         print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
         click.echo("\n".join(_forecast_lines(found)))

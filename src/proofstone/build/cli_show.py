@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from proofstone.records.ids import short
-from proofstone.records.knowledge import Placement
+from proofstone.records.knowledge import TaxonomyLabel
 from proofstone.session.terminal import print_json, print_table, print_text, say, visible
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from proofstone.ingest.taxonomy import Coverage, NodeCover
     from proofstone.judging.question import QuestionAccount
     from proofstone.records.knowledge import Taxonomy
-    from proofstone.records.verdicts import Ballot
+    from proofstone.records.verdicts import JudgeVote
     from proofstone.session.session import Session
     from proofstone.store.lookup import Found
 
@@ -117,15 +117,18 @@ def _judged_text(judged: JudgedRow) -> str:
     came = verdict.label or verdict.state.replace("_", " ")
     rule = " by the rule for ties" if verdict.by_rule else ""
     head = f"row {judged.row}   {judged.step}: {judged.question}: {came}{rule}"
-    ballots = [f"  {visible(ballot.judge)}: {_ballot(ballot)}" for ballot in verdict.ballots]
-    return "\n".join([head, *ballots, *value_lines(judged.values)])
+    judge_votes = [
+        f"  {visible(judge_vote.judge)}: {_judge_vote(judge_vote)}"
+        for judge_vote in verdict.judge_votes
+    ]
+    return "\n".join([head, *judge_votes, *value_lines(judged.values)])
 
 
-def _ballot(ballot: Ballot) -> str:
-    said = ballot.label or ": ".join(filter(None, (ballot.state, ballot.trouble)))
-    heard: Sequence[str] = [each.label or each.trouble for each in ballot.heard]
+def _judge_vote(judge_vote: JudgeVote) -> str:
+    said = judge_vote.label or ": ".join(filter(None, (judge_vote.state, judge_vote.trouble)))
+    heard: Sequence[str] = [each.label or each.trouble for each in judge_vote.heard]
     several = f" ({', '.join(heard)})" if len(set(heard)) > 1 else ""
-    reason = f". {short_text(ballot.reason)}" if ballot.reason else ""
+    reason = f". {short_text(judge_vote.reason)}" if judge_vote.reason else ""
     return f"{said}{several}{reason}"
 
 
@@ -226,13 +229,13 @@ def named_taxonomy(identity: str) -> str | None:
 
 def list_taxonomies(*, as_json: bool) -> None:
     """The taxonomies that come with the package."""
-    from proofstone.ingest.taxonomy import carried_names, carried_taxonomy
+    from proofstone.ingest.taxonomy import bundled_names, bundled_taxonomy
 
-    carried = [carried_taxonomy(name) for name in carried_names()]
+    bundled = [bundled_taxonomy(name) for name in bundled_names()]
     if as_json:
-        print_json([{"name": t.name, "title": t.title, "source": t.source} for t in carried])
+        print_json([{"name": t.name, "title": t.title, "source": t.source} for t in bundled])
         return
-    print_table([(f"{_PREFIX}{t.name}", t.title, t.source) for t in carried])
+    print_table([(f"{_PREFIX}{t.name}", t.title, t.source) for t in bundled])
 
 
 def show_taxonomy(name: str, *, as_json: bool) -> None:
@@ -371,7 +374,7 @@ def show_statistics(session: Session, found: Found, *, as_json: bool) -> None:
 _MOST_PLACED = 40
 
 
-def show_placed(placed: Sequence[Placement], build: str = "") -> None:
+def show_placed(placed: Sequence[TaxonomyLabel], build: str = "") -> None:
     """The sources by their place, the first of them where there are many."""
     rows: list[tuple[Any, ...]] = []
     for one in placed[:_MOST_PLACED]:

@@ -501,7 +501,7 @@ def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
     key, build = store.builds.build(found.id)
     for step, row, each in verdicts_of(store, key, build):
         verdict = each.verdict
-        for ballot in verdict.ballots:
+        for judge_vote in verdict.judge_votes:
             yield {
                 "row": row.id.hex(),
                 "step": step,
@@ -509,11 +509,11 @@ def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
                 "state": verdict.state,
                 "label": verdict.label,
                 "by_rule": verdict.by_rule,
-                "judge": ballot.judge,
-                "ballot": ballot.state,
-                "vote": ballot.label,
-                "reason": ballot.reason,
-                "trouble": ballot.trouble,
+                "judge": judge_vote.judge,
+                "judge_vote": judge_vote.state,
+                "vote": judge_vote.label,
+                "reason": judge_vote.reason,
+                "trouble": judge_vote.trouble,
             }
 
 

@@ -53,8 +53,12 @@ _EXCERPT = 500  # characters of each
 def placed_source(store: Store, identity: bytes) -> Source:
     """A source with the stratum that holds: that of its newest placement, else as stated."""
     source = store.knowledge.sources([identity])[identity]
-    placement = store.placements.in_force([identity]).get(identity)
-    return source if placement is None else structs.replace(source, stratum=placement.stratum)
+    taxonomy_label = store.taxonomy_labels.in_force([identity]).get(identity)
+    return (
+        source
+        if taxonomy_label is None
+        else structs.replace(source, stratum=taxonomy_label.stratum)
+    )
 
 
 def sources_of_book(store: Store, book: str) -> list[bytes]:

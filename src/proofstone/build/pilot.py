@@ -39,7 +39,7 @@ from proofstone.models.budget import Budget, cost_usd, total_tokens
 from proofstone.records.builds import BatchStep, PipelineRow, Step, StepContext
 from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import Draws
-from proofstone.records.runs import Reply, Spent
+from proofstone.records.runs import Response, Spent
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,
@@ -333,7 +333,7 @@ class _ShownCall(RowCall):
         super().__init__(asked, row)
         self._step, self._shown = step, shown
 
-    async def answer(self, name: str, request: ModelRequest) -> Reply:
+    async def answer(self, name: str, request: ModelRequest) -> Response:
         """The stored reply. Raises CallFailed where there is none."""
         asker = self.asked.asker
         settings, dropped = asker.model.sent_settings(request.settings)
@@ -342,6 +342,6 @@ class _ShownCall(RowCall):
             StepPrompt(step=self._step, row=self.row, name=name, messages=request.messages, to=to)
         )
         cached = await asker.find_cached(request)
-        if cached is None or cached.reply is None:
+        if cached is None or cached.response is None:
             raise CallFailed("not_sent", f"{name} is only shown")
-        return cached.reply
+        return cached.response

@@ -17,7 +17,7 @@ from proofstone.build.inputs import (
     entering_sources,
     read_parameters,
 )
-from proofstone.build.placement import PLACING
+from proofstone.build.taxonomy_label import PLACING
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import find_method, method_names
 from proofstone.models.budget import Budget, Spending
@@ -29,12 +29,12 @@ from proofstone.records.builds import (
     StepBuilder,
     StepName,
     build_id,
-    role_of_seat,
+    role_of_slot,
     seated,
-    seats_of,
+    slots_of,
 )
 from proofstone.records.calls import CacheUse, Model, Searcher
-from proofstone.records.items import SEARCH_WAYS, SearchWay
+from proofstone.records.items import SEARCH_METHODS, SearchMethod
 from proofstone.records.knowledge import Fact, permits_publication
 from proofstone.records.models import WEB_SEARCHES
 from proofstone.run.evidence import read_search
@@ -90,7 +90,7 @@ def maker_of_kind(kind: str) -> Maker:
     return found
 
 
-def models_by_seat(
+def models_by_slot(
     method: Maker, kind: str, models: Models, judge: str | Sequence[str]
 ) -> dict[str, str]:
     """The model at each seat: as named by role, else the one for all roles of its purpose. The
@@ -106,9 +106,9 @@ def models_by_seat(
         if role not in by_role and not declared.optional and usual.get(declared.purpose):
             by_role[role] = usual[declared.purpose]
     return {
-        seat: model
+        slot: model
         for role, named in by_role.items()
-        for seat, model in seated(role, sorted(named)).items()
+        for slot, model in seated(role, sorted(named)).items()
     }
 
 
@@ -124,7 +124,7 @@ class WebSearch(Searcher, Protocol):
         """Another one where the same answers of the search would give other texts."""
 
 
-OpenIndex = Callable[[SearchWay], SourceIndex]
+OpenIndex = Callable[[SearchMethod], SourceIndex]
 
 
 OpenWebSearch = Callable[[str], WebSearch]
@@ -177,7 +177,7 @@ def open_reads(
             found.banks[name] = store.knowledge.bank(bank).facts()
         elif kind != "search":
             raise ValueError(f"a step reads {name!r}: neither search:NAME nor bank:NAME")
-        elif sought in SEARCH_WAYS:
+        elif sought in SEARCH_METHODS:
             index = open_index(read_search(sought))
             if not index.n_chunks:
                 raise BadUsage(
@@ -194,7 +194,7 @@ def open_reads(
         else:
             raise BadUsage(
                 f"nothing can be searched by the name {sought!r}",
-                hint=f"the workspace's sources: {', '.join(SEARCH_WAYS)}; the web: "
+                hint=f"the workspace's sources: {', '.join(SEARCH_METHODS)}; the web: "
                 f"{', '.join(WEB_SEARCHES)}, or engines of SearXNG: searxng:bing+baidu",
             )
     return found
@@ -238,7 +238,7 @@ def plan_build(
     params = read_parameters(builder.parameters, spec.params)
     is_open = builder.documents and params[builder.documents] == "auto"
     note = _settle_documents(store, builder, spec, params) if is_open else ""
-    _check_seats(builder, spec.models)
+    _check_slots(builder, spec.models)
     pipeline = builder.make(params, spec.models)
     if note:
         pipeline = structs.replace(pipeline, notes=(*pipeline.notes, note))
@@ -247,9 +247,9 @@ def plan_build(
         told = "; ".join(f"{role}: {builder.roles[role].help}" for role in lacking)
         raise BadUsage(f"no model is named for {told}", hint="name it with -m ROLE=PROVIDER/NAME")
     settings: dict[str, dict[str, Any]] = {}
-    for seat in spec.models:
-        wanted = {**builder.roles[role_of_seat(seat)].settings, **spec.settings}
-        settings[seat] = {name: v for name, v in sorted(wanted.items()) if v is not None}
+    for slot in spec.models:
+        wanted = {**builder.roles[role_of_slot(slot)].settings, **spec.settings}
+        settings[slot] = {name: v for name, v in sorted(wanted.items()) if v is not None}
     tools = {
         role: {"model": models[role].name, "endpoint": models[role].endpoint, "settings": sent}
         for role, sent in settings.items()
@@ -296,38 +296,38 @@ def _settle_documents(
     if builder.rows is not None:
         return ""
     sources = store.knowledge.sources(entering_sources(store, spec.inputs)).values()
-    private = [each for each in sources if not permits_publication(each.licence)]
+    private = [each for each in sources if not permits_publication(each.license)]
     option = builder.documents.replace("_", "-")
     if private:
         params[builder.documents] = "private"
         one = private[0]
-        why = f"license {one.licence!r}" if one.licence else "no license"
+        why = f"license {one.license!r}" if one.license else "no license"
         return (
             f"{len(private):,} of {counted(len(sources), 'document')} may not be published by the "
             f"license stated, as {one.title!r} ({why}): the build is of private documents; "
             f"--{option} public changes that"
         )
-    stated = ", ".join(sorted({source.licence for source in sources}))
+    stated = ", ".join(sorted({source.license for source in sources}))
     return (
         f"the documents count as public by their license ({stated}); --{option} private changes "
         "that"
     )
 
 
-def _check_seats(builder: StepBuilder, models: Mapping[str, str]) -> None:
-    roles = list(dict.fromkeys(map(role_of_seat, models)))
+def _check_slots(builder: StepBuilder, models: Mapping[str, str]) -> None:
+    roles = list(dict.fromkeys(map(role_of_slot, models)))
     unknown = [role for role in roles if role not in builder.roles]
     if unknown:
         raise BadUsage(
             f"no step asks {', '.join(unknown)}; roles are: {', '.join(builder.roles) or 'none'}"
         )
     for role in roles:
-        seats = seats_of(role, models)
-        if len(seats) > 1 and not builder.roles[role].panel:
+        slots = slots_of(role, models)
+        if len(slots) > 1 and not builder.roles[role].panel:
             raise BadUsage(
-                f"the {role} is one model, not {len(seats)}: {', '.join(seats.values())}",
+                f"the {role} is one model, not {len(slots)}: {', '.join(slots.values())}",
                 hint=f"name it by its role: -m {role}=PROVIDER/NAME",
             )
-        twice = [model for model, n in Counter(seats.values()).items() if n > 1]
+        twice = [model for model, n in Counter(slots.values()).items() if n > 1]
         if twice:
             raise BadUsage(f"{', '.join(twice)} would judge twice; each judge has one vote")

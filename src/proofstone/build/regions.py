@@ -18,7 +18,7 @@ from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.ingest.pages import DPI, draw_all
 from proofstone.ingest.vision import check_sees
-from proofstone.records.builds import Maker, role_of_seat
+from proofstone.records.builds import Maker, role_of_slot
 from proofstone.records.calls import Model
 from proofstone.records.knowledge import Passage, Source
 from proofstone.records.pages import Box, Page, PageLayout, PageRegion, PlacedLine
@@ -249,8 +249,8 @@ def with_regions(
         return spec
     if spec.per_input is not None:
         raise BadUsage("a number of rows of each input does not go with regions of pages")
-    for seat, model in models.items():
-        if role_of_seat(seat) == named[1]:
+    for slot, model in models.items():
+        if role_of_slot(slot) == named[1]:
             check_sees(model)
     rows = region_rows(store, spec.inputs, str(regions), document_of, spec.limit, spec.languages)
     return structs.replace(spec, regions=rows)

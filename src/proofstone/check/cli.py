@@ -30,8 +30,8 @@ from proofstone.session.terminal import (
 )
 
 if TYPE_CHECKING:
+    from proofstone.check.artifacts import Checked
     from proofstone.check.contradictions import Contradictions, StatementPair
-    from proofstone.check.giveaway import Checked
     from proofstone.check.semantic_map import SemanticMap
     from proofstone.records.runs import Estimate
 
@@ -64,7 +64,9 @@ def _show(drawn: SemanticMap) -> None:
 
     apart = drawn.separation
     of = f" of {drawn.n_all:,}, drawn by seed {drawn.seed}" if drawn.n_all > drawn.n_texts else ""
-    click.echo(f"{drawn.target}  {drawn.n_texts:,} {drawn.nature}{of}; vectors by {drawn.embedder}")
+    click.echo(
+        f"{drawn.target}  {drawn.n_texts:,} {drawn.nature}{of}; vectors by {drawn.embedding_model}"
+    )
     index = apart.index
     click.echo(
         f"separation by {drawn.level}: {index.value:.2f} [{index.low:.2f}, {index.high:.2f}]  "
@@ -248,8 +250,8 @@ def check_command(
     With --drop-to statements that are told most surely are listed until fresh classifiers, on books
     that taught nothing of it, do no better; nothing is dropped before you retire them.
     """
-    from proofstone.check.giveaway import check_target, write_told
-    from proofstone.search.retrieval import open_embedder
+    from proofstone.check.artifacts import check_target, write_told
+    from proofstone.search.retrieval import open_embedding_model
     from proofstone.session.session import open_session
 
     _refuse_mixed(context)
@@ -264,8 +266,8 @@ def check_command(
         return
     output = asked.output
     with open_session(folder) as session:
-        embedder = open_embedder(session) if asked.embeddings else None
-        checked = check_target(session, target, drop_to=drop_to, embedder=embedder)
+        embedding_model = open_embedding_model(session) if asked.embeddings else None
+        checked = check_target(session, target, drop_to=drop_to, embedding_model=embedding_model)
         if output is not None:
             write_told(session, checked, output)
     if as_json:
@@ -336,7 +338,7 @@ def _show_checked(checked: Checked) -> None:
     click.echo(_verdict(checked))
     for flag in checked.flags:
         click.echo(f"! {flag}")
-    if checked.embedder:
+    if checked.embedding_model:
         click.echo(_seen_by_embeddings(checked))
     if checked.leaks:
         table = [("what tells", "area", first, second)]
@@ -358,9 +360,9 @@ def _show_checked(checked: Checked) -> None:
 
 def _seen_by_embeddings(checked: Checked) -> str:
     if not checked.companions:
-        return f"What {checked.embedder} sees goes with none of the things counted: it has no name."
+        return f"What {checked.embedding_model} sees goes with none of the things counted: it has no name."
     named = ", ".join(f"{name} ({value:+z.2f})" for name, value in checked.companions)
-    return f"What {checked.embedder} sees goes with: {named} (rank correlations)"
+    return f"What {checked.embedding_model} sees goes with: {named} (rank correlations)"
 
 
 def _verdict(checked: Checked) -> str:

@@ -19,19 +19,19 @@ from proofstone.judging.verdicts import JudgeAccount, judge_accounts
 from proofstone.method import find_method
 from proofstone.models.budget import Budget
 from proofstone.models.registry import leaves_to
-from proofstone.records.calls import Embedder
+from proofstone.records.calls import EmbeddingModel
 from proofstone.records.ids import short
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelRules, PanelVerdict
-from proofstone.run.forms import fewer_facts, retired_facts
+from proofstone.run.forms import excluded_facts, fewer_facts
 from proofstone.run.judges import AskedJudge
 from proofstone.search.near_duplicates import near_pairs
-from proofstone.search.retrieval import open_embedder
+from proofstone.search.retrieval import open_embedding_model
 from proofstone.session.askers import on_record, session_askers
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.progress import Background, start_spending
 from proofstone.session.session import Session, Target
-from proofstone.session.written_files import write_work_file
+from proofstone.session.written_files import write_flagged_items_file
 from proofstone.store.provenance import Origin
 
 _AT_ONCE = 16
@@ -111,7 +111,7 @@ class Contradictions(Struct, frozen=True, kw_only=True):
     found: tuple[Contradiction, ...]
     undecided: tuple[Contradiction, ...]
     judges: tuple[JudgeAccount, ...]
-    embedder: str
+    embedding_model: str
 
 
 class ContradictionRow(Struct, frozen=True, kw_only=True):
@@ -122,13 +122,17 @@ class ContradictionRow(Struct, frozen=True, kw_only=True):
     text: str
     other: str
     other_text: str
-    action: str = "retire"
+    action: str = "exclude"
     decision: str = ""
     why: str
 
 
 def find_near_statements(
-    session: Session, bank: Target, *, limit: int | None = _PAIRS, embedder: Embedder | None = None
+    session: Session,
+    bank: Target,
+    *,
+    limit: int | None = _PAIRS,
+    embedding_model: EmbeddingModel | None = None,
 ) -> tuple[int, list[StatementPair]]:
     """How many true statements in force a bank has, and its nearest pairs of different texts: each
     statement's 5 nearest of its language whose cosine is 0.6 or more, the ``limit`` nearest pairs
@@ -139,13 +143,13 @@ def find_near_statements(
     method = find_method(whole.method)
     if method.contrasts is None:
         raise BadUsage(f"{method.name} has no true and falsified statements")
-    facts = fewer_facts(whole, retired_facts(session.store, whole)).facts()
+    facts = fewer_facts(whole, excluded_facts(session.store, whole)).facts()
     languages = {fact.id: fact.language or "en" for fact in facts}
     true = {c.text: c.row for c in method.contrasts.of_facts(facts) if not c.is_second}
     by_language: dict[str, list[tuple[str, bytes]]] = {}
     for text, row in true.items():
         by_language.setdefault(languages[row], []).append((text, row))
-    encoder = embedder or open_embedder(session)
+    encoder = embedding_model or open_embedding_model(session)
     pairs = [
         StatementPair(
             one=statements[near.one][1], text=statements[near.one][0],
@@ -168,7 +172,7 @@ def find_contradictions(
     judges: Sequence[str],
     limit: int | None = _PAIRS,
     budget: Budget | str | None = None,
-    embedder: Embedder | None = None,
+    embedding_model: EmbeddingModel | None = None,
 ) -> Contradictions:
     """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
     these judges: each pair in both orders, more than half of the judges decide. Calls are kept and
@@ -176,8 +180,8 @@ def find_contradictions(
 
     Raises what stopped a judge (EndpointUnusable, BudgetReached).
     """
-    found, encoder = session.find(bank, "bank"), embedder or open_embedder(session)
-    n, pairs = find_near_statements(session, found, limit=limit, embedder=encoder)
+    found, encoder = session.find(bank, "bank"), embedding_model or open_embedding_model(session)
+    n, pairs = find_near_statements(session, found, limit=limit, embedding_model=encoder)
     _clear_pairs(session, pairs, judges)
     spending = start_spending(session, budget)
 
@@ -206,7 +210,7 @@ def find_contradictions(
     verdicts = Background(work).wait()
     made = []
     for pair, verdict in zip(pairs, verdicts, strict=True):
-        reasons = (b.reason for b in verdict.ballots if b.label and b.label == verdict.label)
+        reasons = (b.reason for b in verdict.judge_votes if b.label and b.label == verdict.label)
         made.append(Contradiction(pair=pair, label=verdict.label, reason=next(reasons, "")))
     return Contradictions(
         bank=f"{found.name}-{short(found.id, 4)}",
@@ -215,7 +219,7 @@ def find_contradictions(
         found=tuple(each for each in made if each.label == _CONTRADICT),
         undecided=tuple(each for each in made if not each.label),
         judges=judge_accounts(verdicts),
-        embedder=encoder.name,
+        embedding_model=encoder.name,
     )
 
 
@@ -235,8 +239,8 @@ def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Seque
         for fact in found:
             source = sources.get(fact.source or b"")
             title = fact.stratum.book or "statements" if source is None else source.title
-            by_title[title, "" if source is None else source.licence] += 1
-        origins = [Origin(title, licence, n, (title,)) for (title, licence), n in by_title.items()]
+            by_title[title, "" if source is None else source.license] += 1
+        origins = [Origin(title, license, n, (title,)) for (title, license), n in by_title.items()]
         outgoing = Outgoing(
             items=_ORDERS * len(pairs),
             noun="pair",
@@ -251,7 +255,7 @@ def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Seque
 
 def write_contradictions(session: Session, found: Contradictions, path: Path) -> int:
     """Writes a work list of both statements of each pair that contradicts, the one below the other,
-    which ``retire --from`` and ``edit --from`` carry out once somebody has decided; returns how
+    which ``exclude --from`` and ``edit --from`` carry out once somebody has decided; returns how
     many rows."""
     rows = []
     for each in found.found:
@@ -264,4 +268,4 @@ def write_contradictions(session: Session, found: Contradictions, path: Path) ->
                 why=f"contradicts {named}: {why}".rstrip(": "),
             )  # fmt: skip
             rows.append(structs.asdict(row))
-    return write_work_file(path, rows, columns=ContradictionRow.__struct_fields__)
+    return write_flagged_items_file(path, rows, columns=ContradictionRow.__struct_fields__)

@@ -14,13 +14,13 @@ from proofstone.errors import BadUsage, needed
 from proofstone.method import Method, find_method
 from proofstone.page.figure import FIGURE_KINDS, figure_files
 from proofstone.page.section import Column, Figure, Mark, Section, Table, points, shown_estimate
-from proofstone.records.calls import Embedder
+from proofstone.records.calls import EmbeddingModel
 from proofstone.records.ids import Draws, short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Audience, GroupsApart, GroupSeparation, StoredMap
-from proofstone.run.forms import fewer_facts, retired_facts
-from proofstone.search.retrieval import open_embedder
+from proofstone.run.forms import excluded_facts, fewer_facts
+from proofstone.search.retrieval import open_embedding_model
 from proofstone.session.session import Session, Target, method_of
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import mean_estimates
@@ -51,9 +51,9 @@ def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
         kind="map",
         title=say("Semantic map of {nature}", nature=word(kept.nature)),
         subtitle=say(
-            "{n:,} texts, t-SNE of {embedder}, seed {seed}; separation of the groups {value:.2f} "
+            "{n:,} texts, t-SNE of {embedding_model}, seed {seed}; separation of the groups {value:.2f} "
             "[{low:.2f}, {high:.2f}] (0 mixed, 1 apart). Places and distances have no scale.",
-            n=len(kept.rows), embedder=kept.embedder, seed=kept.seed,
+            n=len(kept.rows), embedding_model=kept.embedding_model, seed=kept.seed,
             value=index.value, low=index.low, high=index.high,
         ),
         marks=tuple(
@@ -87,10 +87,10 @@ def map_section(name: str, kept: StoredMap, told: Sequence[str]) -> Section:
             "Distances on the map have no scale: they do not measure how similar two texts are."
         ),
         how=say(
-            "As kept by {command}: vectors by {embedder}, {n:,} of {n_all:,} texts, seed {seed}. "
+            "As kept by {command}: vectors by {embedding_model}, {n:,} of {n_all:,} texts, seed {seed}. "
             "Texts that share a statement or a passage are never counted as neighbours; intervals "
             "resample sources.",
-            command="check --map", embedder=kept.embedder, n=len(kept.rows), n_all=kept.n_all,
+            command="check --map", embedding_model=kept.embedding_model, n=len(kept.rows), n_all=kept.n_all,
             seed=kept.seed,
         ),
         tables=(_groups(kept),),
@@ -155,7 +155,7 @@ def groups_apart(
         values[:, None],
         equal_weights(len(used)),
         clusters.among(used),
-        estimand="knowledge",
+        population="knowledge",
         confidence=confidence,
         n_parts=k * len(used),
     )
@@ -227,7 +227,7 @@ class SemanticMap(Struct, frozen=True, kw_only=True):
     target: str
     nature: str
     level: str
-    embedder: str
+    embedding_model: str
     seed: int
     n_texts: int
     n_all: int
@@ -247,7 +247,11 @@ class _Text(NamedTuple):
 
 
 def make_semantic_map(
-    session: Session, target: Target, *, seed: int = 0, embedder: Embedder | None = None
+    session: Session,
+    target: Target,
+    *,
+    seed: int = 0,
+    embedding_model: EmbeddingModel | None = None,
 ) -> SemanticMap:
     """Where a bank's true statements in force, or a form's questions, lie in meaning, and how far
     their groups stand apart. It is kept, without its texts, for cards and pages.
@@ -261,7 +265,7 @@ def make_semantic_map(
     chosen = _drawn(texts, seed)
     level, groups = _grouped(chosen, found)
     names = tuple(dict.fromkeys(groups))
-    encoder = embedder or open_embedder(session)
+    encoder = embedding_model or open_embedding_model(session)
     vectors = encoder.embed([each.text for each in chosen])
     apart = groups_apart(
         vectors,
@@ -274,7 +278,7 @@ def make_semantic_map(
         target=f"{found.kind}:{short(found.id)}",
         nature=_NATURES[found.kind],
         level=level,
-        embedder=encoder.name,
+        embedding_model=encoder.name,
         seed=seed,
         n_texts=len(chosen),
         n_all=len(texts),
@@ -303,7 +307,7 @@ def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
         raise BadUsage(f"{method.name} names no texts of its facts")
     if found.kind == "bank":
         whole = store.knowledge.bank(found.id)
-        facts = list(fewer_facts(whole, retired_facts(store, whole)).facts())
+        facts = list(fewer_facts(whole, excluded_facts(store, whole)).facts())
         of_fact = {fact.id: fact for fact in facts}
         for contrast in contrasts.of_facts(facts):
             if not contrast.is_second:
@@ -384,7 +388,7 @@ def _kept(drawn: SemanticMap) -> StoredMap:
     return StoredMap(
         nature=drawn.nature,
         level=drawn.level,
-        embedder=drawn.embedder,
+        embedding_model=drawn.embedding_model,
         seed=drawn.seed,
         n_all=drawn.n_all,
         separation=drawn.separation,
@@ -412,7 +416,7 @@ def stored_map_lines(store: Store, found: Found) -> list[tuple[str, str]]:
             "map",
             f"separation of {len(kept.rows):,} {kept.nature} by {kept.level}: "
             f"{index.value:.2f} [{index.low:.2f}, {index.high:.2f}] (0 mixed, 1 apart), "
-            f"{kept.embedder}",
+            f"{kept.embedding_model}",
         )
         for kept in store.maps.every(found.id)[-1:]
         for index in [kept.separation.index]

@@ -20,7 +20,7 @@ from msgspec import Struct, structs
 
 from proofstone.choices.outcomes import object_of
 from proofstone.errors import BadInput
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 _SEARCHED = 4096  # characters at the end of a response that a regular expression sees
 
@@ -57,16 +57,16 @@ class AnswerFormat(Struct, frozen=True):
         """The last answer in this form; None where there is none."""
         return _by_path(text, self.path) if self.path else _by_pattern(text, self.pattern)
 
-    def applied(self, reply: Reply, *, is_refusal: bool = False) -> Reply:
+    def applied(self, response: Response, *, is_refusal: bool = False) -> Response:
         """The reply with its answer as all of its text, empty where it has none; ``is_refusal``
         says that a text without one refuses."""
-        found = self.find(reply.text)
+        found = self.find(response.text)
         if found is None:
-            refusal = reply.refusal or (reply.text[:400] if is_refusal else "")
-            return structs.replace(reply, text="", refusal=refusal, is_extracted=True)
+            refusal = response.refusal or (response.text[:400] if is_refusal else "")
+            return structs.replace(response, text="", refusal=refusal, is_extracted=True)
         # An answer in the stated form was given before the response was cut off.
-        finish = "stop" if reply.finish == "length" else reply.finish
-        return structs.replace(reply, text=found, finish=finish, is_extracted=True)
+        finish = "stop" if response.finish == "length" else response.finish
+        return structs.replace(response, text=found, finish=finish, is_extracted=True)
 
 
 @lru_cache(maxsize=64)

@@ -20,7 +20,15 @@ from msgspec import Struct, structs
 
 from proofstone.records.calls import Call, Message
 from proofstone.records.items import Oracle, Way
-from proofstone.records.runs import STATED_CONFIDENCE, Measure, Outcome, Reply, Scale, Score, Worth
+from proofstone.records.runs import (
+    STATED_CONFIDENCE,
+    Measure,
+    Outcome,
+    Response,
+    Scale,
+    Score,
+    Worth,
+)
 from proofstone.wording.messages import noted
 
 OPTION, LETTER = "option-likelihood", "letter-likelihood"
@@ -120,15 +128,17 @@ class OptionScores(Struct, frozen=True):
         return 1.0 / math.fsum(math.exp(mean - max(self.means)) for mean in self.means)
 
 
-def read_option_scores(replies: Mapping[str, Reply], labels: Sequence[str]) -> OptionScores | None:
+def read_option_scores(
+    responses: Mapping[str, Response], labels: Sequence[str]
+) -> OptionScores | None:
     """Return the scores of the options in an item's responses (by step); None where the next tokens
     listed hold no label at all, or where an option has no response."""
-    last = replies[STEP]
+    last = responses[STEP]
     if not last.token_logprobs:
         found = tuple(_label_logprob(last, label) for label in labels)
         return OptionScores(found, found) if max(found) > -math.inf else None
     steps = _steps(len(labels))
-    tokens = [replies[step].token_logprobs if step in replies else () for step in steps]
+    tokens = [responses[step].token_logprobs if step in responses else () for step in steps]
     if not all(tokens):
         return None
     return OptionScores(
@@ -138,18 +148,18 @@ def read_option_scores(replies: Mapping[str, Reply], labels: Sequence[str]) -> O
 
 
 def likelihood_scores(
-    place: int, replies: Mapping[str, Reply], labels: Sequence[str], right: str, measure: str
+    place: int, responses: Mapping[str, Response], labels: Sequence[str], right: str, measure: str
 ) -> list[Score]:
     """Return the scores of the unit at ``place``: ``measure`` (1 if the answer is the label
     ``right``), the same by the sum where whole texts were scored, and the confidence. Without a
     listed label the response is unparsed, and has none of the others."""
-    found = read_option_scores(replies, labels)
+    found = read_option_scores(responses, labels)
     if found is None:
-        refused = replies[STEP].finish == "content_filter"
+        refused = responses[STEP].finish == "content_filter"
         outcome: Outcome = "refused" if refused else "unparsed"
         return [Score(unit=place, measure=measure, outcome=outcome, value=None)]
     chosen, by_sum = labels[found.chosen], labels[found.chosen_by_sum]
-    is_text = bool(replies[STEP].token_logprobs)
+    is_text = bool(responses[STEP].token_logprobs)
 
     def score(name: str, value: float, answer: str = "", basis: str = "") -> Score:
         return Score(
@@ -169,9 +179,9 @@ def _highest(values: Sequence[float]) -> int:
     return max(range(len(values)), key=values.__getitem__)
 
 
-def _label_logprob(reply: Reply, label: str) -> float:
+def _label_logprob(response: Response, label: str) -> float:
     """The log-probability that the next token is this label, with white space or without."""
-    known = [logprob for token, logprob in reply.next_tokens if token.strip() == label]
+    known = [logprob for token, logprob in response.next_tokens if token.strip() == label]
     if not known:
         return -math.inf
     most = max(known)

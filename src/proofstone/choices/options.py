@@ -160,7 +160,7 @@ class OptionSet(NamedTuple):
     """Options in the order shown, and where the gold one stands."""
 
     options: tuple[tuple[int, ...], ...]
-    gold: int
+    answer_key: int
 
 
 @lru_cache(maxsize=256)
@@ -177,22 +177,22 @@ def option_text(option: tuple[int, ...]) -> str:
     return ", ".join([roman(place + 1) for place in option])
 
 
-def distractor_supply(places: int, gold: int, sizes: range, *, forbid_subsets: bool) -> int:
-    """How many distractors can always be drawn beside a gold set of size ``gold``.
+def distractor_supply(places: int, answer_key: int, sizes: range, *, forbid_subsets: bool) -> int:
+    """How many distractors can always be drawn beside a gold set of size ``answer_key``.
 
     With ``forbid_subsets`` no option may be a proper subset of another. Options of one size never
     are, so the size with the most candidates gives a number that can be kept (draw_options does).
     """
     if forbid_subsets:
-        first = Subset((1 << gold) - 1, tuple(range(gold)))
+        first = Subset((1 << answer_key) - 1, tuple(range(answer_key)))
         return max(len(group) for group in _apart(_candidates(places, first, sizes), first.mask))
-    return sum(comb(places, size) - comb(gold, size) for size in sizes)
+    return sum(comb(places, size) - comb(answer_key, size) for size in sizes)
 
 
 def draw_options(
     words: Iterator[int],
     places: int,
-    gold: Subset,
+    answer_key: Subset,
     count: int,
     sizes: range,
     *,
@@ -206,10 +206,10 @@ def draw_options(
     2 <= count <= 1 + distractor_supply(...).
     """
     if forbid_subsets:
-        return _draw_apart(words, places, gold, count, sizes)
-    outside = ~gold.mask
-    tables, left = _tables(places, len(gold.places), sizes)
-    options = [gold.places]
+        return _draw_apart(words, places, answer_key, count, sizes)
+    outside = ~answer_key.mask
+    tables, left = _tables(places, len(answer_key.places), sizes)
+    options = [answer_key.places]
     at = 0
     used = set()
     while len(options) < count:
@@ -230,7 +230,7 @@ def draw_options(
 
 
 def _draw_apart(
-    words: Iterator[int], places: int, gold: Subset, count: int, sizes: range
+    words: Iterator[int], places: int, answer_key: Subset, count: int, sizes: range
 ) -> OptionSet:
     """The same with no option a proper subset of another.
 
@@ -238,9 +238,9 @@ def _draw_apart(
     as many as there can be): so the last ones can always be drawn, however many are wanted, and
     the first ones do not depend on how many are.
     """
-    groups = _apart(_candidates(places, gold, sizes), gold.mask)
+    groups = _apart(_candidates(places, answer_key, sizes), answer_key.mask)
     wanted = min(MOST_OPTIONS, 1 + max(map(len, groups)))
-    options = [gold.places]
+    options = [answer_key.places]
     at = 0
     while len(options) < count:
         some = [group for group in groups if group]
@@ -262,9 +262,9 @@ _Tables: TypeAlias = tuple[tuple[Subset, ...], ...]
 
 
 @lru_cache(maxsize=256)
-def _tables(places: int, gold: int, sizes: range) -> tuple[_Tables, tuple[int, ...]]:
+def _tables(places: int, answer_key: int, sizes: range) -> tuple[_Tables, tuple[int, ...]]:
     """By size that has a distractor: all subsets, and how many of them are distractors."""
-    counts = [(size, comb(places, size) - comb(gold, size)) for size in sizes]
+    counts = [(size, comb(places, size) - comb(answer_key, size)) for size in sizes]
     some = [(size, count) for size, count in counts if count > 0]
     return tuple(subsets(places, size) for size, _ in some), tuple(count for _, count in some)
 
@@ -283,8 +283,8 @@ def _without_exhausted(
     return tuple(table for table, _ in kept), tuple(count for _, count in kept)
 
 
-def _candidates(places: int, gold: Subset, sizes: range) -> list[list[Subset]]:
-    outside = ~gold.mask
+def _candidates(places: int, answer_key: Subset, sizes: range) -> list[list[Subset]]:
+    outside = ~answer_key.mask
     return [[one for one in subsets(places, size) if one[0] & outside] for size in sizes]
 
 

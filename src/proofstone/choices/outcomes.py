@@ -23,7 +23,7 @@ from proofstone.choices.verdicts import VerdictList, extract_verdict, extract_ve
 from proofstone.errors import BadInput, Problem
 from proofstone.records.builds import StepCall
 from proofstone.records.calls import Message
-from proofstone.records.runs import Finish, Reply
+from proofstone.records.runs import Finish, Response
 from proofstone.records.tables import Row
 
 # A model's reply as the JSON object that was asked for, asked again where it is none.
@@ -71,9 +71,9 @@ async def ask_for(
     """The reply as ``wanted``; else, after ``reasks`` more tries, the last reply's text."""
     text = ""
     for reask in range(reasks + 1):
-        reply = await call(name, messages, schema=schema, reask=reask)
-        text = reply.text
-        found = None if reply.thinking_unclosed else object_of(text)
+        response = await call(name, messages, schema=schema, reask=reask)
+        text = response.text
+        found = None if response.thinking_unclosed else object_of(text)
         if found is not None:
             try:
                 return msgspec.convert(found, wanted)
@@ -203,42 +203,42 @@ class VerdictReadings(Struct, frozen=True):
 _SEVERAL = ("several answers",)
 
 
-def read_choice(reply: Reply, letters: str, options: Sequence[str] = ()) -> Reading:
-    """The outcome of ``reply`` to a question with these options, and the choice it rests on.
+def read_choice(response: Response, letters: str, options: Sequence[str] = ()) -> Reading:
+    """The outcome of ``response`` to a question with these options, and the choice it rests on.
 
     In this order: a content filter refused; an unclosed ``<think>`` block is truncated and never
     read; a refusal in the endpoint's own field; a choice answers, unless the reply was cut off
     before it was stated in words; cut off; a text that opens with a refusal and chooses nothing;
     unparsed.
     """
-    unread = not_read(reply)
-    return unread or _decide(reply, extract_choice(reply.text, letters, options))
+    unread = not_read(response)
+    return unread or _decide(response, extract_choice(response.text, letters, options))
 
 
-def read_choices(reply: Reply, letters: str) -> Reading:
+def read_choices(response: Response, letters: str) -> Reading:
     """The same where all right options are asked for: the choice is a set, ``"A, C"``."""
-    return not_read(reply) or _decide(reply, extract_choices(reply.text, letters))
+    return not_read(response) or _decide(response, extract_choices(response.text, letters))
 
 
-def read_verdict(reply: Reply) -> Reading:
+def read_verdict(response: Response) -> Reading:
     """The same for one statement to be called ``true`` or ``false``."""
-    return not_read(reply) or _decide(reply, extract_verdict(reply.text))
+    return not_read(response) or _decide(response, extract_verdict(response.text))
 
 
-def read_verdicts(reply: Reply, n: int) -> VerdictReadings:
+def read_verdicts(response: Response, n: int) -> VerdictReadings:
     """The same for ``n`` statements to be called true or false, each with an outcome of its own.
 
     The reply is answered where any statement has a verdict. One without is truncated where the
     reply was cut off, refused where it holds no verdict and opens with a refusal, else unparsed.
     """
-    unread = not_read(reply)
+    unread = not_read(response)
     if unread is not None:
         return VerdictReadings(unread.outcome, (unread,) * n, unread.flags)
-    found = extract_verdicts(reply.text, n)
-    cut_off = reply.finish == "length"
+    found = extract_verdicts(response.text, n)
+    cut_off = response.finish == "length"
     readings = tuple([_of_place(found, place, cut_off=cut_off) for place in range(n)])
     n_answered = sum(reading.outcome == "answered" for reading in readings)
-    if not n_answered and not cut_off and not found.both and opens_with_refusal(reply.text):
+    if not n_answered and not cut_off and not found.both and opens_with_refusal(response.text):
         return VerdictReadings("refused", (Reading("refused", UNPARSED),) * n)
     if not n_answered:
         return VerdictReadings("truncated" if cut_off else "unparsed", readings)
@@ -258,20 +258,20 @@ def _of_place(found: VerdictList, place: int, *, cut_off: bool) -> Reading:
     return Reading("unparsed", UNPARSED, ("missing verdict",))
 
 
-def not_read(reply: Reply) -> Reading | None:
+def not_read(response: Response) -> Reading | None:
     """The outcome of a reply whose text is no answer whatever it says, else None."""
-    if reply.finish == "content_filter":
+    if response.finish == "content_filter":
         return Reading("refused", UNPARSED, ("by endpoint",))
-    if reply.thinking_unclosed:
+    if response.thinking_unclosed:
         return Reading("truncated", UNPARSED, ("thinking unclosed",))
-    if reply.refusal.strip():
+    if response.refusal.strip():
         return Reading("refused", UNPARSED)
     return None
 
 
-def _decide(reply: Reply, found: Extraction) -> Reading:
+def _decide(response: Response, found: Extraction) -> Reading:
     """The outcome of a reply that was read."""
-    cut_off = reply.finish == "length"
+    cut_off = response.finish == "length"
     if found.is_option and not cut_off:
         return Reading("answered", found)
     if found.is_option and found.tier == "marked":
@@ -282,7 +282,7 @@ def _decide(reply: Reply, found: Extraction) -> Reading:
         return Reading("unparsed", found, ("no option",))
     if found.tier:
         return Reading("unparsed", found, _SEVERAL)
-    refused = opens_with_refusal(reply.text)
+    refused = opens_with_refusal(response.text)
     return Reading("refused" if refused else "unparsed", found)
 
 
@@ -319,7 +319,7 @@ def extract_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 def _extracted(values: Mapping[str, Any]) -> dict[str, Any]:
     letters, texts = _options_of(values["options"])
-    reading = read_choice(_reply(values), letters, texts)
+    reading = read_choice(_response(values), letters, texts)
     kept = {name: value for name, value in values.items() if name not in _READ}
     return {
         **kept,
@@ -329,9 +329,9 @@ def _extracted(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _reply(values: Mapping[str, Any]) -> Reply:
+def _response(values: Mapping[str, Any]) -> Response:
     text, unclosed = _without_thinking(values["response"])
-    return Reply(
+    return Response(
         text=text,
         finish=values.get("finish") or "",
         refusal=values.get("refusal") or "",

@@ -18,7 +18,7 @@ from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
     from proofstone.correct.edit import Edited, EditedForm, Followed
-    from proofstone.correct.work_list import Applied
+    from proofstone.correct.flagged_items import Applied
     from proofstone.records.reviews import Verdict
 
 
@@ -33,7 +33,7 @@ def _run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
 def _counts(done: Applied) -> str:
     """``2 edited, 3 excluded, 1 overridden, 4 already in force   2 kept, 40 undecided``."""
     counts = {
-        "edited": len(done.edited), "excluded": len(done.retired), "overridden": len(done.ruled),
+        "edited": len(done.edited), "excluded": len(done.excluded), "overridden": len(done.overridden),
         "already in force": done.already,
     }  # fmt: skip
     left = {"kept": done.kept, "undecided": done.undecided}
@@ -46,14 +46,14 @@ def _counts(done: Applied) -> str:
 def _lines(done: Applied) -> list[str]:
     """One line a target: what was done, and where it stands."""
     lines = []
-    for standing in done.retired:
+    for standing in done.excluded:
         one = standing.correction
         forms = ", ".join(f"{form} ({n})" for form, n in standing.forms)
         lines.append(f"  {one.kind}:{short(one.target)}  excluded   {forms}".rstrip())
     lines += [f"  {_edited_line(edited)}   {', '.join(edited.fields)}" for edited in done.edited]
     made = {form.form: form for edited in done.edited for form in edited.forms}
     lines += [f"  form {_form_line(form)}" for form in made.values()]
-    lines += [f"  {one.response}  {one.model}  {one.ruling.verdict}" for one in done.ruled]
+    lines += [f"  {one.response}  {one.model}  {one.override.verdict}" for one in done.overridden]
     return lines
 
 
@@ -69,7 +69,7 @@ def _form_line(form: EditedForm) -> str:
 
 # The commands.
 
-VERDICTS = ("correct", "incorrect", "void")
+VERDICTS = ("correct", "incorrect", "invalidated")
 
 
 reason_option = click.option(
@@ -108,7 +108,7 @@ def override_command(
 
     RESPONSE is RUN/ITEM/SAMPLE, as printed by 'show RUN --outcome wrong'. Stored scores stay as
     they are, and no API calls are made. Leaderboards apply overrides and count them for each model;
-    --as-scored ignores them. An override applies to every run that this response serves from the
+    --ignore-corrections ignores them. An override applies to every run that this response serves from the
     cache. Void responses are left out, and their items too, so that models are still compared on
     the same items. A second override of the same response replaces the first.
 
@@ -119,23 +119,23 @@ def override_command(
     Example:
       proofstone correct override 4f2a91cc/9ab3c4d1/0 correct --reason "a synonym"
     """
-    from proofstone.correct.rulings import rule
+    from proofstone.correct.overrides import rule
     from proofstone.session.session import open_session
 
     _need_reason(reason)
     with open_session(folder) as session:
-        ruled = rule(session, read_list([responses]), verdict, reason=reason, by=by)
+        overridden = rule(session, read_list([responses]), verdict, reason=reason, by=by)
     if as_json:
-        print_json(ruled)
+        print_json(overridden)
         return
-    for one in ruled:
+    for one in overridden:
         former = f", before: {one.former}" if one.former else ""
-        said = f"{one.ruling.verdict}{former}  by actor {short(one.ruling.actor)}"
+        said = f"{one.override.verdict}{former}  by actor {short(one.override.actor)}"
         click.echo(f"{one.response}  {one.model}  {said}")
-    for one in ruled:
+    for one in overridden:
         if one.n_runs > 1:
             say(f"{one.response}: this response serves {one.n_runs} runs; it is overridden in all")
-    runs = " ".join(dict.fromkeys(f"run:{short(one.ruling.run)}" for one in ruled))
+    runs = " ".join(dict.fromkeys(f"run:{short(one.override.run)}" for one in overridden))
     say(f"Next: proofstone leaderboard {runs}")
 
 
@@ -158,7 +158,7 @@ def exclude_command(
     Example:
       proofstone correct exclude item:9ab3c4d1 --reason "two keys are right"
     """
-    _stand("retire", identity, reason, by, folder, as_json=as_json)
+    _stand("exclude", identity, reason, by, folder, as_json=as_json)
 
 
 @correct_command.command("include")
@@ -188,12 +188,12 @@ def apply_command(file: Path, reason: str, by: str, folder: Path | None, as_json
     changes (FIELD=VALUE, one per line, or a JSON object). All rows are checked before anything is
     changed. Corrections that are in force already are skipped.
     """
-    from proofstone.correct.work_list import apply_work_list, run_again, run_forms
+    from proofstone.correct.flagged_items import apply_flagged_items, run_again, run_forms
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        done = apply_work_list(session, file, reason=reason, by=by)
-        shown = run_forms(session, (form for one in done.retired for form, _n in one.forms))
+        done = apply_flagged_items(session, file, reason=reason, by=by)
+        shown = run_forms(session, (form for one in done.excluded for form, _n in one.forms))
         edited = dict.fromkeys(form.form for one in done.edited for form in one.forms)
         lines = [line for form in edited for line in _run_lines(form, run_again(session, form))]
     if as_json:
@@ -202,7 +202,7 @@ def apply_command(file: Path, reason: str, by: str, folder: Path | None, as_json
     click.echo(f"{file.name}   {_counts(done)}")
     for line in _lines(done):
         click.echo(line)
-    runs = (f"run:{short(one.ruling.run)}" for one in done.ruled)
+    runs = (f"run:{short(one.override.run)}" for one in done.overridden)
     boards = [f"Next: proofstone leaderboard {pasted(each)}" for each in (*shown, *runs)]
     for line in dict.fromkeys([*lines, *boards]):
         say(line)
@@ -214,7 +214,7 @@ def _need_reason(reason: str) -> None:
 
 
 def _stand(
-    action: Literal["retire", "restore"],
+    action: Literal["exclude", "restore"],
     identity: str,
     reason: str,
     by: str,
@@ -222,20 +222,20 @@ def _stand(
     *,
     as_json: bool,
 ) -> None:
-    from proofstone.correct.rulings import restore, retire
-    from proofstone.correct.work_list import run_forms
+    from proofstone.correct.flagged_items import run_forms
+    from proofstone.correct.overrides import exclude, restore
     from proofstone.session.session import open_session
 
     _need_reason(reason)
     with open_session(folder) as session:
-        act = {"retire": retire, "restore": restore}[action]
+        act = {"exclude": exclude, "restore": restore}[action]
         standing = act(session, identity, reason=reason, by=by)
         shown = run_forms(session, (form for form, _n in standing.forms))
     if as_json:
         print_json(standing)
         return
     done = standing.correction
-    verb = {"retire": "excluded", "restore": "included"}[done.action]
+    verb = {"exclude": "excluded", "restore": "included"}[done.action]
     click.echo(f"{done.kind}:{short(done.target)}  {verb} by actor {short(done.actor)}")
     for form, n in standing.forms:
         items = "item" if n == 1 else "items"
@@ -263,7 +263,7 @@ def _stand(
     "--form", "forms", multiple=True, metavar="FORM", help="Correct only these forms of it."
 )
 @click.option(
-    "--as-placed",
+    "--as-labeled",
     is_flag=True,
     help="Of a bank: its facts where their sources were placed since, as a corrected bank.",
 )
@@ -277,7 +277,7 @@ def edit_command(
     reason: str,
     by: str,
     forms: tuple[str, ...],
-    as_placed: bool,
+    as_labeled: bool,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -292,21 +292,21 @@ def edit_command(
     versions of its items, of the false statements made from it, and of its bank.
 
     If ID is a source, its fields are its taxonomy labels (discipline, field, subfield, book). Later
-    builds use the new labels. To apply them to an existing bank, name the bank with --as-placed.
+    builds use the new labels. To apply them to an existing bank, name the bank with --as-labeled.
 
     \b
     Example:
       proofstone correct edit item:9ab3c4d1 --set answer=B --reason "wrong answer key"
     """
-    from proofstone.correct.edit import edit, editable_fields, follow_placements, place
-    from proofstone.correct.work_list import run_again
+    from proofstone.correct.edit import edit, editable_fields, follow_taxonomy_labels, place
+    from proofstone.correct.flagged_items import run_again
     from proofstone.session.session import open_session
 
-    if as_placed and (pairs or file or only_fields or forms):
-        raise click.UsageError("--as-placed takes its values from placements alone")
+    if as_labeled and (pairs or file or only_fields or forms):
+        raise click.UsageError("--as-labeled takes its values from placements alone")
     with open_session(folder) as session:
-        if as_placed:
-            followed = follow_placements(session, identity, reason=reason, by=by)
+        if as_labeled:
+            followed = follow_taxonomy_labels(session, identity, reason=reason, by=by)
             print_json(followed) if as_json else _tell_followed(followed)
             return
         fields = editable_fields(session, identity)

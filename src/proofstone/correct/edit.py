@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from proofstone.build.inputs import placed_source
-from proofstone.correct.rulings import correction_of, retired_again
+from proofstone.correct.overrides import correction_of, excluded_again
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.method import Editing, find_method
 from proofstone.records.ids import short
@@ -27,10 +27,10 @@ from proofstone.records.knowledge import (
     Bank,
     BuiltFact,
     Fact,
-    Placement,
     Stratum,
+    TaxonomyLabel,
     origin_of,
-    placement_id,
+    taxonomy_label_id,
 )
 from proofstone.records.reviews import Correction, Person
 from proofstone.session.session import Session, Target, acting, stated_reason
@@ -339,8 +339,8 @@ def _places(
             if _is_corrected(store, form):
                 continue
             within = store.items.within(form, kind, keys)
-            retired = store.corrections.retired_alone(within) if kind == "fact" else set()
-            inside = [key for key in within if key not in retired]
+            excluded = store.corrections.excluded_alone(within) if kind == "fact" else set()
+            inside = [key for key in within if key not in excluded]
             held[form] = list(dict.fromkeys([*held.get(form, []), *inside]))
     strangers = [form for form in forms if form.id not in held]
     if strangers:
@@ -470,7 +470,7 @@ def edit_all(
         correction_of("form", form.id, "; ".join(dict.fromkeys(reasons)), person, now)
         for _former, form, _n in made
     ]
-    corrections += _retired_again(store, revised, person, now)
+    corrections += _excluded_again(store, revised, person, now)
     store.corrections.add(corrections)
     own = {correction.target: correction for correction in corrections}
     return [_edited(part, own[part.new], banks, made) for part in revised]
@@ -485,7 +485,7 @@ def _reasons(revised: Sequence[Revised], reasons: Sequence[str]) -> Iterator[tup
     yield from ((target, "; ".join(dict.fromkeys(texts))) for target, texts in found.items())
 
 
-def _retired_again(
+def _excluded_again(
     store: Store, revised: Sequence[Revised], by: Person, now: float
 ) -> Iterator[Correction]:
     """What was made anew only because it names another fact stays retired where it was."""
@@ -495,7 +495,7 @@ def _retired_again(
         for built in part.facts
         if built.fact.corrects is not None and built.fact.id != part.new
     }
-    return retired_again(store, remade, by, now)
+    return excluded_again(store, remade, by, now)
 
 
 def _edited(
@@ -579,19 +579,21 @@ def facts_elsewhere(store: Store, facts: Iterable[Fact]) -> dict[bytes, Stratum]
     is theirs unless the placement names one."""
     held = list(facts)
     sources = {fact.source for fact in held if fact.source is not None}
-    placements = store.placements.in_force(sources)
+    taxonomy_labels = store.taxonomy_labels.in_force(sources)
     found = {}
     for fact in held:
-        placement = placements.get(fact.source or b"")
-        if placement is not None:
-            book = placement.stratum.book or fact.stratum.book
-            place = msgspec.structs.replace(placement.stratum, book=book)
+        taxonomy_label = taxonomy_labels.get(fact.source or b"")
+        if taxonomy_label is not None:
+            book = taxonomy_label.stratum.book or fact.stratum.book
+            place = msgspec.structs.replace(taxonomy_label.stratum, book=book)
             if place != fact.stratum:
                 found[fact.id] = place
     return found
 
 
-def follow_placements(session: Session, bank: Target, *, reason: str, by: str = "") -> Followed:
+def follow_taxonomy_labels(
+    session: Session, bank: Target, *, reason: str, by: str = ""
+) -> Followed:
     """Makes a corrected bank whose facts stand where their sources were placed since: new versions
     of its facts, and the bank that holds them in their stead; forms stay as they are, and what is
     retired stays so.
@@ -621,7 +623,7 @@ def follow_placements(session: Session, bank: Target, *, reason: str, by: str = 
     store.knowledge.correct_bank(corrected, found.id)
     store.corrections.add(
         [correction_of("fact", built.fact.id, why, person, now) for built in made]
-        + list(retired_again(store, remade, person, now))
+        + list(excluded_again(store, remade, person, now))
     )
     return Followed(
         former=named(former.name, found.id),
@@ -696,7 +698,7 @@ def editable_fields(session: Session, target: Target) -> dict[str, Any]:
 
 def place(
     session: Session, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
-) -> Placement:
+) -> TaxonomyLabel:
     """Places a source in the taxonomy: levels by name; those left out stay, None empties one. What
     is built of it afterwards stands there.
 
@@ -721,9 +723,9 @@ def place(
     _refuse_gaps(levels)
     if levels == before:
         raise BadUsage("the source stands there already, so nothing is changed")
-    former = store.placements.in_force([found.id]).get(found.id)
+    former = store.taxonomy_labels.in_force([found.id]).get(found.id)
     why = stated_reason(reason)
-    made = Placement(
+    made = TaxonomyLabel(
         source=found.id,
         stratum=Stratum(**levels),
         actor=acting(session, by).actor,
@@ -731,8 +733,8 @@ def place(
         at=session.clock.now(),
         follows=None if former is None else former.id,
     )
-    made = msgspec.structs.replace(made, id=placement_id(made))
-    store.placements.add([made])
+    made = msgspec.structs.replace(made, id=taxonomy_label_id(made))
+    store.taxonomy_labels.add([made])
     return made
 
 

@@ -182,7 +182,7 @@ class Said(Struct, frozen=True, kw_only=True):
     title: str = ""
     authors: tuple[str, ...] = ()
     year: int | None = None
-    licence: str = ""
+    license: str = ""
     language: str = ""
 
 

@@ -62,7 +62,7 @@ class Draw(Struct, frozen=True, kw_only=True):
 class Job(Struct, frozen=True, kw_only=True, tag="job"):
     """Read the document ``path``, of pages those from ``first`` to ``last`` (0: to the end).
 
-    ``title``, ``language`` and ``licence`` are what was given for it, else empty. Pages to ``skip``
+    ``title``, ``language`` and ``license`` are what was given for it, else empty. Pages to ``skip``
     are not touched. Where there are pages to ``scan``, those are read from their pictures and
     nothing else is; where there is one to ``draw``, it is drawn. ``root`` is the folder in which a
     document's other files may stand; empty for its own. Of a wiki's pages those with ``titles``
@@ -76,7 +76,7 @@ class Job(Struct, frozen=True, kw_only=True, tag="job"):
     last: int = 0
     title: str = ""
     language: str = ""
-    licence: str = ""
+    license: str = ""
     skip: tuple[int, ...] = ()
     scan: tuple[int, ...] = ()
     draw: Draw | None = None

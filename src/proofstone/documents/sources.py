@@ -51,7 +51,7 @@ def _rows(rows: Iterable[Row]) -> dict[str, Stated]:
             title=fields.text("title").strip(),
             authors=tuple(part for each in authors.split(";") if (part := each.strip())),
             year=fields.number("year"),
-            licence=fields.text("licence", "license").strip(),
+            license=fields.text("license", "license").strip(),
             language=fields.language() or "",
             stratum=Stratum(
                 fields.text("discipline").strip(),
@@ -112,13 +112,13 @@ class Document(Said, frozen=True, kw_only=True):
 
 
 def read_documents(
-    path: Path | str, *, title: str = "", language: str = "", licence: str = ""
+    path: Path | str, *, title: str = "", language: str = "", license: str = ""
 ) -> tuple[Document, ...]:
     """The documents of one file: one for text and Markdown, one or more for JSONL.
 
     A packed file (.gz) is read as what is in it. Text is cut at empty lines. Markdown's headings
     become the passages' ``heading``; fenced code and lists stay whole. JSONL has one object a line
-    with ``text`` and, where known, ``title``, ``page`` (a whole number), ``language``, ``licence``;
+    with ``text`` and, where known, ``title``, ``page`` (a whole number), ``language``, ``license``;
     lines of the same title, language and licence are one document, and lines of one page follow
     each other with an empty line between.
 
@@ -127,7 +127,7 @@ def read_documents(
     every line that is no UTF-8 text.
     """
     path = Path(path)
-    given = Said(title=title, language=language, licence=licence)
+    given = Said(title=title, language=language, license=license)
     suffix = Path(plain_name(path)).suffix.lower()
     if suffix not in DOCUMENT_SUFFIXES:
         raise BadUsage(
@@ -219,7 +219,7 @@ def _lines(rows: Iterable[Row], given: Said) -> dict[Said, dict[int | None, list
         said = Said(
             title=fields.text("title") or given.title,
             language=fields.language() or given.language,
-            licence=fields.text("licence", "license") or given.licence,
+            license=fields.text("license", "license") or given.license,
         )
         found.setdefault(said, {}).setdefault(fields.number("page"), []).append(text)
     if problems:
@@ -242,7 +242,7 @@ def _document(
         for span in spans
     )  # fmt: skip
     return Document(
-        title=said.title, language=language, licence=said.licence,
+        title=said.title, language=language, license=said.license,
         pages={page: text for page, (text, _spans) in pages.items()}, passages=passages,
     )  # fmt: skip
 

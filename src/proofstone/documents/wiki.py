@@ -412,7 +412,7 @@ def read_dump_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | 
     pages = (part for part in parts if isinstance(part, DumpPage))
     opened = Opened(
         title=job.title or site.name or _stem(job), language=job.language or code or "en",
-        licence=job.licence, kind="dump",
+        license=job.license, kind="dump",
     )  # fmt: skip
     return _read(job, tell, opened, (_of_dump(job, page) for page in pages), DUMP_READER)
 
@@ -433,7 +433,7 @@ def read_zim_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | P
         opened = Opened(
             title=job.title or said.title or _stem(job),
             language=job.language or said.language or "en",
-            licence=said.licence or job.licence, authors=said.authors, year=said.year, kind="dump",
+            license=said.license or job.license, authors=said.authors, year=said.year, kind="dump",
         )  # fmt: skip
         found = (_of_zim(archive, entry) for entry in articles(archive))
         yield from _read(job, tell, opened, found, ZIM_READER)

@@ -166,7 +166,7 @@ AT_ONCE = 50  # titles that a wiki takes in one request
 _MAX_FILE = 64 * 2**20
 
 
-_LICENCE = re.compile(
+_LICENSE = re.compile(
     r"creativecommons\.org/(licenses/(by(?:-nc)?(?:-sa|-nd)?)/(\d\.\d)|publicdomain/zero)"
 )
 
@@ -201,7 +201,7 @@ class WikiFound(Struct, frozen=True, kw_only=True):
     pages: tuple[WikiPage, ...] = ()
     site: str = ""
     language: str = ""
-    licence: str = ""
+    license: str = ""
     base: str = ""
 
 
@@ -214,7 +214,7 @@ class WikiFile(Struct, frozen=True, kw_only=True):
     address: str
     site: str
     language: str
-    licence: str
+    license: str
     html: str
 
 
@@ -274,7 +274,7 @@ def read_found(answer: Answer, asked: Sequence[str]) -> WikiFound:
         pages=tuple(found),
         site=query.general.sitename,
         language=said_language(query.general.lang),
-        licence=_licence(query.rightsinfo),
+        license=_license(query.rightsinfo),
         base=query.general.base,
     )
 
@@ -294,9 +294,9 @@ def _page(asked: str, page: _Page) -> WikiPage:
     )
 
 
-def _licence(rights: _Rights) -> str:
+def _license(rights: _Rights) -> str:
     """A licence by its short name where its address is one of Creative Commons'."""
-    found = _LICENCE.search(rights.url)
+    found = _LICENSE.search(rights.url)
     if found is None:
         return rights.text.strip()[:200]
     return f"CC-{found[2].upper()}-{found[3]}" if found[2] else "CC0-1.0"
@@ -321,7 +321,7 @@ def read_wiki_file(path: Path) -> Written:
         authors=(page.site,) if page.site else (),
         year=stated_year([page.timestamp[:4]]),
         language=page.language or "en",
-        licence=page.licence,
+        license=page.license,
         origin=page.address,
         detail=f"revision {page.revision} of {page.timestamp}",
     )

@@ -391,7 +391,7 @@ def said_in(archive: ZimArchive) -> ZimSaid:
         authors=(creator,) if creator else (),
         year=stated_year([date[:4]]),
         language=said_language(language),
-        licence=said("License"),
+        license=said("License"),
         date=date[:10],
     )
 

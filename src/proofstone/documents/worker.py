@@ -242,7 +242,7 @@ def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | 
     language = job.language or written.language
     yield Opened(
         title=job.title or written.title or bare_name(path), language=language,
-        n_pages=n if n > 1 else 0, licence=written.licence, authors=written.authors,
+        n_pages=n if n > 1 else 0, license=written.license, authors=written.authors,
         year=written.year, content=written.content, origin=written.origin,
     )  # fmt: skip
     cutter = Cutter()
@@ -263,10 +263,10 @@ def _read_text(job: Job) -> Iterator[Opened | PageRead]:
             f'{path.name}: documents with the suffix "{suffix}" are not read.',
             hint=formats_hint([suffix]),
         )
-    given = {"title": job.title, "language": job.language, "licence": job.licence}
+    given = {"title": job.title, "language": job.language, "license": job.license}
     for document in read_documents(path, **given):
         pages = document.pages
-        yield Opened(title=document.title, language=document.language, licence=document.licence,
+        yield Opened(title=document.title, language=document.language, license=document.license,
                      n_pages=len(pages) - (None in pages))  # fmt: skip
         _check_length(readable_name(path.name), max(map(len, pages.values())))
         for number, text in sorted(pages.items(), key=lambda page: page[0] is None):

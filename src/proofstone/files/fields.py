@@ -205,7 +205,7 @@ QUESTION_COLUMNS = ("question", "Question", "question_stem")
 OPTION_COLUMNS = ("options", "choices")
 
 
-ANSWER_COLUMNS = ("answer", "gold", "Answer", "answerKey")
+ANSWER_COLUMNS = ("answer", "answer_key", "Answer", "answerKey")
 
 
 class RowOptions(Struct, frozen=True, gc=False):
@@ -287,7 +287,7 @@ def collapsed(text: str) -> str:
 # ---------------------------------------------------------------- the answer
 
 
-def read_gold(fields: Fields, options: RowOptions) -> int | None:
+def read_answer_key(fields: Fields, options: RowOptions) -> int | None:
     """The place of the right option, or None where nothing or too much says it.
 
     ``answer`` may be a letter, a label of the row's own, a place from 0 or an option's text; where
@@ -314,7 +314,7 @@ def read_gold(fields: Fields, options: RowOptions) -> int | None:
     return min(readings, default=None)
 
 
-def read_golds(fields: Fields, options: RowOptions) -> tuple[int, ...]:
+def read_answer_keys(fields: Fields, options: RowOptions) -> tuple[int, ...]:
     """The places of all right options of a row that names several: ``answer`` as a list, its JSON
     text, or letters with commas ("A, C"); ``answer_index`` as a list of places. Empty for a row
     that names one.

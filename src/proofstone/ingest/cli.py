@@ -103,15 +103,15 @@ def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
     """How many documents count as public and as private, by which licenses, and what changes
     that."""
     changes = {
-        "public": "; --licence private changes that",
-        "private": ": a license that permits publication is not known of them; --licence NAME "
+        "public": "; --license private changes that",
+        "private": ": a license that permits publication is not known of them; --license NAME "
         "(such as CC-BY-4.0, or public) or --meta changes that",
     }
     for name, change in changes.items():
-        own = [entry.licence for entry in taken if entry.is_public is (name == "public")]
+        own = [entry.license for entry in taken if entry.is_public is (name == "public")]
         said = ", ".join(
-            f"license {printable(licence)!r} {n:,}" if licence else f"no license {n:,}"
-            for licence, n in sorted(Counter(own).items())
+            f"license {printable(license)!r} {n:,}" if license else f"no license {n:,}"
+            for license, n in sorted(Counter(own).items())
         )
         if own:
             yield name, f"{counted(len(own), 'document')} ({said}){change}"
@@ -204,7 +204,7 @@ class IngestAsked(Struct, frozen=True, kw_only=True):
         "An author; may be repeated.", flags=("--author",),
     )] = ()  # fmt: skip
     year: Annotated[int | None, Opt("The year; else that of the file.", least=1, most=9999)] = None
-    licence: Annotated[str, Opt(
+    license: Annotated[str, Opt(
         "License, such as CC-BY-4.0. Only a document whose license permits publication counts as "
         "public.", metavar="NAME",
     )] = ""  # fmt: skip
@@ -269,7 +269,7 @@ def ingest_command(
     the wiki's API, once a revision. Nothing but its title is sent; [egress] in proofstone.toml can
     forbid it.
 
-    What is stated for all files (--licence, --field, ...) yields to a file's own row in --meta.
+    What is stated for all files (--license, --field, ...) yields to a file's own row in --meta.
     The same file again changes nothing; a new edition becomes a source beside the old one.
 
     Files are read in processes of their own, with limits of memory and time. A file that cannot be
@@ -304,7 +304,7 @@ def ingest_command(
             f"{asked.language!r} is no code such as en or zh", param_hint="--language"
         )
     stated = Stated(
-        title=asked.title, authors=asked.authors, year=asked.year, licence=asked.licence,
+        title=asked.title, authors=asked.authors, year=asked.year, license=asked.license,
         language=code,
         stratum=Stratum(asked.discipline, asked.field, asked.subfield, asked.book),
     )  # fmt: skip

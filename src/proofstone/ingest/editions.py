@@ -18,7 +18,7 @@ from proofstone.method import find_method
 from proofstone.records.ids import short
 from proofstone.records.knowledge import Fact, Passage, Source
 from proofstone.session.session import Session, Target, find_target
-from proofstone.session.written_files import write_work_file
+from proofstone.session.written_files import write_flagged_items_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -228,7 +228,7 @@ class EditionCounts(Struct, frozen=True, kw_only=True):
 
 
 class EditionRow(Struct, frozen=True, kw_only=True):
-    """A statement as a row of a work list: ``retire --from`` carries out those that are to go; a
+    """A statement as a row of a work list: ``exclude --from`` carries out those that are to go; a
     person may write another ``decision``. ``before`` are the sentences it rests on that no longer
     stand, ``after`` what stands in their place; pages are counted from 1."""
 
@@ -240,8 +240,8 @@ class EditionRow(Struct, frozen=True, kw_only=True):
     page_now: str
     before: str
     after: str
-    action: Literal["keep", "retire"]
-    decision: Literal["keep", "retire"]
+    action: Literal["keep", "exclude"]
+    decision: Literal["keep", "exclude"]
     why: str
 
 
@@ -278,7 +278,7 @@ def compare_editions(session: Session, old: Target, new: Target) -> Editions:
     placed = [(fact, by_id[fact.passage]) for fact in facts if fact.passage in by_id]
     rows = tuple(_rows(placed, former, latter))
     going = [
-        fact.id for (fact, _), row in zip(placed, rows, strict=True) if row.decision == "retire"
+        fact.id for (fact, _), row in zip(placed, rows, strict=True) if row.decision == "exclude"
     ]
     sources = store.knowledge.sources([before.id, after.id])
     return Editions(
@@ -299,7 +299,7 @@ def compare_editions(session: Session, old: Target, new: Target) -> Editions:
 
 def write_editions(session: Session, editions: Editions, path: Path) -> int:
     """Writes the statements of an older edition as a work list; returns how many."""
-    return write_work_file(path, [structs.asdict(row) for row in editions.rows])
+    return write_flagged_items_file(path, [structs.asdict(row) for row in editions.rows])
 
 
 def _text_of(store: Store, found: Found) -> Edition:
@@ -320,8 +320,8 @@ def _in_force(store: Store, source: bytes) -> list[Fact]:
     """The facts that rest on a source, newest versions, without those retired."""
     facts = store.knowledge.facts_of_source(source)
     former = {fact.corrects for fact in facts}
-    retired = set(store.corrections.retired_facts(fact.id for fact in facts))
-    return [fact for fact in facts if fact.id not in former and fact.id not in retired]
+    excluded = set(store.corrections.excluded_facts(fact.id for fact in facts))
+    return [fact for fact in facts if fact.id not in former and fact.id not in excluded]
 
 
 def _held_whole(passage: Passage, former: Edition, edition: Edition) -> Held:
@@ -339,7 +339,7 @@ def _rows(
     for fact, passage in placed:
         text, nature = _statement(fact)
         held = hold(resting_on(text, passage.text), former, edition)
-        action: Literal["keep", "retire"] = "keep" if held.status == "stands" else "retire"
+        action: Literal["keep", "exclude"] = "keep" if held.status == "stands" else "exclude"
         yield EditionRow(
             target=f"fact:{short(fact.id)}",
             text=text,

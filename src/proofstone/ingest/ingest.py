@@ -63,7 +63,7 @@ class Ingested(Struct, frozen=True, kw_only=True):
     title: str
     file: str
     language: str
-    licence: str
+    license: str
     n_pages: int = 0
     n_passages: int = 0
     unread: dict[str, list[int]] = {}
@@ -76,7 +76,7 @@ class Ingested(Struct, frozen=True, kw_only=True):
     @property
     def is_public(self) -> bool:
         """Whether the license that is stated permits publication."""
-        return permits_publication(self.licence)
+        return permits_publication(self.license)
 
 
 class NotRead(Struct, frozen=True, kw_only=True):
@@ -132,12 +132,12 @@ PageSize = tuple[float, float]
 
 class ScanPart(Struct, frozen=True, kw_only=True):
     """Some pages of one file: the ``job`` of who reads them here, and the ``sizes`` in points of
-    all of them by number. ``names`` (its title, its book) and ``licence`` are those of its source:
+    all of them by number. ``names`` (its title, its book) and ``license`` are those of its source:
     they decide where its pages may be sent."""
 
     job: Job
     names: tuple[str, ...]
-    licence: str
+    license: str
     sizes: Mapping[int, PageSize]
 
 
@@ -213,7 +213,7 @@ class Taking:
             root=str(self.file.root),
             title=stated.title,
             language=stated.language,
-            licence=stated.licence,
+            license=stated.license,
         )
 
     def to_scan(self, reader: str) -> tuple[int, ...]:
@@ -233,14 +233,14 @@ class Taking:
         """These of the pages that are to be read from their pictures."""
         stated, opened = self.stated, self._opened
         title = stated.title or ("" if opened is None else opened.title)
-        licence = stated.licence if opened is None else opened.licence or stated.licence
+        license = stated.license if opened is None else opened.license or stated.license
         names = [title, stated.stratum.book]
         if self._source is not None:  # as it was stated before, perhaps
             names += [self._source.title, self._source.stratum.book]
         return ScanPart(
             job=Job(path=self.job.path, language=self.job.language, scan=tuple(numbers)),
             names=tuple(dict.fromkeys(name for name in names if name)),
-            licence=licence,
+            license=license,
             sizes={n: (self._wanted[n].width, self._wanted[n].height) for n in numbers},
         )
 
@@ -323,7 +323,7 @@ class Taking:
             title=stated.title or opened.title,
             content=self._content,
             language=language,
-            licence=opened.licence or stated.licence,
+            license=opened.license or stated.license,
             authors=stated.authors or opened.authors,
             year=opened.year if stated.year is None else stated.year,
             origin=opened.origin or readable_name(self.file.path.name),
@@ -336,7 +336,7 @@ class Taking:
             title=source.title,
             file=self.file.inside,
             language=source.language,
-            licence=source.licence,
+            license=source.license,
             unread={},
             stated_before=source.id != made.id,
         )
@@ -346,7 +346,7 @@ class Taking:
         here = [
             source
             for source in self.store.pages.sources_of(self._content)
-            if source.kind == made.kind and made.licence in ("", source.licence)
+            if source.kind == made.kind and made.license in ("", source.license)
         ]
         return made if made in here or not here else here[-1]
 

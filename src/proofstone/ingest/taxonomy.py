@@ -366,17 +366,17 @@ class _Head(Struct, frozen=True, forbid_unknown_fields=True):
     notes: tuple[str, ...] = ()
 
 
-def carried_names() -> tuple[str, ...]:
+def bundled_names() -> tuple[str, ...]:
     """The names of the taxonomies that come with this package."""
     return tuple(_heads())
 
 
 @cache
-def carried_taxonomy(name: str) -> Taxonomy:
+def bundled_taxonomy(name: str) -> Taxonomy:
     """A carried taxonomy; KeyError for a name that is none. Every node without a printed count has
     the sum of those below it."""
     head = _heads()[name]
-    text = (files(__package__) / "carried" / f"{name}.csv").read_text(encoding="utf-8")
+    text = (files(__package__) / "bundled" / f"{name}.csv").read_text(encoding="utf-8")
     problems: list[Problem] = []
     lines = csv.DictReader(text.splitlines())
     nodes = read_nodes(
@@ -391,7 +391,7 @@ def carried_taxonomy(name: str) -> Taxonomy:
 
 @cache
 def _heads() -> dict[str, _Head]:
-    text = (files(__package__) / "carried" / "taxonomies.toml").read_text(encoding="utf-8")
+    text = (files(__package__) / "bundled" / "taxonomies.toml").read_text(encoding="utf-8")
     return convert(tomllib.loads(text), dict[str, _Head])
 
 
@@ -403,12 +403,12 @@ _HEAD = ("title", "source", "notes", "nodes")
 def find_taxonomy(name: str) -> Taxonomy:
     """The taxonomy of a carried name, else that of the file ``name``. Raises NotFound where it is
     neither, and what ``read_taxonomy`` raises."""
-    if name in carried_names():
-        return carried_taxonomy(name)
+    if name in bundled_names():
+        return bundled_taxonomy(name)
     if not Path(name).is_file():
         raise NotFound(
             f"there is no taxonomy {name}",
-            hint=f"carried are {', '.join(carried_names())}; or name a CSV or TOML file",
+            hint=f"carried are {', '.join(bundled_names())}; or name a CSV or TOML file",
         )
     return read_taxonomy(Path(name))
 

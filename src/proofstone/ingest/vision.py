@@ -44,8 +44,8 @@ from proofstone.records.calls import (
 )
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.pages import Box, MarkKind, naming_request, vision_reader
-from proofstone.records.runs import Reply, Spent
-from proofstone.session.askers import check_replies_end, on_record, open_askers
+from proofstone.records.runs import Response, Spent
+from proofstone.session.askers import check_responses_end, on_record, open_askers
 from proofstone.session.egress import Load, let_out
 from proofstone.session.permits import Outgoing
 from proofstone.session.progress import Background, RunProgress, start_spending
@@ -173,11 +173,11 @@ _MARK = re.compile(r"</?page>")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
 
-def read_transcript(reply: str) -> str | None:
+def read_transcript(response: str) -> str | None:
     """The text between the marks, empty where nothing is printed; None where a reply has not the
     one and the other mark once, or nothing between them. Control characters fall away."""
-    found = _FRAME.search(reply)
-    if found is None or _MARK.search(found[1]) or len(_MARK.findall(reply)) != 2:
+    found = _FRAME.search(response)
+    if found is None or _MARK.search(found[1]) or len(_MARK.findall(response)) != 2:
         return None
     text = _CONTROL.sub("", found[1]).strip()
     return ("" if text == NOTHING else text) if text else None
@@ -193,7 +193,7 @@ class ShownPictures:
         self._calls = calls
         self._shown: dict[bytes, bytes] = {}
         self.find_calls, self.known_hashes = calls.find_calls, calls.known_hashes
-        self.newest_served = calls.newest_served
+        self.newest_reported = calls.newest_reported
 
     def show(self, data: bytes, where: str) -> ImagePart:
         """The part that names a picture. Raises BadInput for one that no endpoint takes."""
@@ -246,11 +246,11 @@ def pages_would_leave(parts: Sequence[ScanPart]) -> Outgoing:
     """What reading these pages sends: a request a page, with its source's own words."""
     by_source: dict[tuple[tuple[str, ...], str], int] = {}
     for part in parts:
-        key = (part.names, part.licence)
+        key = (part.names, part.license)
         by_source[key] = by_source.get(key, 0) + len(part.job.scan)
     origins = [
-        Origin(names[0] if names else "", licence, n, names)
-        for (names, licence), n in by_source.items()
+        Origin(names[0] if names else "", license, n, names)
+        for (names, license), n in by_source.items()
     ]
     n_pages = sum(by_source.values())
     return Outgoing(
@@ -380,21 +380,21 @@ class _Reading:
                 settings=dict(READING_SETTINGS), reask=reask, purpose="build",
             )  # fmt: skip
             asked = await self.asker.ask(request, self._count)
-            record, reply = asked.record, asked.reply
+            record, response = asked.record, asked.response
             if asked.key is None:
                 await self._count(record)
             else:
                 self.progress.cached += reask == 0
-            if reply is None and self.asker.stopped is not None:
+            if response is None and self.asker.stopped is not None:
                 return None  # it says nothing of this page
             requests.append(naming_request(record.request_hash))
-            if reply is None:
+            if response is None:
                 what = f"the call failed: {record.error}"
                 break
-            text = read_transcript(reply.text) if _is_whole(reply) else None
+            text = read_transcript(response.text) if _is_whole(response) else None
             if text is not None:
                 return text, "; ".join(requests)
-            what, is_final = _fault(reply)
+            what, is_final = _fault(response)
             if is_final:
                 break
         detail = "; ".join([f"{self.asker.model.name}: {what}", *requests])
@@ -405,19 +405,19 @@ class _Reading:
         await self.keep(call)
 
 
-def _is_whole(reply: Reply) -> bool:
-    return reply.finish not in {"length", "content_filter"} and not (
-        reply.refusal or reply.thinking_unclosed
+def _is_whole(response: Response) -> bool:
+    return response.finish not in {"length", "content_filter"} and not (
+        response.refusal or response.thinking_unclosed
     )
 
 
-def _fault(reply: Reply) -> tuple[str, bool]:
+def _fault(response: Response) -> tuple[str, bool]:
     """What is wrong with a reply, and whether it would come again."""
-    if reply.finish == "length" or reply.thinking_unclosed:
+    if response.finish == "length" or response.thinking_unclosed:
         return f"the reply was cut off at {READING_SETTINGS['max_tokens']:,} tokens", True
-    if reply.refusal or reply.finish == "content_filter":
+    if response.refusal or response.finish == "content_filter":
         return "the model refused", True
-    if not reply.text.strip():
+    if not response.text.strip():
         return "the reply was empty", False
     return "the reply had no page between <page> and </page>", False
 
@@ -469,7 +469,7 @@ class VisionScanner:
         async def work(stop: asyncio.Event) -> None:
             async with self._askers(stop) as askers:
                 check_sees(askers[self.model].model)
-                check_replies_end([(askers[self.model], READING_SETTINGS)])
+                check_responses_end([(askers[self.model], READING_SETTINGS)])
 
         Background(work).wait()
 

@@ -148,7 +148,7 @@ class WikiClient:
         return WikiFile(
             title=page.title, revision=page.revision, timestamp=page.timestamp,
             address=f"{base}/index.php?oldid={page.revision}", site=found.site,
-            language=found.language, licence=found.licence, html=answer.parse.text,
+            language=found.language, license=found.license, html=answer.parse.text,
         )  # fmt: skip
 
     async def random(self, n: int) -> list[str]:
@@ -222,16 +222,16 @@ class WikiClient:
         limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
         async with self._session.get(
             self._api, params=query, timeout=limit, allow_redirects=False
-        ) as reply:
-            body = await reply.content.read(_MOST_BYTES + 1)
-            while len(body) <= _MOST_BYTES and (more := await reply.content.read(_MOST_BYTES)):
+        ) as response:
+            body = await response.content.read(_MOST_BYTES + 1)
+            while len(body) <= _MOST_BYTES and (more := await response.content.read(_MOST_BYTES)):
                 body += more
             if len(body) > _MOST_BYTES:
                 raise EndpointUnusable(f"{self.host} sends more than {_MOST_BYTES:,} bytes a page.")
-            headers = dict(reply.headers)
-            if reply.status >= 300 and reply.status not in _BUSY:
-                raise EndpointUnusable(f"{self.host} answers HTTP {reply.status}.", hint=_HINT)
-            return _Answered(reply.status, headers, body)
+            headers = dict(response.headers)
+            if response.status >= 300 and response.status not in _BUSY:
+                raise EndpointUnusable(f"{self.host} answers HTTP {response.status}.", hint=_HINT)
+            return _Answered(response.status, headers, body)
 
 
 def _joined(one: WikiPage, other: WikiPage) -> WikiPage:

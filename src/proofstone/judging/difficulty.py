@@ -19,7 +19,7 @@ from proofstone.records.builds import Drop, Kept, Step, StepContext
 from proofstone.records.calls import Message
 from proofstone.records.items import Oracle
 from proofstone.records.knowledge import Role
-from proofstone.records.runs import Outcome, Reply, Score
+from proofstone.records.runs import Outcome, Response, Score
 
 MemberState = Literal["right", "wrong", "unparsed", "failed"]
 
@@ -106,11 +106,11 @@ _STATES: tuple[MemberState, ...] = ("right", "wrong", "unparsed", "failed")
 
 # All members of a panel asked at once, each reply scored by the method's own rule.
 
-Ask = Callable[[], Awaitable[Reply]]
+Ask = Callable[[], Awaitable[Response]]
 
 
 # The method's scorer of one reply; None where it could not be scored (a judge was not heard).
-Rate = Callable[[Reply], Awaitable[Score | None]]
+Rate = Callable[[Response], Awaitable[Score | None]]
 
 
 # A refusal is an answer that is not right; what nobody can read is wrong too, and counted apart.
@@ -159,15 +159,15 @@ TOO_EASY = "too easy"
 
 
 class PanelFilter(Struct, frozen=True, kw_only=True):
-    """How a panel filters rows. ``seats`` are the models by seat; ``messages`` puts a row's
+    """How a panel filters rows. ``slots`` are the models by seat; ``messages`` puts a row's
     question, ``rate`` scores a reply to it by the method's own rule, with the judge of the step
     where that needs one (None: not scored). ``kept`` writes the decision into the row that goes on;
     without it the row stays as it is. ``oracle`` is what simulated members may look at."""
 
-    seats: Mapping[str, str]
+    slots: Mapping[str, str]
     rule: DifficultyRule
     messages: Callable[[Any], Sequence[Message]]
-    rate: Callable[[Any, Reply, StepContext], Awaitable[Score | None]]
+    rate: Callable[[Any, Response, StepContext], Awaitable[Score | None]]
     kept: Callable[[Any, PanelDecision], Struct] | None = None
     oracle: Callable[[Any], Oracle] | None = None
 
@@ -188,10 +188,10 @@ def panel_step(
     have answered are not asked again, for their replies are kept. Raises BadUsage where the seats
     are not those of ``rule.n`` different models.
     """
-    if len(set(panel.seats.values())) != panel.rule.n or len(panel.seats) != panel.rule.n:
+    if len(set(panel.slots.values())) != panel.rule.n or len(panel.slots) != panel.rule.n:
         raise BadUsage(
             f"a panel of {panel.rule.n} needs so many different models, not "
-            f"{', '.join(panel.seats.values()) or 'none'}"
+            f"{', '.join(panel.slots.values()) or 'none'}"
         )
     rule = {"n": panel.rule.n, "least_wrong": panel.rule.least_wrong}
     return Step(
@@ -201,23 +201,23 @@ def panel_step(
         work=partial(_work, panel),
         reasons=(TOO_EASY,),
         config={**config, "panel": rule},
-        asks=(*panel.seats, *judges),
+        asks=(*panel.slots, *judges),
     )
 
 
-def filtered_roles(seats: Mapping[str, str]) -> tuple[Role, ...]:
+def filtered_roles(slots: Mapping[str, str]) -> tuple[Role, ...]:
     """The part that members had in what is left: they filtered it."""
-    return tuple(Role("filtered", model) for model in dict.fromkeys(seats.values()))
+    return tuple(Role("filtered", model) for model in dict.fromkeys(slots.values()))
 
 
 async def _work(panel: PanelFilter, row: Any, context: StepContext) -> Kept:
     messages = panel.messages(row)
     oracle = None if panel.oracle is None else panel.oracle(row)
     asks = {
-        model: partial(context.calls[seat], "panel", messages, oracle=oracle)
-        for seat, model in panel.seats.items()
+        model: partial(context.calls[slot], "panel", messages, oracle=oracle)
+        for slot, model in panel.slots.items()
     }
-    answers = await ask_members(asks, lambda reply: panel.rate(row, reply, context))
+    answers = await ask_members(asks, lambda response: panel.rate(row, response, context))
     decision = decide_difficulty(answers, panel.rule)
     if decision.state == "blocked":
         failed = next(answer for answer in answers if answer.state == "failed")

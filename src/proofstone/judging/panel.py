@@ -12,18 +12,18 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, CallFailed, NotAsked
-from proofstone.judging.question import ReplyForm, arrangements, label_schema, pose, read_label
+from proofstone.judging.question import ResponseForm, arrangements, label_schema, pose, read_label
 from proofstone.judging.verdicts import decide
-from proofstone.records.builds import Drop, Kept, Step, StepCall, StepContext, seats_of
+from proofstone.records.builds import Drop, Kept, Step, StepCall, StepContext, slots_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import digest
 from proofstone.records.options import Parameter
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 from proofstone.records.verdicts import (
-    Ballot,
     Exhibit,
     Heard,
     JudgeQuestion,
+    JudgeVote,
     Label,
     Majority,
     PanelRules,
@@ -31,7 +31,7 @@ from proofstone.records.verdicts import (
     RowVerdict,
 )
 from proofstone.texts.languages import is_chinese
-from proofstone.texts.templates import LANGUAGES, carried_text, carried_words
+from proofstone.texts.templates import LANGUAGES, bundled_text, bundled_words
 
 # The model behind a role of a build step as a judge.
 
@@ -54,7 +54,7 @@ class RowJudge:
         schema: Mapping[str, Any] | None,
         reask: int,
         vote: int,
-    ) -> Reply:
+    ) -> Response:
         """See ``StepCall``. The failure is kept: to the panel it is one ballot less, to a build a
         row that has to be judged again."""
         try:
@@ -231,7 +231,7 @@ class JudgeModel(Protocol):
         schema: Mapping[str, Any] | None,
         reask: int,
         vote: int,
-    ) -> Reply:
+    ) -> Response:
         """The reply to one request; ``reask`` and ``vote`` tell it from others in the cache."""
         ...
 
@@ -273,31 +273,31 @@ class Panel:
         two different labels, or a tie rule that is none of them; NotAsked, once all have ended,
         where one was not asked: that says nothing of the judge."""
         _check_labels(question, self.rules)
-        asked = (_ballot(judge, question, self._asking) for judge in self._judges)
+        asked = (_judge_vote(judge, question, self._asking) for judge in self._judges)
         return decide(await _all(asked), self.rules)
 
 
-async def _all(asked: Iterable[Awaitable[Ballot]]) -> list[Ballot]:
+async def _all(asked: Iterable[Awaitable[JudgeVote]]) -> list[JudgeVote]:
     """What all come to. The first that raises is heard only when nobody is at work any more."""
     found = await asyncio.gather(*asked, return_exceptions=True)
-    ballots = []
+    judge_votes = []
     for each in found:
         if isinstance(each, BaseException):
             raise each
-        ballots.append(each)
-    return ballots
+        judge_votes.append(each)
+    return judge_votes
 
 
-async def _ballot(judge: JudgeModel, question: JudgeQuestion, rules: JudgingRules) -> Ballot:
+async def _judge_vote(judge: JudgeModel, question: JudgeQuestion, rules: JudgingRules) -> JudgeVote:
     """One judge's ballot. A failure in any vote or order ends it: half a hearing is no vote."""
     votes = await asyncio.gather(
         *(_vote(judge, question, vote, rules) for vote in range(rules.votes))
     )
-    heard = tuple(each for replies, _trouble in votes for each in replies)
-    trouble = next((trouble for _replies, trouble in votes if trouble), "")
+    heard = tuple(each for responses, _trouble in votes for each in responses)
+    trouble = next((trouble for _responses, trouble in votes if trouble), "")
     if trouble:
-        return Ballot(judge=judge.name, state="failed", trouble=trouble, heard=heard)
-    return _counted(Ballot(judge=judge.name, state="unparsed", heard=heard), rules.votes)
+        return JudgeVote(judge=judge.name, state="failed", trouble=trouble, heard=heard)
+    return _counted(JudgeVote(judge=judge.name, state="unparsed", heard=heard), rules.votes)
 
 
 async def _vote(
@@ -318,13 +318,13 @@ async def _vote(
 async def _hear(
     judge: JudgeModel, question: JudgeQuestion, vote: int, order: int, reasks: int
 ) -> list[Heard]:
-    form: ReplyForm = "json" if judge.takes_schema else "line"
+    form: ResponseForm = "json" if judge.takes_schema else "line"
     schema = label_schema(question) if judge.takes_schema else None
     heard: list[Heard] = []
     for reask in range(reasks + 1):
         posed = pose(question, form, is_again=reask > 0)
-        reply = await judge(posed, schema=schema, reask=reask, vote=vote)
-        read = read_label(reply, question.names, form, question.citing)
+        response = await judge(posed, schema=schema, reask=reask, vote=vote)
+        read = read_label(response, question.names, form, question.citing)
         listed_at = question.names.index(read.label) if read.label else -1
         heard.append(
             Heard(
@@ -343,22 +343,22 @@ async def _hear(
     return heard
 
 
-def _counted(ballot: Ballot, n_votes: int) -> Ballot:
+def _counted(judge_vote: JudgeVote, n_votes: int) -> JudgeVote:
     """The ballot of a judge who was heard: the label of more than half of its votes, all of which
     must be there; each is the label of more than half of the orders in which it gave one."""
     votes = []
     for vote in range(n_votes):
-        heard = [each for each in ballot.heard if each.vote == vote]
+        heard = [each for each in judge_vote.heard if each.vote == vote]
         labels = [each.label for each in heard if each.label]
         if not labels:
-            return structs.replace(ballot, trouble=heard[-1].trouble if heard else "")
+            return structs.replace(judge_vote, trouble=heard[-1].trouble if heard else "")
         votes.append(_of_most(labels))
     label = _of_most(votes) if all(votes) else ""
     if not label:
-        return structs.replace(ballot, state="split")
-    first = next(heard for heard in ballot.heard if heard.label == label)
+        return structs.replace(judge_vote, state="split")
+    first = next(heard for heard in judge_vote.heard if heard.label == label)
     return structs.replace(
-        ballot, state="voted", label=label, reason=first.reason, cited=first.cited
+        judge_vote, state="voted", label=label, reason=first.reason, cited=first.cited
     )
 
 
@@ -403,11 +403,11 @@ UNJUDGED, TIED = "not judged", "judges tied"
 _REASKS = 2
 
 
-class SeatedJudges(Struct, frozen=True, kw_only=True):
+class JudgeSlots(Struct, frozen=True, kw_only=True):
     """The judges of a build in a ``role``: the model at each seat, and how they decide. Of one
     judge the quorum is itself and there are no ties."""
 
-    seats: dict[str, str]
+    slots: dict[str, str]
     role: str = _ROLE
     votes: int = 1
     orders: int = 1
@@ -418,12 +418,12 @@ class SeatedJudges(Struct, frozen=True, kw_only=True):
     @property
     def is_panel(self) -> bool:
         """Whether they are several."""
-        return len(self.seats) > 1
+        return len(self.slots) > 1
 
     @property
     def asks(self) -> tuple[str, ...]:
         """The seats that a step of theirs asks; the role where nobody is named."""
-        return tuple(self.seats) or (self.role,)
+        return tuple(self.slots) or (self.role,)
 
     @property
     def silent(self) -> tuple[str, ...]:
@@ -457,12 +457,12 @@ class SeatedJudges(Struct, frozen=True, kw_only=True):
         """
         tie = kept_by_tie if self.is_panel and self.tie == "keep" else ""
         panel = Panel(
-            [RowJudge(context.calls[seat], name, name=model) for seat, model in self.seats.items()],
+            [RowJudge(context.calls[slot], name, name=model) for slot, model in self.slots.items()],
             asking=JudgingRules(votes=votes, orders=self.orders, reasks=_REASKS),
             rules=PanelRules(quorum=self.quorum, majority=self.majority, tie=tie),
         )
         verdict = await panel.decide(question)
-        failed = next((each for each in verdict.ballots if each.state == "failed"), None)
+        failed = next((each for each in verdict.judge_votes if each.state == "failed"), None)
         if failed is not None and (verdict.state != "decided" or verdict.by_rule):
             raise CallFailed(failed.trouble, f"the judge {failed.judge} was not heard")
         context.verdicts.append(RowVerdict(question=name, verdict=verdict))
@@ -492,21 +492,21 @@ def panel_parameters(*, votes: str, orders: str, tie: str, usual_tie: str) -> tu
     )
 
 
-def seated_judges(
+def judge_slots(
     params: Mapping[str, Any], models: Mapping[str, str], role: str = _ROLE
-) -> SeatedJudges:
+) -> JudgeSlots:
     """The judges in a role among the models of a build, by ``panel_parameters``. Raises BadUsage
     for what they cannot be."""
-    seats = seats_of(role, models)
+    slots = slots_of(role, models)
     for name in ("votes", "orders"):
         if params[name] < 1:
             raise BadUsage(f"--{name} is 1 or more, not {params[name]}")
-    n = max(1, len(seats))
+    n = max(1, len(slots))
     if not 0 <= params["quorum"] <= n:
         judges = "1 judge" if n == 1 else f"{n} judges"
         raise BadUsage(f"a quorum of {params['quorum']} cannot be had from {judges}")
-    return SeatedJudges(
-        seats=seats,
+    return JudgeSlots(
+        slots=slots,
         role=role,
         quorum=params["quorum"] or n,
         **{name: params[name] for name in ("votes", "orders", "majority", "tie")},
@@ -536,9 +536,9 @@ class WordedQuestions(Struct, frozen=True):
     keeps: Mapping[str, str]
     file: str = "questions"
 
-    def config(self, judges: SeatedJudges, name: str, votes: int = 1) -> dict[str, Any]:
+    def config(self, judges: JudgeSlots, name: str, votes: int = 1) -> dict[str, Any]:
         """What a step that asks this question depends on besides its row and the models."""
-        texts = [carried_text(self.package, f"{self.file}.{code}.toml") for code in LANGUAGES]
+        texts = [bundled_text(self.package, f"{self.file}.{code}.toml") for code in LANGUAGES]
         words = digest("".join(texts).encode()).hex()
         return {"question": name, "votes": votes, "words": words, **judges.config()}
 
@@ -551,7 +551,7 @@ class WordedQuestions(Struct, frozen=True):
     ) -> JudgeQuestion:
         """The question about ``texts``, by their names in it, in Chinese for Chinese, else in
         English; ``{name}`` in its task is replaced by a value. KeyError for an unknown question."""
-        asked = carried_words(self.package, self.file, language, dict[str, _Question])[name]
+        asked = bundled_words(self.package, self.file, language, dict[str, _Question])[name]
         task = asked.task
         for key, value in (values or {}).items():
             task = task.replace(f"{{{key}}}", value)
@@ -564,21 +564,21 @@ class WordedQuestions(Struct, frozen=True):
 
     async def ask(
         self,
-        judges: SeatedJudges,
+        judges: JudgeSlots,
         context: StepContext,
         name: str,
         question: JudgeQuestion,
         *,
         votes: int = 1,
     ) -> PanelVerdict:
-        """What the judges come to on a question of this name. See ``SeatedJudges.ask``."""
+        """What the judges come to on a question of this name. See ``JudgeSlots.ask``."""
         return await judges.ask(
             context, name, question, votes=votes, kept_by_tie=self.keeps.get(name, "")
         )
 
 
 def judged_step(
-    judges: SeatedJudges,
+    judges: JudgeSlots,
     questions: WordedQuestions,
     of: str,
     asked: Callable[[Any], tuple[str, JudgeQuestion] | None],

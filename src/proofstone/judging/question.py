@@ -14,9 +14,9 @@ from msgspec import UNSET, Struct, UnsetType, structs
 from proofstone.judging.verdicts import JudgeAccount, JudgeTally
 from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, canonical_json, digest
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 from proofstone.records.verdicts import Citing, JudgeQuestion, Label, PanelVerdict
-from proofstone.texts.templates import carried_words
+from proofstone.texts.templates import bundled_words
 
 # Texts under judgement, set apart so that nothing in them can pass for anything else.
 
@@ -110,7 +110,7 @@ class QuestionTally:
 
 # A question to a judge as messages, for endpoints with and without JSON schemas.
 
-ReplyForm = Literal["json", "line"]
+ResponseForm = Literal["json", "line"]
 
 
 RESTS_ON = "rests_on"  # the key under which a reply names what it rests on
@@ -139,10 +139,10 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def wording(language: str) -> Wording:
     """The words for a language: Chinese for zh and its kinds, else English."""
-    return carried_words(__package__, "wording", language, Wording)
+    return bundled_words(__package__, "wording", language, Wording)
 
 
-def pose(question: JudgeQuestion, form: ReplyForm, *, is_again: bool = False) -> list[Message]:
+def pose(question: JudgeQuestion, form: ResponseForm, *, is_again: bool = False) -> list[Message]:
     """The messages of a question, its exhibits fenced. ``is_again``: the reply before held no
     label, and the form of the reply is asked for once more.
 
@@ -175,7 +175,7 @@ def label_schema(question: JudgeQuestion) -> Mapping[str, Any]:
     }
 
 
-def _wanted(question: JudgeQuestion, words: Wording, form: ReplyForm) -> str:
+def _wanted(question: JudgeQuestion, words: Wording, form: ResponseForm) -> str:
     """The form of the reply, in words."""
     wanted = words.json if form == "json" else words.line
     if question.citing:
@@ -245,7 +245,7 @@ class ReadLabel(Struct, frozen=True, gc=False):
 
 
 def read_label(
-    reply: Reply, names: Sequence[str], form: ReplyForm, citing: Citing | UnsetType = UNSET
+    response: Response, names: Sequence[str], form: ResponseForm, citing: Citing | UnsetType = UNSET
 ) -> ReadLabel:
     """The label of a reply in the form that was asked for.
 
@@ -256,17 +256,17 @@ def read_label(
     object has a ``rests_on`` (a line ``Rests on: NAME`` stands before the last); a label that must
     rest on something that was shown, and does not, is none.
     """
-    if reply.refusal:
-        return ReadLabel(trouble="refused", reason=reply.refusal)
-    text = reply.text.strip()
-    if reply.thinking_unclosed or not text:
-        is_cut = reply.thinking_unclosed or reply.finish == "length"
+    if response.refusal:
+        return ReadLabel(trouble="refused", reason=response.refusal)
+    text = response.text.strip()
+    if response.thinking_unclosed or not text:
+        is_cut = response.thinking_unclosed or response.finish == "length"
         return ReadLabel(trouble="truncated" if is_cut else "empty")
     known = {_plain(name): name for name in names}
     read = _of_object(text, known) if form == "json" else _of_lines(text, known)
     if citing and read.label:
         return _checked(read, citing)
-    if read.trouble == "no_label" and reply.finish == "length":
+    if read.trouble == "no_label" and response.finish == "length":
         return ReadLabel(reason=read.reason, trouble="truncated")
     return read
 

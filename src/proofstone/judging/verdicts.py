@@ -8,16 +8,16 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.records.verdicts import Ballot, Majority, PanelRules, PanelVerdict
+from proofstone.records.verdicts import JudgeVote, Majority, PanelRules, PanelVerdict
 
 # From ballots to a verdict: quorum, majority and what a tie is worth.
 
 
-def decide(ballots: Sequence[Ballot], rules: PanelRules) -> PanelVerdict:
+def decide(judge_votes: Sequence[JudgeVote], rules: PanelRules) -> PanelVerdict:
     """What ballots come to, in any order. Raises BadUsage for a quorum below 1."""
     if rules.quorum < 1:
         raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
-    made = PanelVerdict(state="no_quorum", ballots=tuple(ballots), rules=rules)
+    made = PanelVerdict(state="no_quorum", judge_votes=tuple(judge_votes), rules=rules)
     votes = made.votes()
     cast = sum(votes.values())
     if cast < rules.quorum:
@@ -34,7 +34,7 @@ def decide(ballots: Sequence[Ballot], rules: PanelRules) -> PanelVerdict:
 def without(verdict: PanelVerdict, judge: str) -> PanelVerdict:
     """The verdict that the other judges alone come to by the same rules, their quorum one less
     where all were needed."""
-    left = [ballot for ballot in verdict.ballots if ballot.judge != judge]
+    left = [judge_vote for judge_vote in verdict.judge_votes if judge_vote.judge != judge]
     quorum = max(1, min(verdict.rules.quorum, len(left)))
     return decide(left, structs.replace(verdict.rules, quorum=quorum))
 
@@ -83,14 +83,14 @@ class JudgeTally:
 
     def add(self, verdict: PanelVerdict) -> None:
         """Counts one verdict."""
-        for ballot in verdict.ballots:
-            counts = self._counts.setdefault(ballot.judge, Counter())
+        for judge_vote in verdict.judge_votes:
+            counts = self._counts.setdefault(judge_vote.judge, Counter())
             counts["n"] += 1
-            counts[ballot.state] += 1
-            counts["otherwise"] += without(verdict, ballot.judge).label != verdict.label
-            if ballot.state == "voted" and verdict.label and not verdict.by_rule:
-                counts["with_panel" if ballot.label == verdict.label else "against_panel"] += 1
-            _count_heard(ballot, counts, self._places.setdefault(ballot.judge, Counter()))
+            counts[judge_vote.state] += 1
+            counts["otherwise"] += without(verdict, judge_vote.judge).label != verdict.label
+            if judge_vote.state == "voted" and verdict.label and not verdict.by_rule:
+                counts["with_panel" if judge_vote.label == verdict.label else "against_panel"] += 1
+            _count_heard(judge_vote, counts, self._places.setdefault(judge_vote.judge, Counter()))
 
     def accounts(self) -> tuple[JudgeAccount, ...]:
         """An account a judge, in the order of their first ballots."""
@@ -113,9 +113,9 @@ def judge_accounts(verdicts: Iterable[PanelVerdict]) -> tuple[JudgeAccount, ...]
     return tally.accounts()
 
 
-def _count_heard(ballot: Ballot, counts: Counter[str], places: Counter[int]) -> None:
+def _count_heard(judge_vote: JudgeVote, counts: Counter[str], places: Counter[int]) -> None:
     by_vote: dict[int, list[str]] = {}
-    for heard in ballot.heard:
+    for heard in judge_vote.heard:
         counts["reasked"] += heard.reask > 0
         if heard.listed_at >= 0:
             places[heard.listed_at] += 1

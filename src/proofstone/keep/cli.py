@@ -466,7 +466,7 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
     for holder in report.sharing:
         said = f"{holder.n} of {holder.total} passages are the same"
         click.echo(f"{'stays':<9} source:{short(holder.id)}  {holder.name}   {said}", err=err)
-    units = {"bank": "facts", "form": "questions", "run": "replies"}
+    units = {"bank": "facts", "form": "questions", "run": "responses"}
     for holder in report.held_by:
         named = f"{holder.kind}:{short(holder.id)}"
         said = f"{holder.n} of {holder.total} {units[holder.kind]}"

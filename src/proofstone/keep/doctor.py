@@ -244,7 +244,7 @@ def sent_lines(sent: Sequence[SentTo]) -> Iterator[str]:
             (
                 f"    {printable(source.title)}",
                 counted(source.n_items, "question") if source.n_items else "worked examples",
-                source.licence or "no licence named",
+                source.license or "no licence named",
             )
             for source in to.sources[:_SHOWN]
         ]
@@ -399,7 +399,7 @@ def _failed(call: CallRecord) -> dict[str, Any]:
         "attempts": call.attempts,
         "latency_s": round(call.latency_s, 3),
         "prompt_bytes": len(call.prompt),
-        "reply_bytes": len(call.raw),
+        "response_bytes": len(call.raw),
         "settings": sorted(call.settings_sent),
         "detail": without_quotes(call.detail, *texts),
     }

@@ -28,7 +28,7 @@ from proofstone.models.budget import (
 )
 from proofstone.models.concurrency import Feedback, Limiter
 from proofstone.models.failures import UNREACHED, advise, treatment
-from proofstone.models.replies import UnreadableReplyError, read_reply, salvage_usage
+from proofstone.models.responses import UnreadableResponseError, read_response, salvage_usage
 from proofstone.models.retries import Halt, Retries, Stopped
 from proofstone.records.calls import (
     Attempt,
@@ -42,7 +42,7 @@ from proofstone.records.calls import (
 )
 from proofstone.records.ids import content_id
 from proofstone.records.models import Price
-from proofstone.records.runs import Reply, Usage
+from proofstone.records.runs import Response, Usage
 
 _PUSH_BACK = frozenset({"rate_limited", "overloaded", "timeout"})
 
@@ -56,7 +56,7 @@ class Asked(Struct, frozen=True, gc=False):
     row's state is ``failed``). ``key`` is the stored call's where it was served from the cache."""
 
     record: CallRecord
-    reply: Reply | None
+    response: Response | None
     key: int | None = None
 
 
@@ -72,7 +72,7 @@ class _Asking(Struct, frozen=True, gc=False):
 class Asker:
     """Asks one model, on one event loop. The cache is searched where any call of the model was
     stored when the asker was made, or last told to ``look_again``: a first run pays for no look-up.
-    What is found serves where the same model answered it that answers now (``ServedVersions``).
+    What is found serves where the same model answered it that answers now (``ReportedVersions``).
 
     ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...) or the
     budget does not cover another call; from then on, and once ``stop`` is set, what has not been
@@ -99,7 +99,7 @@ class Asker:
         self.price = price
         self.bounds = Bounds(window)
         self.stopped: ProofstoneError | None = None
-        self._served = ServedVersions(store, model, cache)
+        self._reported = ReportedVersions(store, model, cache)
         self._limiter = limiter
         self._store = store
         self._stored = StoredCalls(store)
@@ -174,11 +174,11 @@ class Asker:
         if found is None:
             return None
         key, row = found
-        if not self._served.allow(row):
+        if not self._reported.allow(row):
             return None
         try:
-            return Asked(row, read_reply(row.wire, row.raw), key)
-        except UnreadableReplyError:  # no longer readable: asked again rather than lost
+            return Asked(row, read_response(row.wire, row.raw), key)
+        except UnreadableResponseError:  # no longer readable: asked again rather than lost
             return None
 
     async def _ask_endpoint(self, asking: _Asking, record: Recorder) -> Asked:
@@ -189,10 +189,10 @@ class Asker:
             row = self._row(asking, attempt, started_at, kept, tries)
             if held is not None and self._purse is not None:
                 self._purse.settle(held, row)
-            if attempt.reply is not None:
+            if attempt.response is not None:
                 self._has_answered = True
-                self._served.saw(attempt.reply.model)
-                return Asked(row, attempt.reply)
+                self._reported.saw(attempt.response.model)
+                return Asked(row, attempt.response)
             wait = self._wait(retry, attempt)
             if wait is None:
                 self._stop_where_hopeless(attempt)
@@ -271,8 +271,8 @@ class Asker:
     def _row(
         self, asking: _Asking, attempt: Attempt, started_at: float, kept: int, tries: int
     ) -> CallRecord:
-        model, request, reply = self.model, asking.request, attempt.reply
-        usage = salvage_usage(attempt.raw) if reply is None else reply.usage
+        model, request, response = self.model, asking.request, attempt.response
+        usage = salvage_usage(attempt.raw) if response is None else response.usage
         charged, estimated = usage, None
         if usage.prompt is None or usage.completion is None:
             charged, estimated = self._charged(asking, attempt, usage)
@@ -289,7 +289,7 @@ class Asker:
             settings_asked=request.settings,
             settings_sent=asking.sent,
             settings_dropped=asking.dropped,
-            state="failed" if reply is None else "complete",
+            state="failed" if response is None else "complete",
             simulated=model.simulated,
             error=attempt.error,
             detail=attempt.detail,
@@ -298,8 +298,8 @@ class Asker:
             usage=usage,
             cost_usd=cost_usd(self.price, charged, attempt.status),
             estimated_tokens=estimated,
-            served_model="" if reply is None else reply.model,
-            fingerprint="" if reply is None else reply.fingerprint,
+            reported_model="" if response is None else response.model,
+            fingerprint="" if response is None else response.fingerprint,
             latency_s=attempt.latency_s,
             attempts=tries,
             started_at=started_at,
@@ -342,7 +342,7 @@ class Asker:
         if self.stopped is not None or is_gateway or not (known.stops or never_reached):
             return
         model = self.model
-        hint = advise(kind, model=model.served_as, endpoint=model.endpoint, **self._hints)
+        hint = advise(kind, model=model.reported_as, endpoint=model.endpoint, **self._hints)
         self._stop(EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint), kind)
 
     def _stop(self, reason: ProofstoneError, kind: str) -> None:
@@ -355,7 +355,7 @@ class Asker:
 def _feedback(attempt: Attempt) -> Feedback:
     if attempt.error in _PUSH_BACK:
         return "push_back"
-    return "good" if attempt.reply is not None else "neutral"
+    return "good" if attempt.response is not None else "neutral"
 
 
 # Which stored replies still stand for a model: those of the version that its endpoint serves now.
@@ -371,7 +371,7 @@ def _feedback(attempt: Attempt) -> Feedback:
 # names no model (a filter's refusal) serves always: nothing speaks against it.
 
 
-class ServedVersions:
+class ReportedVersions:
     """Says of stored replies of one model whether they serve; ``use`` "any" takes them all."""
 
     def __init__(self, store: CallStore, model: Model, use: CacheUse = "same") -> None:
@@ -381,21 +381,21 @@ class ServedVersions:
         self._fresh: set[str] = set()
         self._newest: str | None = None
 
-    def saw(self, served_model: str) -> None:
+    def saw(self, reported_model: str) -> None:
         """A fresh reply named this model."""
-        if served_model:
-            self._fresh.add(served_model)
+        if reported_model:
+            self._fresh.add(reported_model)
 
     def allow(self, row: CallRecord) -> bool:
         """Whether a stored reply may serve again."""
-        if self._takes_any or not row.served_model:
+        if self._takes_any or not row.reported_model:
             return True
         if self._fresh:
-            return row.served_model in self._fresh
+            return row.reported_model in self._fresh
         if self._newest is None:
             model = self._model
-            self._newest = self._store.newest_served(model.name, model.endpoint)
-        return row.served_model == self._newest
+            self._newest = self._store.newest_reported(model.name, model.endpoint)
+        return row.reported_model == self._newest
 
 
 # Looking for stored calls: those that are wanted within one turn of the loop, with one query.
@@ -447,6 +447,6 @@ def request_hash(model: Model, request: ModelRequest, sent: Mapping[str, Any]) -
 
     Time limits, concurrency, prices and headers are not in it: they change no reply.
     """
-    where = [model.wire, model.endpoint, model.served_as]
+    where = [model.wire, model.endpoint, model.reported_as]
     what = [request.prompt_hash, sent, request.sample, request.reask, request.replicate]
     return content_id("request", where + what)

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from msgspec import Struct, structs
 
-from proofstone.errors import BadUsage, BudgetReached, NoPrice, UnboundedReply
+from proofstone.errors import BadUsage, BudgetReached, NoPrice, UnboundedResponse
 from proofstone.models.retries import Halt
 from proofstone.records.calls import Attempt, CallRecord, Model, ModelRequest
 from proofstone.records.ids import canonical_json
@@ -69,7 +69,7 @@ def may_be_billed(attempt: Attempt, *, has_answered: bool) -> bool:
     if attempt.error == "not_an_api" and not has_answered:
         return False
     if attempt.status == 0:
-        return attempt.reply is not None or attempt.error in _BREAKS
+        return attempt.response is not None or attempt.error in _BREAKS
     return attempt.status < 300
 
 
@@ -115,8 +115,10 @@ class Bounds:
         completion = usage.completion
         if completion is None:
             completion = most.completion or 0
-            if attempt.reply is not None:
-                came = len(attempt.reply.text.encode()) + len(attempt.reply.reasoning.encode())
+            if attempt.response is not None:
+                came = len(attempt.response.text.encode()) + len(
+                    attempt.response.reasoning.encode()
+                )
                 completion = came if most.completion is None else min(came, completion)
         return structs.replace(usage, prompt=prompt, completion=completion)
 
@@ -240,8 +242,8 @@ def cost_usd(price: Price | None, usage: Usage, status: int) -> float | None:
     reasoning = min(usage.reasoning or 0, completion)
     reasoning_price = price.output if price.reasoning is None else price.reasoning
     for_prompt = (prompt - cached) * price.input + cached * cached_price
-    for_reply = (completion - reasoning) * price.output + reasoning * reasoning_price
-    return (for_prompt + for_reply) / _PER
+    for_response = (completion - reasoning) * price.output + reasoning * reasoning_price
+    return (for_prompt + for_response) / _PER
 
 
 # What no budget can hold, and the remedy: no price is known, or replies have no end.
@@ -263,9 +265,9 @@ def price_lines(models: Sequence[str], today: str = "YYYY-MM-DD") -> list[str]:
     ]
 
 
-def unbounded_reply(models: Sequence[str]) -> UnboundedReply:
+def unbounded_response(models: Sequence[str]) -> UnboundedResponse:
     """The error for models that are sent no limit of their replies' length."""
-    return UnboundedReply(
+    return UnboundedResponse(
         f"a budget cannot hold {', '.join(models)}: no max_tokens is sent, so nothing limits what "
         "one reply may cost",
         hint="give --max-tokens N; where the model refuses that field under its name, set "
@@ -518,7 +520,7 @@ class Purse:
 
     async def put_aside(self, request: ModelRequest, sent: Mapping[str, Any], halt: Halt) -> Held:
         """The worst case of one attempt. Raises BudgetReached where it is not covered any more,
-        UnboundedReply where there is none, and Stopped when ``halt`` comes first. Without a budget
+        UnboundedResponse where there is none, and Stopped when ``halt`` comes first. Without a budget
         the attempt is only counted."""
         budget = self._spending.budget
         if budget is None:
@@ -526,7 +528,7 @@ class Purse:
             return Held(0, None)
         most = self._bounds.most(request, sent)
         if most.completion is None:
-            raise unbounded_reply([self._model])
+            raise unbounded_response([self._model])
         amount = amount_of(budget.unit, self._dearest, most)
         try:
             await self._spending.reserve(amount, halt)
@@ -674,5 +676,5 @@ def amount_of(unit: Unit, price: Price, usage: Usage) -> int:
 def _dearest(price: Price) -> Price:
     """The price at which each token costs the most that it can."""
     prompt = max(price.input, price.cached or 0.0)
-    reply = max(price.output, price.reasoning or 0.0)
-    return structs.replace(price, input=prompt, output=reply, cached=None, reasoning=None)
+    response = max(price.output, price.reasoning or 0.0)
+    return structs.replace(price, input=prompt, output=response, cached=None, reasoning=None)

@@ -29,7 +29,7 @@ from proofstone.models.registry import open_endpoint, open_model
 from proofstone.records.calls import Attempt, Clock, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import Oracle
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 # Which models an endpoint says it serves: the bodies that ``GET /models`` brings, read by shape.
 #
@@ -54,15 +54,15 @@ class Listing(Struct, frozen=True, kw_only=True):
     problem: str = ""
     next_page: str = ""
 
-    def state_of(self, served_as: str) -> ListedState:
+    def state_of(self, reported_as: str) -> ListedState:
         """Whether the model of this name stands in the list, if there is one."""
         if self.problem:
             return "no list"
-        return "listed" if served_as.casefold() in self._names else "not listed"
+        return "listed" if reported_as.casefold() in self._names else "not listed"
 
-    def near(self, served_as: str) -> tuple[str, ...]:
+    def near(self, reported_as: str) -> tuple[str, ...]:
         """Up to three ids that a mistyped name may have meant."""
-        return tuple(difflib.get_close_matches(served_as, sorted(self.ids), n=_NEAR, cutoff=0.7))
+        return tuple(difflib.get_close_matches(reported_as, sorted(self.ids), n=_NEAR, cutoff=0.7))
 
     @property
     def _names(self) -> set[str]:
@@ -127,7 +127,7 @@ class Lister(Protocol):
     """A model whose endpoint can be asked for what lies below its address."""
 
     endpoint: str
-    served_as: str
+    reported_as: str
 
     async def fetch(self, path: str, query: str = "") -> Attempt:
         """What lies at ``path``; whatever comes of it."""
@@ -139,20 +139,20 @@ class Checked(Struct, frozen=True, kw_only=True):
     ``usable``: it answered the tiny question; else ``kind`` and ``detail`` say why it did not, and
     ``advice`` what to do. ``listed`` is what the endpoint's own list says (``no list`` where there
     is none that says it, and for models that have no endpoint); ``near`` are listed names that may
-    have been meant. ``retired``: it was there once, and its endpoint neither lists nor serves it.
+    have been meant. ``excluded``: it was there once, and its endpoint neither lists nor serves it.
     """
 
     name: str
     usable: bool
     endpoint: str = ""
-    served_model: str = ""
+    reported_model: str = ""
     latency_s: float = 0.0
     kind: str = ""
     detail: str = ""
     advice: str = ""
     listed: ListedState = "no list"
     near: tuple[str, ...] = ()
-    retired: bool = False
+    excluded: bool = False
 
 
 async def check_model(model: Model, listing: Listing | None = None) -> Checked:
@@ -168,17 +168,17 @@ async def check_model(model: Model, listing: Listing | None = None) -> Checked:
     )
     attempt = await model.collect(await model.submit(request))
     listing = Listing(problem="not asked") if listing is None else listing
-    listed = listing.state_of(model.served_as)
+    listed = listing.state_of(model.reported_as)
     return Checked(
         name=model.name,
-        usable=attempt.reply is not None,
+        usable=attempt.response is not None,
         endpoint=model.endpoint,
-        served_model="" if attempt.reply is None else attempt.reply.model,
+        reported_model="" if attempt.response is None else attempt.response.model,
         latency_s=attempt.latency_s,
         kind=attempt.error,
         detail=attempt.detail,
         listed=listed,
-        near=listing.near(model.served_as) if listed == "not listed" else (),
+        near=listing.near(model.reported_as) if listed == "not listed" else (),
     )
 
 
@@ -234,7 +234,7 @@ class ControlAnswer(Struct, frozen=True, kw_only=True):
 
     prompt: str
     language: str
-    reply: str = ""
+    response: str = ""
     is_right: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -253,7 +253,7 @@ def control_prompts() -> tuple[ControlPrompt, ...]:
 
 
 async def ask_control(
-    ask: Callable[[tuple[Message, ...]], Awaitable[Reply]],
+    ask: Callable[[tuple[Message, ...]], Awaitable[Response]],
     prompts: Sequence[ControlPrompt] | None = None,
 ) -> tuple[ControlAnswer, ...]:
     """The answers to ``prompts`` (the packaged ones by default), asked at once and in their order.
@@ -270,7 +270,7 @@ def summarise_control(answers: Sequence[ControlAnswer]) -> str:
         return "no simple completion was asked"
     right = sum(answer.is_right for answer in answers)
     failed = sum(bool(answer.error) for answer in answers)
-    empty = sum(not answer.error and not answer.reply.strip() for answer in answers)
+    empty = sum(not answer.error and not answer.response.strip() for answer in answers)
     parts = [f"{right} of {len(answers)} simple completions right", _tokens(answers)]
     parts += [_sureness(answers)]
     parts += [f"{failed} failed"] if failed else []
@@ -279,20 +279,20 @@ def summarise_control(answers: Sequence[ControlAnswer]) -> str:
 
 
 async def _ask_one(
-    ask: Callable[[tuple[Message, ...]], Awaitable[Reply]], prompt: ControlPrompt
+    ask: Callable[[tuple[Message, ...]], Awaitable[Response]], prompt: ControlPrompt
 ) -> ControlAnswer:
     try:
-        reply = await ask((Message("user", prompt.text),))
+        response = await ask((Message("user", prompt.text),))
     except CallFailed as failure:
         return ControlAnswer(prompt=prompt.text, language=prompt.language, error=failure.kind)
     return ControlAnswer(
         prompt=prompt.text,
         language=prompt.language,
-        reply=reply.text,
-        is_right=any(_says(reply.text, word) for word in prompt.accepted),
-        prompt_tokens=reply.usage.prompt,
-        completion_tokens=reply.usage.completion,
-        mean_logprob=reply.mean_logprob,
+        response=response.text,
+        is_right=any(_says(response.text, word) for word in prompt.accepted),
+        prompt_tokens=response.usage.prompt,
+        completion_tokens=response.usage.completion,
+        mean_logprob=response.mean_logprob,
     )
 
 
@@ -358,7 +358,7 @@ async def call_roll(
     checks: dict[str, Checked] = {}
 
     async def check(name: str) -> None:
-        checks[name] = _retired(await roll.check(name), was_there=name in once_run)
+        checks[name] = _excluded(await roll.check(name), was_there=name in once_run)
 
     distinct = list(dict.fromkeys(names))
     here = [name for name in distinct if name.startswith("local/")]
@@ -371,7 +371,7 @@ async def call_roll(
     return [checks[name] for name in distinct]
 
 
-async def served_here(config: ModelConfig, clock: Clock) -> list[str]:
+async def reported_here(config: ModelConfig, clock: Clock) -> list[str]:
     """The models that servers on this machine list, by name: of the providers whose address is a
     local one. A server that does not run, or does not answer within a second, has none."""
     names = sorted(
@@ -447,18 +447,18 @@ class _Roll:
         if isinstance(model, Lister):
             endpoint = resolve(parse_model_name(name), self._config)
             hints = {"key": endpoint.key_from, "entry": endpoint.entry}
-        advice = advise(checked.kind, model=model.served_as, endpoint=model.endpoint, **hints)
+        advice = advise(checked.kind, model=model.reported_as, endpoint=model.endpoint, **hints)
         if checked.near:
             advice = f"is one of these meant: {', '.join(checked.near)}?"
         return structs.replace(checked, advice=advice)
 
 
-def _retired(checked: Checked, *, was_there: bool) -> Checked:
+def _excluded(checked: Checked, *, was_there: bool) -> Checked:
     """The check, marked where a model that was there is gone by its endpoint's own word."""
     if checked.usable or not was_there:
         return checked
     gone = checked.kind == "unknown_model" or checked.listed == "not listed"
-    return structs.replace(checked, retired=gone)
+    return structs.replace(checked, excluded=gone)
 
 
 StepName = Literal[
@@ -578,14 +578,14 @@ def _judged(
     checked: Checked, found: dict[StepName, str], endpoint: Endpoint, *, is_provider: bool
 ) -> tuple[Step, ...]:
     if checked.usable:
-        found["model"] = checked.served_model or "answered"
+        found["model"] = checked.reported_model or "answered"
         return _until(None, found)
     if is_provider and checked.kind == "unknown_model":
         found["model"] = "none was named: -m PROVIDER/NAME asks one"
         return _until(None, found)
     advice = advise(
         checked.kind,
-        model=endpoint.served_as,
+        model=endpoint.reported_as,
         endpoint=endpoint.identity,
         key=endpoint.key_from,
         entry=endpoint.entry,

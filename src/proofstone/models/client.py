@@ -20,12 +20,12 @@ from proofstone.models.config import Endpoint
 from proofstone.models.credentials import Scrubber
 from proofstone.models.failures import classify
 from proofstone.models.http_session import open_session, what_broke
-from proofstone.models.replies import (
+from proofstone.models.responses import (
     Continuation,
     NotScoredError,
-    UnreadableReplyError,
+    UnreadableResponseError,
     place_in_echo,
-    read_reply,
+    read_response,
     scored_body,
 )
 from proofstone.models.retries import Deadlines, delay_in_body, read_retry_after
@@ -38,7 +38,7 @@ from proofstone.models.wire import (
     wire_fields,
 )
 from proofstone.records.calls import Attempt, Clock, Limits, Message, ModelRequest, Ticket
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # far above any completion with its log-probabilities
 
@@ -96,13 +96,13 @@ class ChatEndpoint:
         )
         self._images = images
         self.endpoint = endpoint.identity
-        self.served_as = endpoint.served_as
+        self.reported_as = endpoint.reported_as
         self._settings = endpoint
         self._clock = clock
         self._max_body_bytes = max_body_bytes
         self._scrubber = Scrubber(endpoint.secrets)
         self._url = _address(endpoint, self.path)
-        self._head = b'{"model":' + orjson.dumps(endpoint.served_as) + b',"messages":'
+        self._head = b'{"model":' + orjson.dumps(endpoint.reported_as) + b',"messages":'
         self._deadlines = Deadlines(endpoint.timeout_s)
         self._session: aiohttp.ClientSession | None = None
         self._last = _Settings({}, {}, (), b"}")
@@ -149,11 +149,11 @@ class ChatEndpoint:
         return self._scored(ticket, attempt)
 
     def _scored(self, _ticket: Ticket, attempt: Attempt) -> Attempt:
-        reply = attempt.reply
-        if reply is None or reply.next_tokens or reply.finish == "content_filter":
+        response = attempt.response
+        if response is None or response.next_tokens or response.finish == "content_filter":
             return attempt
         detail = "it returns no top log-probabilities (choices[0].logprobs.content[0].top_logprobs)"
-        return structs.replace(attempt, reply=None, error="no_logprobs", detail=detail)
+        return structs.replace(attempt, response=None, error="no_logprobs", detail=detail)
 
     async def _collect(self, ticket: Ticket) -> Attempt:
         session = self._session or self._open()
@@ -233,10 +233,10 @@ class ChatEndpoint:
         unreadable = ""
         if status == 200:
             try:
-                reply = read_reply(self.wire, raw)
+                response = read_response(self.wire, raw)
                 latency = self._clock.monotonic() - came.started
-                return Attempt(raw=raw, status=status, reply=reply, latency_s=latency)
-            except UnreadableReplyError as error:
+                return Attempt(raw=raw, status=status, response=response, latency_s=latency)
+            except UnreadableResponseError as error:
                 unreadable = str(error)
         failure = classify(status, raw)
         is_unread = failure.kind in ("unreadable", "malformed")
@@ -245,8 +245,8 @@ class ChatEndpoint:
             retry_after = delay_in_body(raw)
         # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.
         refused = failure.kind == "content_filter"
-        said = read_reply(self.wire, raw) if refused else None
-        return self._attempt(came, failure.kind, detail, reply=said, retry_after_s=retry_after)
+        said = read_response(self.wire, raw) if refused else None
+        return self._attempt(came, failure.kind, detail, response=said, retry_after_s=retry_after)
 
     def _attempt(
         self,
@@ -254,13 +254,13 @@ class ChatEndpoint:
         kind: str,
         detail: str,
         *,
-        reply: Reply | None = None,
+        response: Response | None = None,
         retry_after_s: float | None = None,
     ) -> Attempt:
         return Attempt(
             raw=self._scrubber.raw(came.body),
             status=came.status,
-            reply=reply,
+            response=response,
             error=kind,
             detail=self._shown(detail),
             retry_after_s=retry_after_s,
@@ -329,31 +329,31 @@ class CompletionsEndpoint(ChatEndpoint):
         if sent.pop("likelihood", None):
             prompt, text = continued(request.messages)
             sent.update(_SCORED_BY[self._scores_by])
-            fields = {"model": self.served_as, "prompt": prompt + text, **sent}
+            fields = {"model": self.reported_as, "prompt": prompt + text, **sent}
             return Ticket(request, orjson.dumps(fields))
         text = prompt_text(request.messages)
-        return Ticket(request, orjson.dumps({"model": self.served_as, "prompt": text, **sent}))
+        return Ticket(request, orjson.dumps({"model": self.reported_as, "prompt": text, **sent}))
 
     def _scored(self, ticket: Ticket, attempt: Attempt) -> Attempt:
         """The attempt with the scored text. An endpoint that does not echo is asked again for the
         log-probabilities of the prompt, and from then on only for these."""
         prompt, text = continued(ticket.request.messages)
-        if attempt.reply is None or attempt.reply.finish == "content_filter":
+        if attempt.response is None or attempt.response.finish == "content_filter":
             return attempt
         by = "prompt_logprobs" if ticket.body.endswith(b'"prompt_logprobs":0}') else "echo"
         try:
             start, end = (0, 0) if by != "echo" else place_in_echo(attempt.raw, prompt, text)
             raw = scored_body(Continuation(text=text, by=by, start=start, end=end), attempt.raw)
             return structs.replace(
-                attempt, raw=raw, reply=read_reply(self.wire, raw), error="", detail=""
+                attempt, raw=raw, response=read_response(self.wire, raw), error="", detail=""
             )
         except NotScoredError as error:
             if by == "echo":
                 self._scores_by = "prompt_logprobs"
             kind = "no_echo" if by == "echo" else "no_logprobs"
-            return structs.replace(attempt, reply=None, error=kind, detail=str(error))
-        except UnreadableReplyError as error:
-            return structs.replace(attempt, reply=None, error="unreadable", detail=str(error))
+            return structs.replace(attempt, response=None, error=kind, detail=str(error))
+        except UnreadableResponseError as error:
+            return structs.replace(attempt, response=None, error="unreadable", detail=str(error))
 
 
 # A text behind its prompt, token by token. One token is generated besides: many take no fewer.

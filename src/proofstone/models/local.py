@@ -36,11 +36,11 @@ from proofstone.models.client import (
 )
 from proofstone.models.config import TIMEOUT_S, Endpoint
 from proofstone.models.credentials import Secret
-from proofstone.models.entries import CARRIED, Entry, carried_file, thinking_fields, thinking_tokens
-from proofstone.models.replies import (
+from proofstone.models.entries import BUNDLED, Entry, bundled_file, thinking_fields, thinking_tokens
+from proofstone.models.responses import (
     Continuation,
-    UnreadableReplyError,
-    read_reply,
+    UnreadableResponseError,
+    read_response,
     scored_body,
 )
 from proofstone.models.retries import SystemClock
@@ -56,7 +56,7 @@ _DIGITS = 16
 
 
 class GgufFile(Struct, frozen=True):
-    """A model file. ``endpoint`` names its content and ``served_as`` its name: the same file has
+    """A model file. ``endpoint`` names its content and ``reported_as`` its name: the same file has
     both on every machine, so stored replies of one machine serve as cache on another."""
 
     path: Path
@@ -68,7 +68,7 @@ class GgufFile(Struct, frozen=True):
         return f"gguf:{self.sha256[:_DIGITS]}"
 
     @property
-    def served_as(self) -> str:
+    def reported_as(self) -> str:
         """The file's name without its folders."""
         return self.path.name
 
@@ -411,12 +411,12 @@ class LocalModel:
     ) -> None:
         self.name = name
         self.endpoint = file.endpoint
-        self.served_as = file.served_as
+        self.reported_as = file.reported_as
         self.max_connections = options.parallel
         # A reply that reaches the window's end is cut there, not refused.
         self.limits = Limits(
             window=options.ctx,
-            counts_reply=False,
+            counts_response=False,
             images=False,
             thinking_tokens=thinking_tokens(Entry() if entry is None else entry),
         )
@@ -465,7 +465,7 @@ class LocalModel:
             attempt = await chat.collect(
                 await chat.submit(structs.replace(ticket.request, settings=sent))
             )
-        if attempt.reply is not None:
+        if attempt.response is not None:
             self._server.worked()
         elif attempt.error in _BROKEN and (death := await self._server.death()):
             return structs.replace(attempt, error="dropped", detail=death)
@@ -502,8 +502,8 @@ class LocalModel:
         kept = Continuation(text=text, by="forced", ids=tuple(forced))
         raw = scored_body(kept, attempt.raw)
         try:
-            return structs.replace(attempt, raw=raw, reply=read_reply(self.wire, raw))
-        except UnreadableReplyError as error:
+            return structs.replace(attempt, raw=raw, response=read_response(self.wire, raw))
+        except UnreadableResponseError as error:
             return structs.replace(attempt, error="unreadable", detail=str(error))
 
     async def _post(self, path: str, body: Mapping[str, Any]) -> Attempt:
@@ -541,7 +541,7 @@ class LocalModel:
             name=self.name,
             base_url=Secret(f"{address.url}{path}"),
             identity=self.endpoint,
-            served_as=self.served_as,
+            reported_as=self.reported_as,
             headers=(("Authorization", Secret(f"Bearer {address.key.reveal()}")),),
             secrets=(address.key,),
             max_connections=self.max_connections,
@@ -569,8 +569,8 @@ async def open_local(
     entry = Entry() if entry is None else entry
     path_text, _, query = (model if entry.model is UNSET else entry.model).partition("?")
     options = _read_options(model, query)
-    carried = CARRIED.get(path_text)
-    path = Path(path_text) if carried is None else carried_file(carried)
+    bundled = BUNDLED.get(path_text)
+    path = Path(path_text) if bundled is None else bundled_file(bundled)
     file = await asyncio.to_thread(open_gguf, path)  # hashes it: seconds for a large one
     if command is None:
         _check_runner(model)
@@ -598,7 +598,7 @@ def _check_runner(model: str) -> None:
 def _child_command(file: GgufFile, options: LocalOptions) -> tuple[str, ...]:
     values = {
         "model": str(file.path.absolute()),
-        "name": file.served_as,
+        "name": file.reported_as,
         "ctx": options.ctx,
         "threads": options.threads or _cores(),
         "parallel": options.parallel,

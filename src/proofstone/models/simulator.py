@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadUsage
 from proofstone.models.names import ModelName
-from proofstone.models.replies import Continuation, read_reply, scored_body
+from proofstone.models.responses import Continuation, read_response, scored_body
 from proofstone.records.calls import Attempt, Limits, ModelRequest, Ticket
 from proofstone.records.ids import Draws
 from proofstone.records.items import Oracle
@@ -66,7 +66,7 @@ class SimulatedModel:
 
     def __init__(self, name: str, character: Character) -> None:
         self.name = name
-        self.served_as = name.partition("/")[2]
+        self.reported_as = name.partition("/")[2]
         self.character = character
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -85,10 +85,10 @@ class SimulatedModel:
             return Attempt(error="bad_request", detail=_NO_ORACLE)
         if request.oracle.scored:
             raw = _scored(self, request, request.oracle)
-            return Attempt(raw=raw, status=200, reply=read_reply(_WIRE, raw))
-        text = _reply_text(self.character, request.oracle, _draws(self, request))
-        raw = orjson.dumps(_body(self.served_as, len(request.prompt), text))
-        return Attempt(raw=raw, status=200, reply=read_reply(_WIRE, raw))
+            return Attempt(raw=raw, status=200, response=read_response(_WIRE, raw))
+        text = _response_text(self.character, request.oracle, _draws(self, request))
+        raw = orjson.dumps(_body(self.reported_as, len(request.prompt), text))
+        return Attempt(raw=raw, status=200, response=read_response(_WIRE, raw))
 
     async def close(self) -> None:
         """Nothing is held open."""
@@ -117,7 +117,7 @@ def _scored(model: SimulatedModel, request: ModelRequest, oracle: Oracle) -> byt
     each = (_MOST_PROBABLE if is_chosen else _LESS_PROBABLE) - own
     n = max(1, len(text.split()))
     body = {
-        "model": model.served_as,
+        "model": model.reported_as,
         "token_logprobs": [each] * n,
         "usage": {
             "prompt_tokens": len(request.prompt) // _BYTES_PER_TOKEN + 1,
@@ -171,18 +171,18 @@ def _probability(text: str) -> float:
         return -1.0
 
 
-def _reply_text(character: Character, oracle: Oracle, draws: Draws) -> str:
+def _response_text(character: Character, oracle: Oracle, draws: Draws) -> str:
     if oracle.parts:
-        said = [_reply_text(character, part, draws) for part in oracle.parts]
+        said = [_response_text(character, part, draws) for part in oracle.parts]
         return "\n".join(line for line in said if line != NO_ANSWER) or NO_ANSWER
     if draws.uniform() < character.miss:
         return NO_ANSWER
-    return oracle.reply.replace("{choice}", _choice(character, oracle, draws))
+    return oracle.response.replace("{choice}", _choice(character, oracle, draws))
 
 
 def _choice(character: Character, oracle: Oracle, draws: Draws) -> str:
     if draws.uniform() < character.ability or not oracle.choices:
-        return oracle.gold
+        return oracle.answer_key
     if draws.uniform() < character.bias:
         return oracle.choices[0]
     return draws.choice(oracle.choices)

@@ -136,9 +136,9 @@ def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any
 
 
 def _schema_name(schema: Mapping[str, Any]) -> str:
-    """The schema's title as far as a name may be, else ``reply``."""
+    """The schema's title as far as a name may be, else ``response``."""
     kept = "".join(c for c in str(schema.get("title", "")) if c.isascii() and c.isalnum())
-    return kept[:64] or "reply"
+    return kept[:64] or "response"
 
 
 # Conversations as one text, for models that only go on with a text.

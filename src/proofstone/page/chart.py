@@ -63,7 +63,7 @@ def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     if narrow and lanes:
         layers.append(_ties(figure, lanes, step))
     plain = frame.chart(*layers)
-    return plain if narrow else vega.hconcat(plain, _open_ranks(figure, rows, frame), spacing=24)
+    return plain if narrow else vega.hconcat(plain, _rank_range(figure, rows, frame), spacing=24)
 
 
 def _dots(
@@ -148,7 +148,7 @@ def _ties(figure: Figure, lanes: Sequence[int], step: int) -> vega.Part:
     )
 
 
-def _open_ranks(figure: Figure, rows: Sequence[str], frame: Frame) -> vega.Part:
+def _rank_range(figure: Figure, rows: Sequence[str], frame: Frame) -> vega.Part:
     """From the best to the worst rank that the data leave open."""
     data = [_row(figure, mark, OTHER) for mark in figure.marks]
     y = vega.field_of("row:N").scale(domain=[wrapped(row) for row in rows]).unsorted().axis(None)

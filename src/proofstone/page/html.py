@@ -94,7 +94,7 @@ _TRIPLE_WORDS = {
     "entities": noted("{first} to {last} of {shown} entities"),
     "entity": noted("entity"),
     "family": noted("predicate family"),
-    "fictional": noted("fictional"),
+    "nonexistent": noted("nonexistent"),
     "kind": noted("kind"),
     "known": noted("the reference has it from"),
     "links": noted("links"),

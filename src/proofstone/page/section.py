@@ -319,9 +319,9 @@ def told_estimate(estimate: Estimate) -> str:
             of=word(of),
         ),
         say(
-            "{level:g}% interval for {estimand}",
+            "{level:g}% interval for {population}",
             level=100 * estimate.level,
-            estimand=word(estimate.estimand),
+            population=word(estimate.population),
         ),
         told_making(estimate.made_by),
         say("drawn: {what}", what=word(estimate.resampled)),
@@ -478,13 +478,13 @@ def estimates_in(table: Table) -> Iterator[Estimate]:
 Flat = str | int | float | None
 
 
-_ESTIMATE = ("value", "low", "high", "n", "estimand", "confidence")
+_ESTIMATE = ("value", "low", "high", "n", "population", "confidence")
 
 
 def flat_rows(table: Table) -> tuple[list[str], list[Mapping[str, Flat]]]:
     """The names of the columns and the rows by these names.
 
-    A column of estimates has six: ``KEY_value``, ``_low``, ``_high``, ``_n``, ``_estimand`` and
+    A column of estimates has six: ``KEY_value``, ``_low``, ``_high``, ``_n``, ``_population`` and
     ``_confidence``; one of ranks two: ``KEY_low``, ``KEY_high``. Shares are in [0, 1], and what is
     undefined is None. Two columns of one key are told apart by a number.
     """
@@ -530,7 +530,7 @@ def _parts(cell: Cell) -> tuple[Flat, ...]:
     if not isinstance(cell, Estimate):
         return (_flat(cell), None, None, None, None, None)
     ends = (_known(cell.value), _known(cell.low), _known(cell.high))
-    return (*ends, int(cell.n), cell.estimand or None, _known(cell.level))
+    return (*ends, int(cell.n), cell.population or None, _known(cell.level))
 
 
 def _flat(cell: Cell) -> Flat:

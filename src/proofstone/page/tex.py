@@ -211,15 +211,15 @@ def _intervals(table: Table) -> Iterator[str]:
     kinds: dict[tuple[float, str, str, str], list[Estimate]] = {}
     for each in estimates_in(table):
         if each.n and each.low == each.low:
-            key = (each.level, each.estimand, each.made_by, each.resampled)
+            key = (each.level, each.population, each.made_by, each.resampled)
             kinds.setdefault(key, []).append(each)
-    for (level, estimand, made_by, resampled), found in kinds.items():
+    for (level, population, made_by, resampled), found in kinds.items():
         low, high = min(each.n for each in found), max(each.n for each in found)
         n = f"{low:,}" if low == high else say("{low:,} to {high:,}", low=low, high=high)
         yield say(
-            "{level:g}% intervals for {estimand} ({made_by}; drawn: {resampled}), n = {n}.",
+            "{level:g}% intervals for {population} ({made_by}; drawn: {resampled}), n = {n}.",
             level=100 * level,
-            estimand=word(estimand),
+            population=word(population),
             made_by=told_making(made_by),
             resampled=word(resampled),
             n=n,

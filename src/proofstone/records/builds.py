@@ -13,7 +13,7 @@ from proofstone.records.ids import Draws, content_id
 from proofstone.records.items import Oracle
 from proofstone.records.knowledge import BuiltFact, Fact, Stratum
 from proofstone.records.options import Parameter
-from proofstone.records.runs import Purpose, Reply, Spent
+from proofstone.records.runs import Purpose, Response, Spent
 from proofstone.records.verdicts import RowVerdict
 
 # What meets where rows of a build come from live wikis and searches of the web.
@@ -202,15 +202,15 @@ def seated(role: str, models: Sequence[str]) -> dict[str, str]:
     return {f"{role} {number}": model for number, model in enumerate(models, 1)}
 
 
-def seats_of(role: str, models: Mapping[str, str]) -> dict[str, str]:
+def slots_of(role: str, models: Mapping[str, str]) -> dict[str, str]:
     """The seats of a role with their models, in order; none where nobody holds it."""
-    return {seat: model for seat, model in models.items() if role_of_seat(seat) == role}
+    return {slot: model for slot, model in models.items() if role_of_slot(slot) == role}
 
 
-def role_of_seat(seat: str) -> str:
+def role_of_slot(slot: str) -> str:
     """The role that a seat belongs to."""
-    role, _space, number = seat.rpartition(" ")
-    return role if role and number.isdigit() else seat
+    role, _space, number = slot.rpartition(" ")
+    return role if role and number.isdigit() else slot
 
 
 # What meets where banks are built in steps: steps, what they make of a row, the journal.
@@ -248,7 +248,7 @@ class StepCall(Protocol):
         reask: int = 0,
         sample: int = 0,
         oracle: Oracle | None = None,
-    ) -> Reply: ...
+    ) -> Response: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +353,7 @@ class SourcePlace(Struct, frozen=True, gc=False):
 class ModelRole(Struct, frozen=True, kw_only=True):
     """What a model is asked for in a build, with its default settings (max_tokens, ...).
     ``optional``: only where a model is named for it. A ``panel`` may be several models, each at a
-    seat of its own (``seats_of``); a step of theirs ``asks`` the seats. ``has_option``: its models
+    seat of its own (``slots_of``); a step of theirs ``asks`` the seats. ``has_option``: its models
     are named by an option of its name, as ``--panel A,B``."""
 
     help: str

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from proofstone.errors import BadInput
 from proofstone.records.items import Oracle
-from proofstone.records.runs import Purpose, Reply, Usage
+from proofstone.records.runs import Purpose, Response, Usage
 from proofstone.records.verdicts import JudgeQuestion, PanelVerdict
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Call(Protocol):
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply: ...
+    ) -> Response: ...
 
 
 class ModelRequest(Struct, frozen=True, gc=False, kw_only=True):
@@ -153,13 +153,13 @@ class Ticket(Struct, frozen=True, gc=False):
 class Attempt(Struct, frozen=True, gc=False, kw_only=True):
     """What came of one attempt, before anything is decided about it.
 
-    ``raw`` is the body as it came, kept before parsing. ``reply`` is None where none could be
+    ``raw`` is the body as it came, kept before parsing. ``response`` is None where none could be
     read; then ``error`` names the kind and ``detail`` quotes the scrubbed cause.
     """
 
     raw: bytes = b""
     status: int = 0
-    reply: Reply | None = None
+    response: Response | None = None
     error: str = ""
     detail: str = ""
     retry_after_s: float | None = None
@@ -168,11 +168,11 @@ class Attempt(Struct, frozen=True, gc=False, kw_only=True):
 
 class Limits(Struct, frozen=True, gc=False, kw_only=True):
     """What a model takes, as far as somebody says: ``window`` tokens of prompt and reply together
-    (of the prompt alone, where ``counts_reply`` is not), whether it takes images, and how many
+    (of the prompt alone, where ``counts_response`` is not), whether it takes images, and how many
     tokens longer its reply may be where it is told to think."""
 
     window: int | None = None
-    counts_reply: bool = True
+    counts_response: bool = True
     images: bool | None = None
     thinking_tokens: int = 0
 
@@ -188,7 +188,7 @@ class Model(Protocol):
     simulated: bool
     wire: str
     endpoint: str
-    served_as: str
+    reported_as: str
     limits: Limits
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -231,7 +231,7 @@ class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
     usage: Usage = Usage()
     cost_usd: float | None = None
     estimated_tokens: int | None = None
-    served_model: str = ""
+    reported_model: str = ""
     fingerprint: str = ""
     latency_s: float = 0.0
     attempts: int = 1
@@ -252,7 +252,7 @@ class CallStore(Protocol):
     def image(self, digest: bytes) -> bytes:
         """The bytes of an image that a prompt names. Raises NotFound."""
 
-    def newest_served(self, model: str, endpoint: str) -> str:
+    def newest_reported(self, model: str, endpoint: str) -> str:
         """The model that the newest complete call at this endpoint says answered it, or ""."""
 
 
@@ -317,7 +317,7 @@ class Searcher(Protocol):
 # Texts as vectors.
 
 
-class Embedder(Protocol):
+class EmbeddingModel(Protocol):
     """Texts as vectors of length 1 (texts, dimensions), near each other where meanings are."""
 
     name: str

@@ -79,7 +79,7 @@ CONTEXT_INDEX = "context_index"
 CONTEXT_SOURCE = "context_source"
 
 
-CONTEXT_EMBEDDER = "context_embedder"
+CONTEXT_EMBEDDING_MODEL = "context_embedding_model"
 
 
 LEFT_OUT = "context_left_out"
@@ -87,7 +87,7 @@ LEFT_OUT = "context_left_out"
 
 CONTEXT_SETTINGS = (
     CONTEXT, CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE,
-    CONTEXT_EMBEDDER, LEFT_OUT,
+    CONTEXT_EMBEDDING_MODEL, LEFT_OUT,
 )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     without any is asked as it is.
 
     At most ``chunks`` of them and ``most_tokens`` tokens together, searched by ``search`` (with
-    ``embedder``, where it is not the carried one) in the index named by ``index``, which is another
+    ``embedding_model``, where it is not the carried one) in the index named by ``index``, which is another
     one whenever a source changed. ``source`` is "local", or the search of the web that found the
     texts; then ``failed`` are items whose search failed, and why: they are not asked, and
     ``n_unsearched`` is how many were not searched for yet, where nothing may be sent.
@@ -130,7 +130,7 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     search: str
     index: str
     source: str = "local"
-    embedder: str = ""
+    embedding_model: str = ""
     failed: Mapping[bytes, str] = {}
     n_unsearched: int = 0
 
@@ -155,10 +155,10 @@ def context_label(settings: Mapping[str, Any]) -> str:
 def search_label(settings: Mapping[str, Any]) -> str:
     """Where and how a run's texts were searched for: ``local``, ``local, dense``,
     ``searxng:bing``, ``brave, hybrid``."""
-    way = str(settings.get(CONTEXT_SEARCH, "bm25"))
+    prompt_method = str(settings.get(CONTEXT_SEARCH, "bm25"))
     parts = [str(settings.get(CONTEXT_SOURCE, "local"))]
-    parts += [] if way == "bm25" else [way]
-    parts += [str(settings[CONTEXT_EMBEDDER])] if CONTEXT_EMBEDDER in settings else []
+    parts += [] if prompt_method == "bm25" else [prompt_method]
+    parts += [str(settings[CONTEXT_EMBEDDING_MODEL])] if CONTEXT_EMBEDDING_MODEL in settings else []
     return ", ".join(parts)
 
 
@@ -273,9 +273,9 @@ class Oracle(Struct, frozen=True, gc=False):
     answers several things has ``parts``, one a line, and nothing else counts then. ``scored`` is
     the choice whose text a request scores; what is drawn is then the same for all of them."""
 
-    gold: str
+    answer_key: str
     choices: tuple[str, ...]
-    reply: str = "{choice}"
+    response: str = "{choice}"
     scored: str = ""
     parts: tuple[Oracle, ...] = ()
 
@@ -288,7 +288,7 @@ class TextForm(Struct, frozen=True, gc=False, kw_only=True):
     version: int = 0
 
 
-class Way(Struct, frozen=True, gc=False, kw_only=True):
+class PromptMethod(Struct, frozen=True, gc=False, kw_only=True):
     """A way of asking, ready: its name, the step whose reply finishes an item, and everything that
     shapes a prompt (templates' text, worked examples) as one hash that enters the run's id.
     ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows.
@@ -330,14 +330,14 @@ class Way(Struct, frozen=True, gc=False, kw_only=True):
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):
     """What is scored: an item, or something found in a response (then ``kind`` and ``payload`` say
-    what). ``replies`` are the texts by step it is scored on, of one sample; ``clusters`` the keys
+    what). ``responses`` are the texts by step it is scored on, of one sample; ``clusters`` the keys
     (kind, key) whose sharing makes two units dependent."""
 
     item: LoadedItem
     kind: str = "item"
     payload: Any = None
     sample: int = 0
-    replies: Mapping[str, Any] = {}
+    responses: Mapping[str, Any] = {}
     clusters: tuple[tuple[str, bytes], ...] = ()
 
 
@@ -371,14 +371,14 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 class Preset(Struct, frozen=True, kw_only=True):
-    """A named set of choices, in the order in which data flow. ``study`` is the one that shows what
-    came of it, if there is one (``report --study``)."""
+    """A named set of choices, in the order in which data flow. ``analysis`` is the one that shows what
+    came of it, if there is one (``report --analysis``)."""
 
     name: str
     title: str
     paper: str
     choices: tuple[Choice, ...]
-    study: str = ""
+    analysis: str = ""
 
     def values(self, at: str) -> dict[str, Any]:
         """The parameters that it sets at a command."""
@@ -390,7 +390,7 @@ def shown_name(item_set: ItemSet) -> str:
     return f"{item_set.name}-{short(item_set.id, 4)}"
 
 
-SearchWay = Literal["bm25", "dense", "hybrid"]
+SearchMethod = Literal["bm25", "dense", "hybrid"]
 
 
-SEARCH_WAYS: tuple[SearchWay, ...] = get_args(SearchWay)
+SEARCH_METHODS: tuple[SearchMethod, ...] = get_args(SearchMethod)

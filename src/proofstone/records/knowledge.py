@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from proofstone.records.ids import content_id, short
 
-RoleName = Literal["wrote", "falsified", "checked", "filtered", "judged"]
+RoleName = Literal["wrote", "perturbed", "checked", "filtered", "judged"]
 
 
 class Stratum(Struct, frozen=True, gc=False, order=True):
@@ -35,14 +35,14 @@ class Role(Struct, frozen=True, gc=False, order=True):
 class Source(Struct, frozen=True, gc=False, kw_only=True):
     """A document, table or dump, or a page that a search of the web found. ``content`` is the
     SHA-256 of its bytes; ``origin`` its file name or address, without local folders and outside the
-    id. It counts as public only where its ``licence`` permits publication."""
+    id. It counts as public only where its ``license`` permits publication."""
 
     id: bytes = b""
     kind: Literal["document", "table", "dump", "images", "web"]
     title: str
     content: bytes
     language: str = ""
-    licence: str = ""
+    license: str = ""
     authors: tuple[str, ...] = ()
     year: int | None = None
     origin: str = ""
@@ -114,7 +114,7 @@ class Bank(Struct, frozen=True, gc=False, kw_only=True):
 def source_id(source: Source) -> bytes:
     """The id of a source: its kind, title, language, licence, authors, year and content, and its
     place in the taxonomy where it has one (ids are older than that place)."""
-    key = [source.kind, source.title, source.language, source.licence, source.authors, source.year]
+    key = [source.kind, source.title, source.language, source.license, source.authors, source.year]
     place = [] if source.stratum == Stratum() else [source.stratum]
     return content_id("source", [*key, source.content, *place])
 
@@ -177,11 +177,11 @@ _WHOLE = re.compile(
 )
 
 
-def permits_publication(licence: str) -> bool:
+def permits_publication(license: str) -> bool:
     """Whether a stated license is known to let anybody publish the document: open licenses by
     their usual names, in English and Chinese, and texts that begin with "public". An empty text,
     one that is not known, and one that also says otherwise ("internal") do not."""
-    text = " ".join(licence.split())
+    text = " ".join(license.split())
     if not text or _DENIED.search(text):
         return False
     return _NAMED.search(text) is not None or _WHOLE.fullmatch(text) is not None
@@ -192,7 +192,7 @@ def permits_publication(licence: str) -> bool:
 # Where a source was placed in a taxonomy since it was taken in, by models or by a person.
 
 
-class Placement(Struct, frozen=True, gc=False, kw_only=True):
+class TaxonomyLabel(Struct, frozen=True, gc=False, kw_only=True):
     """That a source stands at ``stratum``; the newest of a source holds, over what was stated when
     it was taken in.
 
@@ -220,9 +220,9 @@ class SampledSource(Struct, frozen=True):
     excerpts: tuple[str, ...] = ()
 
 
-def placement_id(placement: Placement) -> bytes:
+def taxonomy_label_id(taxonomy_label: TaxonomyLabel) -> bytes:
     """The id of a placement: all its fields."""
-    return content_id("placement", structs.astuple(placement)[1:])
+    return content_id("taxonomy_label", structs.astuple(taxonomy_label)[1:])
 
 
 TAXONOMY_LEVELS = Stratum.__struct_fields__  # coarse to fine

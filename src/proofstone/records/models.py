@@ -23,7 +23,7 @@ Openness = Literal["", "closed", "open weights", "fully open"]
 Architecture = Literal["", "dense", "mixture"]
 
 
-CheckState = Literal["answered", "failed", "retired"]
+CheckState = Literal["answered", "failed", "excluded"]
 
 
 class Card(Struct, frozen=True, gc=False, kw_only=True):
@@ -42,7 +42,7 @@ class Card(Struct, frozen=True, gc=False, kw_only=True):
     family: str = ""
     kind: Kind = ""
     openness: Openness = ""
-    licence: str = ""
+    license: str = ""
     total_parameters_b: float | None = None
     active_parameters_b: float | None = None
     architecture: Architecture = ""
@@ -106,7 +106,7 @@ class CardSnapshot(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ModelCheck(Struct, frozen=True, gc=False, kw_only=True):
-    """What a check of a model came to. ``retired``: it was there once, and its endpoint neither
+    """What a check of a model came to. ``excluded``: it was there once, and its endpoint neither
     lists nor serves it any more. ``detail`` says why it did not answer, scrubbed."""
 
     model: str
@@ -246,7 +246,7 @@ def card_line(card: Card) -> str:
     """A card on one line, of what is known; empty where nothing is."""
     made_by = " ".join(part for part in (card.lab, card.family) if part)
     size = " ".join(part for part in (shown_parameters(card), card.architecture) if part)
-    parts = (made_by, card.kind, card.openness, size, card.licence, card.released)
+    parts = (made_by, card.kind, card.openness, size, card.license, card.released)
     return ", ".join(part for part in parts if part)
 
 

@@ -18,17 +18,17 @@ from proofstone.records.runs import Estimate
 #
 # Each is a row of its own that names what it corrects; nothing is changed in place.
 
-Verdict = Literal["correct", "incorrect", "void"]
+Verdict = Literal["correct", "incorrect", "invalidated"]
 
 
-Action = Literal["edit", "retire", "restore"]
+Action = Literal["edit", "exclude", "restore"]
 
 
-class Ruling(Struct, frozen=True, gc=False, kw_only=True):
+class Override(Struct, frozen=True, gc=False, kw_only=True):
     """A person's ruling over a reply to an item, whatever the scorer made of it.
 
     ``run`` and ``sample`` say where the reply was met; it holds wherever this very reply serves.
-    ``void``: the reply is left out, neither right nor wrong. ``actor`` is a random id; ``at`` is in
+    ``invalidated``: the reply is left out, neither right nor wrong. ``actor`` is a random id; ``at`` is in
     seconds since 1970; ``replaces`` names the former ruling over the same reply.
     """
 
@@ -60,9 +60,9 @@ class Correction(Struct, frozen=True, gc=False, kw_only=True):
     follows: bytes | None = None
 
 
-def ruling_id(ruling: Ruling) -> bytes:
+def override_id(override: Override) -> bytes:
     """The id of a ruling: all its fields."""
-    return content_id("ruling", structs.astuple(ruling)[1:])
+    return content_id("override", structs.astuple(override)[1:])
 
 
 def correction_id(correction: Correction) -> bytes:
@@ -271,7 +271,7 @@ class Upkeep(Struct, frozen=True, kw_only=True):
     people in all; ``checked`` is what a check of the banks' truth came to, without the ``n_purged``
     statements that were purged since."""
 
-    n_ruled: int = 0
+    n_overridden: int = 0
     n_corrected: int = 0
     judges: tuple[str, ...] = ()
     n_read: int = 0

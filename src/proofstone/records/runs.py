@@ -63,7 +63,7 @@ class Usage(Struct, frozen=True, gc=False):
     cached: int | None = None
 
 
-class Reply(Struct, frozen=True, gc=False, kw_only=True):
+class Response(Struct, frozen=True, gc=False, kw_only=True):
     """A model's reply to one call, read from its raw body.
 
     ``text`` is what it said without its reasoning; ``reasoning`` the text of ``reasoning_content``
@@ -102,7 +102,7 @@ class Run(Struct, frozen=True, gc=False, kw_only=True):
     item_set: bytes
     method: str
     respondent: str
-    way: str
+    prompt_method: str
     last_step: str = "answer"
     prompt_hash: bytes
     settings: dict[str, Any] = {}
@@ -113,13 +113,13 @@ class Run(Struct, frozen=True, gc=False, kw_only=True):
 def asked_as(run: Run) -> str:
     """The way in which a run was asked, marked where it was by a template of a person's own:
     ``direct, own prompt: mine.jinja (3f2a91bc)``, or with passages: ``direct context=evidence``."""
-    return _marked(run, [run.way, context_label(run.settings)])
+    return _marked(run, [run.prompt_method, context_label(run.settings)])
 
 
 def run_label(run: Run) -> str:
     """Who was asked and how, with what sets a run apart from others of its model:
     ``acme/large direct 3-shot thinking=on, own prompt: mine.jinja (3f2a91bc)``."""
-    parts = [run.respondent, run.way]
+    parts = [run.respondent, run.prompt_method]
     if run.settings.get("shots"):
         parts.append(f"{run.settings['shots']}-shot")
     if run.settings.get("thinking"):
@@ -137,7 +137,7 @@ def values_kind(scale: Scale | None) -> str:
     return scale.name if scale.values_as is None else scale.values_as
 
 
-def replies_wanted(run: Run, n_items: int) -> int:
+def responses_wanted(run: Run, n_items: int) -> int:
     """How many (item, sample) a run is to finish, of a set of ``n_items``: those that it leaves out
     are not among them."""
     return (n_items - left_out_of(run.settings)) * int(run.settings.get("samples", 1))
@@ -151,7 +151,14 @@ def _marked(run: Run, parts: Sequence[str]) -> str:
 def run_id(run: Run) -> bytes:
     """The id of a run: all its fields, so that the same command names the same run; of a prompt
     template its hash, not the name of its file, and not how many items had no passages to show."""
-    key = [run.item_set, run.method, run.respondent, run.way, run.last_step, run.prompt_hash]
+    key = [
+        run.item_set,
+        run.method,
+        run.respondent,
+        run.prompt_method,
+        run.last_step,
+        run.prompt_hash,
+    ]
     said_only = (PROMPT_NAME, LEFT_OUT)
     settings = {name: value for name, value in run.settings.items() if name not in said_only}
     return content_id("run", [*key, settings, run.replicate])
@@ -162,7 +169,7 @@ def configuration_id(run: Run) -> bytes:
     runs with one such id differ in their respondent or their items alone."""
     not_meant = ("endpoint", PROMPT_NAME, LEFT_OUT)
     settings = {name: value for name, value in run.settings.items() if name not in not_meant}
-    key = [run.method, run.way, run.last_step, run.prompt_hash]
+    key = [run.method, run.prompt_method, run.last_step, run.prompt_hash]
     return content_id("configuration", [*key, settings, run.replicate])
 
 
@@ -190,7 +197,7 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     number, or None: left out of numerator and denominator. ``failed`` is never a key: it is no
     score. With ``weights`` scores of an outcome count so many times each (once where none is
     given), and the measure is a ratio of sums; a headline has none. ``unit`` is the kind of
-    unit whose scores are meant; with ``golds`` only units of these right labels. Where ``says`` is
+    unit whose scores are meant; with ``answer_keys`` only units of these right labels. Where ``says`` is
     given, "value" is 1 for that answer and 0 for another, right or wrong. A measure with a
     ``label`` has a column of that name beside the headline's. ``judged``: judges give its scores
     where no rule does, so that an unparsed one is a judge's reply that held no label. ``by_group``:
@@ -202,7 +209,7 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     counts: Mapping[Outcome, Worth]
     denominator: str
     unit: str = "item"
-    golds: tuple[str, ...] = ()
+    answer_keys: tuple[str, ...] = ()
     says: str = ""
     label: str = ""
     weights: Mapping[Outcome, float] = {}
@@ -236,7 +243,7 @@ class FormPart(Struct, frozen=True, gc=False, kw_only=True):
 class Estimate(Struct, frozen=True, gc=False, kw_only=True):
     """A number with what is needed to defend it.
 
-    ``low`` and ``high`` bound the interval at ``level``; ``estimand`` says of what; ``made_by``
+    ``low`` and ``high`` bound the interval at ``level``; ``population`` says of what; ``made_by``
     how; ``resampled`` the unit treated as drawn. ``effective_n`` is the number of independent
     units that would give the same interval. ``flags`` say what limits it. NaN where undefined.
     """
@@ -246,7 +253,7 @@ class Estimate(Struct, frozen=True, gc=False, kw_only=True):
     low: float
     high: float
     level: float = 0.95
-    estimand: str = ""
+    population: str = ""
     made_by: str = ""
     resampled: str = ""
     effective_n: float = 0.0
@@ -401,7 +408,7 @@ class PlanAsked(Struct, frozen=True, kw_only=True):
     level: Annotated[
         str, Opt(choices=("sample", "subfield", "field", "discipline"), shows_default=True)
     ] = "sample"
-    estimand: Annotated[
+    population: Annotated[
         Literal["bank", "knowledge"], Opt(choices=("knowledge", "bank"), shows_default=True)
     ] = "knowledge"
     confidence: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.95
@@ -423,7 +430,7 @@ class Plan(Struct, frozen=True, gc=False, kw_only=True):
     kind: Literal["form", "bank"]
     target: bytes
     measure: str
-    estimand: Literal["bank", "knowledge"]
+    population: Literal["bank", "knowledge"]
     level: str = "sample"
     confidence: float = 0.95
     power: float = 0.8
@@ -446,10 +453,10 @@ def plan_id(plan: Plan) -> bytes:
 
 # What limits an estimate: a closed set of short codes, each with the sentence a reader sees.
 
-Estimand = Literal["bank", "knowledge"]
+Population = Literal["bank", "knowledge"]
 
 
-ESTIMANDS: tuple[Estimand, ...] = get_args(Estimand)
+POPULATIONS: tuple[Population, ...] = get_args(Population)
 
 
 Flag = Literal[
@@ -483,7 +490,7 @@ FLAGS: Mapping[Flag, str] = {
 }
 
 
-_NAMES: Mapping[Estimand, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}
+_NAMES: Mapping[Population, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}
 
 
 FEW_GROUPS = 50.0
@@ -499,9 +506,9 @@ def group_flags(n: int, groups: float, *, is_alike: bool = False) -> tuple[Flag,
     return tuple(found)
 
 
-def estimand_name(estimand: Estimand) -> str:
+def population_name(population: Population) -> str:
     """The estimand's name as every interval states it."""
-    return _NAMES[estimand]
+    return _NAMES[population]
 
 
 def resampled_unit(*, is_shared: bool) -> str:

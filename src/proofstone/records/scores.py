@@ -66,7 +66,7 @@ def _module(name: str, extra: str) -> Any:
 @dataclass(frozen=True, slots=True)
 class Respondent:
     """One row of a leaderboard: a model asked in one way with one group of settings. ``forms`` are
-    the names of those that each of its ``runs`` asked, in their order. ``served``
+    the names of those that each of its ``runs`` asked, in their order. ``reported``
     are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
     places in the table's ``roles``, each with whether the model itself held it or another of its
     family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
@@ -77,11 +77,11 @@ class Respondent:
     the one row of its model that is ranked."""
 
     name: str
-    way: str
+    prompt_method: str
     settings: str = ""
     simulated: bool = False
     runs: tuple[bytes, ...] = ()
-    served: tuple[tuple[str, int], ...] = ()
+    reported: tuple[tuple[str, int], ...] = ()
     hands: tuple[tuple[int, bool], ...] = ()
     card: Card | None = None
     scale: Scale | None = None
@@ -109,12 +109,12 @@ class Corrections:
     raised: int = 0
     lowered: int = 0
     upheld: int = 0
-    void: int = 0
+    invalidated: int = 0
 
     @property
     def total(self) -> int:
         """All scores that a ruling speaks of."""
-        return self.raised + self.lowered + self.upheld + self.void
+        return self.raised + self.lowered + self.upheld + self.invalidated
 
 
 class DocumentPages(NamedTuple):
@@ -161,7 +161,7 @@ class ScoreTable:
     ``unit`` indexes the U units, ``respondent`` the respondents, ``outcome`` the tuple OUTCOMES of
     records.results; ``value`` is NaN where the outcome carries none. ``answer`` codes into
     ``answers``. Per unit: ``item`` ids (U), ``strata`` level name -> code array (U) with
-    ``stratum_names`` level name -> names, ``gold`` label code (U) into ``golds``, ``n_options``
+    ``stratum_names`` level name -> names, ``answer_key`` label code (U) into ``answer_keys``, ``n_options``
     (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
     ``cluster_key`` are the E edges from units to integer cluster keys, some of which have names
     (``key_names``): a fact's id as commands take it, or a cell of a file, of the columns
@@ -170,7 +170,7 @@ class ScoreTable:
     of those short of it were tried and brought no reply. Such a one has no row: it is no score.
     ``roles`` say who
     had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
-    applied here; ``n_retired`` items of the sets were left out, and have no units here.
+    applied here; ``n_excluded`` items of the sets were left out, and have no units here.
     ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
     our own; ``item_texts`` (U) are their questions, where a column has them.
     ``tells_outcomes``: whether it is known how each reply ended; else all count as
@@ -197,8 +197,8 @@ class ScoreTable:
     items: tuple[bytes, ...]
     strata: dict[str, NDArray[np.int32]]
     stratum_names: dict[str, tuple[str, ...]]
-    gold: NDArray[np.int32]
-    golds: tuple[str, ...]
+    answer_key: NDArray[np.int32]
+    answer_keys: tuple[str, ...]
     n_options: NDArray[np.int32]
     form: NDArray[np.int32]
     forms: tuple[str, ...]
@@ -208,7 +208,7 @@ class ScoreTable:
     failed: NDArray[np.int64] | None = None
     roles: tuple[HeldRole, ...] = ()
     corrections: tuple[Corrections, ...] = ()
-    n_retired: int = 0
+    n_excluded: int = 0
     item_names: tuple[str, ...] = ()
     item_texts: tuple[str, ...] = ()
     tells_outcomes: bool = True
@@ -237,7 +237,7 @@ class ScoreTable:
         who, unit = self.respondent, self.unit
         return {
             "model": _coded(who, [each.name for each in self.respondents]),
-            "way": _coded(who, [each.way for each in self.respondents]),
+            "prompt_method": _coded(who, [each.prompt_method for each in self.respondents]),
             "settings": _coded(who, [each.settings for each in self.respondents]),
             "simulated": [self.respondents[code].simulated for code in who.tolist()],
             "form": _coded(self.form[unit], self.forms),
@@ -250,7 +250,7 @@ class ScoreTable:
             "outcome": _coded(self.outcome, OUTCOMES),
             "value": self.value,
             "answer": _coded(self.answer, self.answers),
-            "gold": _coded(self.gold[unit], self.golds),
+            "answer_key": _coded(self.answer_key[unit], self.answer_keys),
             "n_options": self.n_options[unit],
         }
 

@@ -139,7 +139,7 @@ class StoredMap(Struct, frozen=True, kw_only=True):
 
     nature: str
     level: str
-    embedder: str
+    embedding_model: str
     seed: int
     n_all: int
     separation: GroupsApart

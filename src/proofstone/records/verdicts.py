@@ -18,7 +18,7 @@ class Passage(Struct, frozen=True, gc=False, array_like=True):
     url: str = ""
 
 
-BallotState = Literal["voted", "unparsed", "failed", "split"]
+VoteState = Literal["voted", "unparsed", "failed", "split"]
 
 
 Majority = Literal["most", "half", "all"]
@@ -82,13 +82,13 @@ class Heard(Struct, frozen=True, gc=False, kw_only=True):
     cited: str = ""
 
 
-class Ballot(Struct, frozen=True, gc=False, kw_only=True):
+class JudgeVote(Struct, frozen=True, gc=False, kw_only=True):
     """What one judge came to. Only ``voted`` is a vote: ``unparsed`` gave no label in any
     arrangement (of one of its votes), ``split`` gave different ones in half of them or more,
     ``failed`` was not heard (``trouble`` names the failure). ``cited``: see ``Heard``."""
 
     judge: str
-    state: BallotState
+    state: VoteState
     label: str = ""
     reason: str = ""
     trouble: str = ""
@@ -116,35 +116,35 @@ class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
     state: Literal["decided", "tied", "no_quorum"]
     label: str = ""
     by_rule: bool = False
-    ballots: tuple[Ballot, ...] = ()
+    judge_votes: tuple[JudgeVote, ...] = ()
     rules: PanelRules = PanelRules()
     rests_on: Passage | UnsetType = UNSET  # not in the bytes of a verdict without one
 
     def votes(self) -> dict[str, int]:
         """How many judges gave each label that was given."""
         found: dict[str, int] = {}
-        for ballot in self.ballots:
-            if ballot.state == "voted":
-                found[ballot.label] = found.get(ballot.label, 0) + 1
+        for judge_vote in self.judge_votes:
+            if judge_vote.state == "voted":
+                found[judge_vote.label] = found.get(judge_vote.label, 0) + 1
         return found
 
     @property
     def reason(self) -> str:
         """The reason of the first judge who gave the label; where nothing was decided, of the first
         who gave any."""
-        for ballot in self.ballots:
-            if self.label and ballot.state == "voted" and ballot.label == self.label:
-                return ballot.reason
+        for judge_vote in self.judge_votes:
+            if self.label and judge_vote.state == "voted" and judge_vote.label == self.label:
+                return judge_vote.reason
         if self.label:
             return ""  # nobody's: a rule for ties decided
-        return next((heard.reason for each in self.ballots for heard in each.heard), "")
+        return next((heard.reason for each in self.judge_votes for heard in each.heard), "")
 
     @property
     def trouble(self) -> str:
         """Why nothing was decided; empty where something was."""
         if self.label:
             return ""
-        return next((each.trouble for each in self.ballots if each.trouble), self.state)
+        return next((each.trouble for each in self.judge_votes if each.trouble), self.state)
 
 
 class RowVerdict(Struct, frozen=True, gc=False, kw_only=True):

@@ -56,12 +56,12 @@ class HandRole(Struct, frozen=True, kw_only=True):
 
 
 class Hand(Struct, frozen=True, kw_only=True):
-    """What a row's model or its family did to the ``n_touched`` of its items that rest on it, and
+    """What a row's model or its family did to the ``n_self_evaluated`` of its items that rest on it, and
     the row without those: its estimate on the others, and its rank there among the ranked rows
     (None where there is none, or nothing is left)."""
 
     roles: tuple[HandRole, ...]
-    n_touched: int
+    n_self_evaluated: int
     untouched: Estimate
     rank: RankInterval | None = None
 
@@ -72,7 +72,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     ``estimate`` is the one of ``bank`` and ``knowledge`` that the leaderboard was asked for, over
     the ``estimate.n`` items common to all complete respondents; an incomplete one has its own
     items, sample-wise, ``bounds``, and no rank. ``levels`` are the same at each level of averaging,
-    ``others`` the method's other measures over the respondent's own items. ``n_replies`` counts
+    ``others`` the method's other measures over the respondent's own items. ``n_responses`` counts
     replies that came, ``failed`` calls that brought none, ``missing`` all that is short of
     complete. ``ties`` number the groups of neighbours (from 0) that the data cannot tell apart.
     ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
@@ -84,7 +84,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     """
 
     name: str
-    way: str
+    prompt_method: str
     settings: str
     simulated: bool
     runs: tuple[str, ...]
@@ -96,7 +96,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     rank: RankInterval | None = None
     ties: tuple[int, ...] = ()
     rates: tuple[Rate, ...] = ()
-    n_replies: int = 0
+    n_responses: int = 0
     failed: int = 0
     missing: int = 0
     bounds: Bounds | None = None
@@ -118,7 +118,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     @property
     def label(self) -> str:
         """The respondent as a sentence names it."""
-        return " ".join(part for part in (self.name, self.way, self.settings) if part)
+        return " ".join(part for part in (self.name, self.prompt_method, self.settings) if part)
 
     def rate(self, outcome: str) -> Rate:
         """The rate of an outcome, or of "miss" (refused, unparsed or truncated); of 0 replies where
@@ -240,7 +240,7 @@ class PlanMark(Struct, frozen=True, kw_only=True):
     id: str
     made_at: str
     measure: str
-    estimand: str
+    population: str
     level: str
     confidence: float
     comparisons: tuple[tuple[str, str], ...]
@@ -260,7 +260,7 @@ class Board(Struct, frozen=True, kw_only=True):
     ``standings`` has the real respondents first; a group without respondents is left out.
     ``group_by`` is the field of the card that rows are grouped by,
     ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
-    ``n_retired`` items are left out of everything here; ``as_scored``: nothing that people ruled or
+    ``n_excluded`` items are left out of everything here; ``ignore_corrections``: nothing that people ruled or
     retired is applied. ``has_documents``: items rest on known documents, by which scores can be
     shown. ``plans`` are those that its runs were made under. As text it is the terminal's table.
     """
@@ -268,18 +268,18 @@ class Board(Struct, frozen=True, kw_only=True):
     measure: str
     denominator: str
     counts: tuple[tuple[str, str], ...]
-    estimand: str
+    population: str
     level: str
     confidence: float
     n_items: int
     forms: tuple[str, ...]
     standings: tuple[Standings, ...]
-    n_retired: int = 0
+    n_excluded: int = 0
     group_by: str = ""
     where: str = ""
     left_out: tuple[LeftOut, ...] = ()
     notes: tuple[str, ...] = ()
-    as_scored: bool = False
+    ignore_corrections: bool = False
     has_documents: bool = False
     plans: tuple[PlanMark, ...] = ()
 
@@ -291,7 +291,7 @@ class Board(Struct, frozen=True, kw_only=True):
     @property
     def is_corrected(self) -> bool:
         """Whether some score here is as a person ruled, or some item was left out."""
-        return bool(self.n_retired) or any(row.corrections.total for row in self.rows)
+        return bool(self.n_excluded) or any(row.corrections.total for row in self.rows)
 
     @property
     def is_of_labels(self) -> bool:
@@ -346,7 +346,7 @@ def _row(board: Board, group: Standings, row: BoardRow) -> dict[str, Any]:
     estimate = row.estimate
     return {
         "model": row.name,
-        "way": row.way,
+        "prompt_method": row.prompt_method,
         "settings": row.settings,
         "judge": row.judge,
         "part": f"{row.part.n_asked} of {row.part.n_items}" if row.part else "",
@@ -363,9 +363,9 @@ def _row(board: Board, group: Standings, row: BoardRow) -> dict[str, Any]:
         "confidence": estimate.level,
         "n": estimate.n,
         "effective_n": estimate.effective_n,
-        "estimand": estimate.estimand,
+        "population": estimate.population,
         "chance": group.chance,
-        "replies": row.n_replies,
+        "responses": row.n_responses,
         "missing": row.missing,
         "failed": row.failed,
         **{rate.outcome: _count(rate.count) for rate in row.rates},

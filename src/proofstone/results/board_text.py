@@ -28,7 +28,12 @@ from proofstone.page.text import (
 from proofstone.records.runs import Estimate
 from proofstone.results.board import WARN_ABOVE, Advice, Board, BoardRow, Breakdown, Rate, Standings
 from proofstone.results.cards import card_value
-from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
+from proofstone.results.corrections import (
+    OVERRIDE_HEADS,
+    correction_notes,
+    overridden_rows,
+    override_cells,
+)
 from proofstone.results.plan import plan_lines
 from proofstone.results.sentences import (
     HAND_MARK,
@@ -90,9 +95,9 @@ def render_terminal(
     if any(row.estimate.n for group in board.standings for row in group.ranked):
         lines.append(
             say(
-                "{share:g}% intervals for {estimand}; {level}",
+                "{share:g}% intervals for {population}; {level}",
                 share=100 * board.confidence,
-                estimand=word(board.estimand),
+                population=word(board.population),
                 level=_level(board),
             )
         )
@@ -136,7 +141,7 @@ def _standings(
         if row.hand is not None:
             text = say("{who}: {what}", who=row.label, what=hand_sentence(row, row.hand))
             lines.append(f"{HAND_MARK} {printable(text)}")
-    lines += _rulings(group, width)
+    lines += _overrides(group, width)
     lines += _spending(group.ranked)
     for row in group.rows:
         for advice in row.warnings:
@@ -268,24 +273,24 @@ def _spending(rows: Sequence[BoardRow]) -> list[str]:
     return [note for mark, note in notes.items() if mark in costs]
 
 
-def _rulings(group: Standings, width: int) -> list[str]:
+def _overrides(group: Standings, width: int) -> list[str]:
     """What people ruled, by respondent; nothing where they ruled on none."""
     rows = [
-        [printable(row.name), _asked(row), *(f"{n:,}" for n in ruling_cells(row))]
-        for row in ruled_rows(group)
+        [printable(row.name), _asked(row), *(f"{n:,}" for n in override_cells(row))]
+        for row in overridden_rows(group)
     ]
     if not rows:
         return []
-    head = [say("rulings"), "", *map(word, RULING_HEADS)]
+    head = [say("overrides"), "", *map(word, OVERRIDE_HEADS)]
     return aligned(narrowed([head, *rows], 0, width), left=[0, 1])
 
 
 def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> list[str]:
-    expected = counted(row.n_replies + row.missing, "reply", "replies")
+    expected = counted(row.n_responses + row.missing, "response", "responses")
     score = shown_estimate(row.estimate)
     return [
         *_who(row, cards),
-        say("{n:,} of {replies}", n=row.n_replies, replies=expected),
+        say("{n:,} of {responses}", n=row.n_responses, responses=expected),
         f"{points(bounds.low)} .. {points(bounds.high)}",
         say("so far {score}, {n:,} failed", score=score, n=row.failed)
         if row.failed
@@ -295,7 +300,7 @@ def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> li
 
 def _asked(row: BoardRow) -> str:
     """The way of asking, with its settings."""
-    return printable(f"{row.way} {row.settings}".strip())
+    return printable(f"{row.prompt_method} {row.settings}".strip())
 
 
 def _who(row: BoardRow, cards: Sequence[str]) -> list[str]:
@@ -450,7 +455,7 @@ def _text(lines: Iterable[str]) -> str:
 _TRY: Mapping[str, str] = {
     "truncated": noted("raise --max-tokens, or lower --reasoning-effort, and run again"),
     "unparsed": noted(
-        "read some (proofstone show RUN --outcome unparsed -n 5), or try another --ask"
+        "read some (proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method"
     ),
 }
 
@@ -495,14 +500,14 @@ def advise(
     )
 
 
-def advise_of_served(served: Sequence[tuple[str, int]]) -> tuple[Advice, ...]:
+def advise_of_reported(reported: Sequence[tuple[str, int]]) -> tuple[Advice, ...]:
     """A warning where more than one model answered under the respondent's name."""
-    if len(served) < 2:
+    if len(reported) < 2:
         return ()
-    models = listed([f"{model} {replies:,}" for model, replies in served])
+    models = listed([f"{model} {responses:,}" for model, responses in reported])
     return (
         Advice(
-            what=say("answered by {n} served models ({models})", n=len(served), models=models),
+            what=say("answered by {n} served models ({models})", n=len(reported), models=models),
             try_next=say("ask one alone: a dated model name, or all afresh with --replicate NAME"),
         ),
     )

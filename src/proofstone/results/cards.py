@@ -57,7 +57,7 @@ _VALUES: Mapping[str, Callable[[Card], str]] = {
     "architecture": lambda card: card.architecture,
     "parameters": shown_parameters,
     "released": lambda card: card.released,
-    "licence": lambda card: card.licence,
+    "license": lambda card: card.license,
     "languages": lambda card: " ".join(card.languages),
     "source": lambda card: card.source,
 }
@@ -69,7 +69,7 @@ GROUP_FIELDS = ("kind", "lab", "family", "openness", "size", "architecture")
 CARD_COLUMNS = tuple(_VALUES)
 
 
-_WHERE_FIELDS = (*GROUP_FIELDS, "licence", "released", "language")
+_WHERE_FIELDS = (*GROUP_FIELDS, "license", "released", "language")
 
 
 def card_value(card: Card | None, field: str) -> str:

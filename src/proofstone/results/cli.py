@@ -26,15 +26,15 @@ from proofstone.session.options import (
     asked_for,
     audience_option,
     encoding_option,
+    flagged_items_option,
     json_option,
     language_option,
     options_of,
     output_option,
     read_list,
-    tell_work_list,
+    tell_flagged_items,
     was_given,
     with_options,
-    work_list_option,
     workspace_option,
 )
 from proofstone.session.terminal import print_json, say, visible
@@ -89,7 +89,7 @@ def column_options(command: Command) -> Command:
             "The score: 0 to 1, percent, or true and false. Of a log: which of its metrics.",
         ),
         column_option("sample", "What counts the times that an item was asked (epoch, run)."),
-        column_option("way", "What else tells respondents apart (a prompt, a setting)."),
+        column_option("prompt_method", "What else tells respondents apart (a prompt, a setting)."),
         click.option(
             "--cluster",
             "clusters",
@@ -302,10 +302,10 @@ def files_beside(
     return lines
 
 
-# ``report --study``: a study's sentence and table on stdout, its figure's data in a file.
+# ``report --analysis``: a study's sentence and table on stdout, its figure's data in a file.
 
 # Written out, because the catalogue loads NumPy; a test compares them.
-STUDY_NAMES = (
+ANALYSIS_NAMES = (
     "seeds",
     "options",
     "position",
@@ -323,12 +323,12 @@ STUDY_NAMES = (
 )
 
 
-def study_names() -> tuple[str, ...]:
+def analysis_names() -> tuple[str, ...]:
     """The studies there are: those of any runs, then those of methods."""
-    return (*STUDY_NAMES, *(name for method in every_method() for name in method.studies))
+    return (*ANALYSIS_NAMES, *(name for method in every_method() for name in method.analyses))
 
 
-class StudyName(click.Choice[str]):
+class AnalysisName(click.Choice[str]):
     """The name of a study; the methods, which have some, are asked when one is typed or listed."""
 
     def __init__(self) -> None:
@@ -337,14 +337,14 @@ class StudyName(click.Choice[str]):
     @property
     def choices(self) -> tuple[str, ...]:
         """All names."""
-        return study_names()
+        return analysis_names()
 
     @choices.setter
     def choices(self, _none: Sequence[str]) -> None:
         """Nothing is set: they are asked for."""
 
 
-def _show_study(
+def _show_analysis(
     name: str,
     targets: Sequence[str],
     output: Path | None,
@@ -357,20 +357,20 @@ def _show_study(
     """Performs a study and prints it; with ``output``, writes the figure's data there, and with
     ``drawn`` its figures."""
     from proofstone.page.section import section_text
-    from proofstone.results.report import make_study, write_study_data, write_study_figures
+    from proofstone.results.report import make_analysis, write_analysis_data, write_analysis_figures
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        study = make_study(session, name, *targets, **options)
+        analysis = make_analysis(session, name, *targets, **options)
         if output is not None:
-            write_study_data(session, study, output)
-        written = None if drawn is None else write_study_figures(session, study, drawn)
+            write_analysis_data(session, analysis, output)
+        written = None if drawn is None else write_analysis_figures(session, analysis, drawn)
     if as_json:
-        print_json(study)
+        print_json(analysis)
         return
-    click.echo(section_text(study), nl=False)
+    click.echo(section_text(analysis), nl=False)
     if output is not None:
-        say(f"the figure's data ({len(study.data.marks)} marks) is in {output}")
+        say(f"the figure's data ({len(analysis.data.marks)} marks) is in {output}")
     for what, line in files_beside(None, written):
         say(f"{what}  {line}")
 
@@ -391,7 +391,7 @@ def leaderboard_command(
     model of which no card is known stands under "unknown".
 
     A model marked * had a hand in the items, or one of its family had; it is shown again without
-    those. What people ruled and retired is applied and counted by model; --as-scored shows the
+    those. What people ruled and retired is applied and counted by model; --ignore-corrections shows the
     scores before that, --scoring those of another scoring ('grade RUN --list').
 
     Triples that were verified ('grade RUN --judge J --reference BANK') are ranked by F1: what a
@@ -437,8 +437,8 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
 @click.argument("targets", nargs=-1, required=True)
 @output_option
 @click.option(
-    "--study",
-    type=StudyName(),
+    "--analysis",
+    type=AnalysisName(),
     help="Instead of the page: one question about these results, as a sentence, a table and, "
     "with -o FILE (.csv, .jsonl, .parquet), the data of its figure.",
 )
@@ -446,13 +446,13 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     "--pairs",
     multiple=True,
     metavar="BASE=CHAT,...",
-    help="With --study alignment: which chat model was made from which base model.",
+    help="With --analysis alignment: which chat model was made from which base model.",
 )
 @click.option(
     "--beside",
     default="",
     metavar="TARGET|FILE",
-    help="With --study rankings: the other benchmark, as a form, bank or run, or a file of models "
+    help="With --analysis rankings: the other benchmark, as a form, bank or run, or a file of models "
     "and scores, or of scores by item.",
 )
 @click.option(
@@ -461,27 +461,27 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     metavar="N",
     help="How many items stand behind a file of scores alone.",
 )
-@options_of(BoardAsked, "level", "estimand")
+@options_of(BoardAsked, "level", "population")
 @options_of(BoardAsked, "group_by", "where", "card_columns")
 @asked_for(View, "view")
 @language_option
 @audience_option
 @options_of(BoardAsked, "unverified")
 @asked_for(TablesOfPage, "tables")
-@work_list_option
+@flagged_items_option
 @asked_for(FiguresOfPage, "figures")
 @workspace_option
 @json_option
 def report_command(
     targets: tuple[str, ...],
     output: Path | None,
-    study: str | None,
+    analysis: str | None,
     pairs: tuple[str, ...],
     beside: str,
     beside_items: int | None,
     view: View,
     tables: TablesOfPage,
-    work_list: Path | None,
+    flagged_items: Path | None,
     figures: FiguresOfPage,
     folder: Path | None,
     as_json: bool,
@@ -497,7 +497,7 @@ def report_command(
     --figures svg,png,html its figures.
 
     \b
-    Studies, each with --study NAME:
+    Studies, each with --analysis NAME:
       seeds     range, rank changes and Kendall's tau over forms of different seeds
       options   accuracy by number of options, over a sweep (build form --sweep options=4..10)
       position  accuracy by position of the right option, with a test
@@ -521,23 +521,23 @@ def report_command(
       ranges    by how many triples are asked for, against the usual range
       popularity  by third of popularity, and the trend by statements
     """
-    from proofstone.results.report import write_item_work_list, write_report
+    from proofstone.results.report import write_item_flagged_items, write_report
     from proofstone.session.session import open_session
 
-    path = output or Path(f"{study}.csv" if study else "report.html")
+    path = output or Path(f"{analysis}.csv" if analysis else "report.html")
     drawn = figures.of(path)
     named = read_list(targets)
-    if study is not None:
-        _show_study(
-            study, named, output, folder, drawn=drawn, as_json=as_json,
-            estimand=board["estimand"], pairs=read_list(pairs), beside=beside,
+    if analysis is not None:
+        _show_analysis(
+            analysis, named, output, folder, drawn=drawn, as_json=as_json,
+            population=board["population"], pairs=read_list(pairs), beside=beside,
             beside_items=beside_items or 0, view=View(scorings=view.scorings),
         )  # fmt: skip
         return
     if pairs:
-        raise click.UsageError("--pairs goes with --study alignment")
+        raise click.UsageError("--pairs goes with --analysis alignment")
     if beside or beside_items:
-        raise click.UsageError("--beside goes with --study rankings")
+        raise click.UsageError("--beside goes with --analysis rankings")
     asked = tables.of(path)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:
@@ -545,9 +545,11 @@ def report_command(
             session, *named, path=path, tables=asked, figures=drawn, card_columns=columns,
             view=view, **{name: value for name, value in board.items() if value is not None},
         )  # fmt: skip
-        if work_list is not None:
-            n = write_item_work_list(session, *named, path=work_list, estimand=board["estimand"])
-            tell_work_list(work_list, n)
+        if flagged_items is not None:
+            n = write_item_flagged_items(
+                session, *named, path=flagged_items, population=board["population"]
+            )
+            tell_flagged_items(flagged_items, n)
     if as_json:
         shown = {"page": str(path), "audience": board["audience"]}
         print_json(shown | {name: getattr(written, name) for name in _SHOWN})

@@ -22,7 +22,7 @@ from proofstone.records.runs import (
     OUTCOMES,
     Estimate,
     Measure,
-    estimand_name,
+    population_name,
     values_kind,
 )
 from proofstone.records.scores import ScoreTable
@@ -41,7 +41,7 @@ from proofstone.wording.messages import counted, joined
 # What a comparison of two sets of results holds: terminal, JSON and files all show the same.
 
 Factor = Literal[
-    "model", "served", "endpoint", "items", "way", "context", "template", "settings", "samples",
+    "model", "reported", "endpoint", "items", "prompt_method", "context", "template", "settings", "samples",
     "replicate", "scorer", "judge", "corrections", "measure", "source",
 ]  # fmt: skip
 
@@ -55,25 +55,25 @@ class Party(Struct, frozen=True, kw_only=True):
     known has no entry. ``asked`` are the settings that it was asked with."""
 
     name: str
-    way: str = ""
+    prompt_method: str = ""
     settings: str = ""
     simulated: bool = False
     runs: tuple[str, ...] = ()
     made: dict[str, str] = {}
     asked: dict[str, str] = {}
-    n_replies: int = 0
+    n_responses: int = 0
     missing: int = 0
     failed: int = 0
 
     @property
     def label(self) -> str:
         """The respondent as a sentence names it."""
-        return " ".join(part for part in (self.name, self.way, self.settings) if part)
+        return " ".join(part for part in (self.name, self.prompt_method, self.settings) if part)
 
     @property
     def is_complete(self) -> bool:
         """Whether every reply that was expected came."""
-        return not self.missing and bool(self.n_replies)
+        return not self.missing and bool(self.n_responses)
 
 
 class SideShown(Struct, frozen=True, kw_only=True):
@@ -82,7 +82,7 @@ class SideShown(Struct, frozen=True, kw_only=True):
     name: str
     holds: str
     n_items: int
-    n_retired: int = 0
+    n_excluded: int = 0
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -186,7 +186,7 @@ class Compared(Struct, frozen=True, kw_only=True):
     after: SideShown
     measure: str
     denominator: str
-    estimand: str
+    population: str
     confidence: float
     pairs: tuple[PairCompared, ...]
     unpaired: tuple[str, ...] = ()
@@ -231,7 +231,7 @@ def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> s
     more += [("rescore", compared.rescore)] if compared.rescore else []
     lines += labelled(more, width)
     share = f"{100 * compared.confidence:g}%"
-    ends = f"{share} intervals for {compared.estimand}; paired on common items"
+    ends = f"{share} intervals for {compared.population}; paired on common items"
     counts = f"each item counts the same ({compared.denominator})"
     lines += textwrap.wrap(f"{ends}; {counts}", max(width, 40))
     return "".join(f"{line}\n" for line in lines)
@@ -260,7 +260,7 @@ def is_item_id(text: str) -> bool:
 
 
 def change_sentence(change: Change) -> str:
-    """``way: direct -> cot; another way of asking ...``."""
+    """``prompt_method: direct -> cot; another prompt_method of asking ...``."""
     return f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
 
 
@@ -269,12 +269,12 @@ def _side(side: SideShown, party: Party | None) -> str:
     of = "" if side.name == side.holds else f" on {side.holds}"
     of = f", {side.holds}" if side.holds == FILE else of
     said = f"{side.name}{of}, {counted(side.n_items, 'item')}"
-    if side.n_retired:
-        said += f", {side.n_retired:,} retired left out"
+    if side.n_excluded:
+        said += f", {side.n_excluded:,} retired left out"
     if party is None:
         return said
     if not party.is_complete:
-        said += f"; INCOMPLETE, {counted(party.missing, 'reply', 'replies')} missing"
+        said += f"; INCOMPLETE, {counted(party.missing, 'response', 'responses')} missing"
     return f"{party.label}; {said}"
 
 
@@ -516,9 +516,9 @@ _METHODS = "the method's for "  # how a template is spelled that is nobody's own
 
 _CONSEQUENCES: Mapping[Factor, str] = {
     "model": "the difference is between two models",
-    "served": "another model answered under the name that was asked for",
+    "reported": "another model answered under the name that was asked for",
     "endpoint": "the same name at another address may be another model or another serving of it",
-    "way": "another way of asking, with its prompt, is part of the difference",
+    "prompt_method": "another way of asking, with its prompt, is part of the difference",
     "context": "asked with nothing a score measures memory, with the evidence reading",
     "template": "another prompt text, or other worked examples, are part of the difference",
     "settings": "what the settings do to replies is part of the difference",
@@ -526,7 +526,7 @@ _CONSEQUENCES: Mapping[Factor, str] = {
     "replicate": "the same questions asked afresh: what chance in the replies does is part of it",
     "scorer": "the same reply may be worth another score: score the old replies again (--rescore)",
     "judge": "another judge may score the same reply differently; its verdicts are not comparable",
-    "corrections": "people ruled on replies of one more than of the other (--as-scored: before)",
+    "corrections": "people ruled on replies of one more than of the other (--ignore-corrections: before)",
     "measure": "other outcomes count, so the two numbers do not mean the same",
     "source": "what made the scores of a file is not told by it: anything may differ besides",
 }
@@ -543,13 +543,13 @@ _NEUTRAL = frozenset({"items", "samples"})
 
 
 # Where the first differs because the second does, only the second is told.
-_FOLLOWS: Mapping[Factor, Factor] = {"served": "model", "endpoint": "model"}
+_FOLLOWS: Mapping[Factor, Factor] = {"reported": "model", "endpoint": "model"}
 
 
 _WORDS: Mapping[Factor, str] = {
-    "served": "model that answered", "way": "way of asking",
+    "reported": "model that answered", "prompt_method": "way of asking",
     "context": "context", "template": "prompt",
-    "replicate": "asking itself", "corrections": "rulings", "source": "source",
+    "replicate": "asking itself", "corrections": "overrides", "source": "source",
 }  # fmt: skip
 
 
@@ -617,7 +617,7 @@ def changes_between(before: Party, after: Party, common: Common) -> Iterator[Cha
         old, new = before.made.get(factor, ""), after.made.get(factor, "")
         if is_file and factor not in ("source", "judge") and not (old and new):
             continue  # a file does not tell it, which is said once
-        if factor == "template" and told & {"way", "context"} and not has_own_prompt:
+        if factor == "template" and told & {"prompt_method", "context"} and not has_own_prompt:
             continue
         consequence = _CONSEQUENCES[factor]
         if factor == "settings":
@@ -745,7 +745,7 @@ def compare_sides(before: Side, after: Side, ask: Ask) -> Compared:
         after=after.shown,
         measure=after.measure.name,
         denominator=after.measure.denominator,
-        estimand=estimand_name(ask.estimand),
+        population=population_name(ask.population),
         confidence=ask.confidence,
         pairs=tuple(_corrected([_compared(pairing, ask) for pairing in pairings])),
         unpaired=alone,
@@ -758,8 +758,8 @@ def _pairs(before: Side, after: Side) -> tuple[list[tuple[int, int]], tuple[str,
         return [(0, 0)], ()
     places: dict[tuple[str, str, str], list[int]] = {}
     for at, party in enumerate(before.parties):
-        places.setdefault((party.name, party.way, party.settings), []).append(at)
-    keys = [(p.name, p.way, p.settings) for p in after.parties]
+        places.setdefault((party.name, party.prompt_method, party.settings), []).append(at)
+    keys = [(p.name, p.prompt_method, p.settings) for p in after.parties]
     found = [
         (_of_one_judge(before, places[key], after.parties[at]), at)
         for at, key in enumerate(keys)
@@ -846,7 +846,7 @@ def _not_whole(pairing: Pairing) -> Iterator[str]:
         yield "No item that both have has a score on both sides."
     for name, party in zip("AB", pairing.parties, strict=True):
         if not party.is_complete:
-            short = counted(party.missing, "reply", "replies")
+            short = counted(party.missing, "response", "responses")
             yield (
                 f"{name} is incomplete, {short} short: what is missing may be the hard part, so "
                 "the difference holds only for the items that have scores."
@@ -856,12 +856,12 @@ def _not_whole(pairing: Pairing) -> Iterator[str]:
 def _difference(paired: Paired, ask: Ask) -> Difference:
     both = np.column_stack([paired.first, paired.second])
     weights, keys = equal_weights(len(both)), paired.keys
-    how: dict[str, Any] = {"estimand": ask.estimand, "confidence": ask.confidence}
+    how: dict[str, Any] = {"population": ask.population, "confidence": ask.confidence}
     found = compare_pair(paired.first, paired.second, keys, **how)
     before, after = mean_estimates(both, weights, keys, **how)
-    spread = measure_spread(both, weights, keys, ask.estimand)
+    spread = measure_spread(both, weights, keys, ask.population)
     clusters, is_apart = None, True
-    if ask.estimand != "bank" and len(keys.unit):
+    if ask.population != "bank" and len(keys.unit):
         clusters = disjoint_clusters(keys)
         is_apart = clusters is not None
     return Difference(

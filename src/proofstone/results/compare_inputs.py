@@ -359,7 +359,7 @@ def _file_side(path: Path, asked: Asked) -> Side:
     )
     return _with_parties(side, [
         {
-            "model": who.name, "way": who.way, "measure": measure.name, "judge": who.judge,
+            "model": who.name, "prompt_method": who.prompt_method, "measure": measure.name, "judge": who.judge,
             "source": str(path),
         }
         for who in table.respondents
@@ -392,7 +392,7 @@ def _runs_side(session: Session, found: Found, view: View) -> Side:
             name=named + (f" as of {minute(view.until)}" if view.until else ""),
             holds=sets + (f" and {more} more" if more > 0 else ""),
             n_items=len(table.items),
-            n_retired=table.n_retired,
+            n_excluded=table.n_excluded,
         ),
         table=table,
         measure=headline(method),
@@ -405,23 +405,23 @@ def _runs_side(session: Session, found: Found, view: View) -> Side:
         own = [(key, run) for key, run in selection.runs if run.id in who.runs]
         versions = {chosen[key].scorer_version for key, _run in own if key in chosen}
         run = own[0][1]
-        ruled = table.corrections[place].total if table.corrections else 0
-        way = _way(run)
+        overridden = table.corrections[place].total if table.corrections else 0
+        prompt_method = _prompt_method(run)
         made.append({
             "model": run.respondent,
-            "served": ", ".join(sorted(name for name, _n in who.served)),
+            "reported": ", ".join(sorted(name for name, _n in who.reported)),
             "endpoint": str(run.settings.get("endpoint", "")),
             "items": side.shown.holds,
-            "way": way,
+            "prompt_method": prompt_method,
             "context": _context(run.settings),
             # One of a person's own by its name, or the digits of all that shapes the prompt.
             "template": own_prompt_of(run.settings)
-            or f"the method's for {way} ({short(run.prompt_hash)})",
+            or f"the method's for {prompt_method} ({short(run.prompt_hash)})",
             "samples": str(run.settings.get("samples", 1)),
             "replicate": run.replicate,
             "scorer": ", ".join(f"version {version}" for version in sorted(versions)),
             "judge": who.judge,
-            "corrections": f"{counted(ruled, 'reply', 'replies')} ruled on" if ruled else "",
+            "corrections": f"{counted(overridden, 'response', 'responses')} ruled on" if overridden else "",
             "measure": side.measure.name,
         })  # fmt: skip
         settings.append({
@@ -441,13 +441,13 @@ def _with_parties(
     parties = [
         Party(
             name=who.name,
-            way=who.way,
+            prompt_method=who.prompt_method,
             settings=who.settings,
             simulated=who.simulated,
             runs=tuple(f"run:{short(run)}" for run in who.runs),
             made={name: text for name, text in made[place].items() if text},
             asked=settings[place] if settings else {},
-            n_replies=side.sheet.n_replies(place),
+            n_responses=side.sheet.n_responses(place),
             missing=int(side.sheet.missing[place]),
             failed=side.sheet.n_failed(place),
         )
@@ -468,9 +468,9 @@ def _former(store: Store) -> dict[str, str]:
     return first
 
 
-def _way(run: Run) -> str:
+def _prompt_method(run: Run) -> str:
     shots = run.settings.get("shots")
-    return f"{run.way} {shots}-shot" if shots else run.way
+    return f"{run.prompt_method} {shots}-shot" if shots else run.prompt_method
 
 
 def _context(settings: Mapping[str, Any]) -> str:

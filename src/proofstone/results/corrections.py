@@ -21,7 +21,7 @@ from proofstone.wording.messages import counted, noted, paragraph, say, say_of
 
 
 @dataclass(frozen=True, slots=True)
-class TableRuling:
+class TableOverride:
     """A ruling over what ``respondent`` (its place) replied to an item in a sample."""
 
     respondent: int
@@ -30,41 +30,41 @@ class TableRuling:
     verdict: Verdict
 
 
-def apply_rulings(
-    table: ScoreTable, rulings: Sequence[TableRuling], measure: Measure
+def apply_overrides(
+    table: ScoreTable, overrides: Sequence[TableOverride], measure: Measure
 ) -> ScoreTable:
     """The table with each ruled reply worth what the ruling says, and a count a respondent.
 
     ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item:
     of a question whose statements were judged, for each of them. Where a unit has few right
     labels, what was answered follows from that: the right one, or of two the other.
-    ``void`` takes the reply away: it is in no denominator, and not missing either. With its last
+    ``invalidated`` takes the reply away: it is in no denominator, and not missing either. With its last
     sample the item leaves those that all respondents have in common. Raised, lowered and upheld
     compare what a score counts as under ``measure`` before and after.
     """
-    verdicts = _by_row(table, rulings)
+    verdicts = _by_row(table, overrides)
     if not verdicts:
         return table
     rows = np.array(sorted(verdicts), dtype=np.int64)
-    void = np.array([verdicts[row] == "void" for row in rows.tolist()])
+    invalidated = np.array([verdicts[row] == "invalidated" for row in rows.tolist()])
     worth = np.array([float(verdicts[row] == "correct") for row in rows.tolist()])
     outcome, value = table.outcome.copy(), table.value.copy()
     before = np.nan_to_num(counted_values(measure.counts, outcome[rows], value[rows]))
     outcome[rows], value[rows] = outcome_code("answered"), worth
     kept = np.ones(len(outcome), dtype=bool)
-    kept[rows[void]] = False
+    kept[rows[invalidated]] = False
     expected = table.expected.copy()
-    np.subtract.at(expected, table.respondent[rows[void]], 1)
+    np.subtract.at(expected, table.respondent[rows[invalidated]], 1)
     expected = np.maximum(expected, 0)  # of parts of replies nothing is expected
-    answer, answers = _ruled_answers(table, rows, worth > 0, measure)
+    answer, answers = _overridden_answers(table, rows, worth > 0, measure)
     changed = replace(
         table, outcome=outcome, value=value, expected=expected, answer=answer, answers=answers
     )
-    counts = _counts(table, rows, void, worth - before)
+    counts = _counts(table, rows, invalidated, worth - before)
     return replace(_rows(changed, kept), corrections=counts)
 
 
-def _ruled_answers(
+def _overridden_answers(
     table: ScoreTable, rows: NDArray[np.int64], right: NDArray[np.bool_], measure: Measure
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """The answers with those of ruled rows in keeping with the ruling; all as they were of units
@@ -73,23 +73,23 @@ def _ruled_answers(
     answer = table.answer.copy()
     for row, is_right in zip(rows.tolist(), right.tolist(), strict=True):
         unit = int(table.unit[row])
-        gold = table.golds[int(table.gold[unit])]
+        answer_key = table.answer_keys[int(table.answer_key[unit])]
         who = table.respondents[int(table.respondent[row])]
-        if not gold or (values_kind(who.scale) and measure.unit == "item"):
+        if not answer_key or (values_kind(who.scale) and measure.unit == "item"):
             continue
         said = table.answers[int(answer[row])]
-        wanted = gold if is_right else _wrong_answer(said, gold)
+        wanted = answer_key if is_right else _wrong_answer(said, answer_key)
         answer[row] = places.setdefault(wanted, len(places))
     return answer, tuple(places)
 
 
-def _wrong_answer(said: str, gold: str) -> str:
+def _wrong_answer(said: str, answer_key: str) -> str:
     """What was answered where that was wrong: of a verdict the other one; of options another one,
     as it was read, or none that is known."""
-    other = {"true": "false", "false": "true"}.get(gold)
+    other = {"true": "false", "false": "true"}.get(answer_key)
     if other is not None:
         return other
-    return "" if said == gold else said
+    return "" if said == answer_key else said
 
 
 def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
@@ -107,7 +107,7 @@ def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
         _rows(table, kept[table.unit]),
         items=tuple(table.items[unit] for unit in units.tolist()),
         strata={level: codes[kept] for level, codes in table.strata.items()},
-        gold=table.gold[kept],
+        answer_key=table.answer_key[kept],
         n_options=table.n_options[kept],
         form=table.form[kept],
         cluster_unit=edges.unit,
@@ -117,11 +117,11 @@ def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
     return replace(fewer, unit=place[fewer.unit])
 
 
-def _by_row(table: ScoreTable, rulings: Sequence[TableRuling]) -> Mapping[int, Verdict]:
+def _by_row(table: ScoreTable, overrides: Sequence[TableOverride]) -> Mapping[int, Verdict]:
     """The verdict over each row that some ruling speaks of."""
-    wanted = {(r.respondent, r.item, r.sample): r.verdict for r in rulings}
-    ruled_items = {ruling.item for ruling in rulings}
-    units = [unit for unit, item in enumerate(table.items) if item in ruled_items]
+    wanted = {(r.respondent, r.item, r.sample): r.verdict for r in overrides}
+    overridden_items = {override.item for override in overrides}
+    units = [unit for unit, item in enumerate(table.items) if item in overridden_items]
     found: dict[int, Verdict] = {}
     for row in np.flatnonzero(np.isin(table.unit, units)).tolist():
         who, sample = int(table.respondent[row]), int(table.sample[row])
@@ -134,12 +134,17 @@ def _by_row(table: ScoreTable, rulings: Sequence[TableRuling]) -> Mapping[int, V
 def _counts(
     table: ScoreTable,
     rows: NDArray[np.int64],
-    void: NDArray[np.bool_],
+    invalidated: NDArray[np.bool_],
     change: NDArray[np.float64],
 ) -> tuple[Corrections, ...]:
     """One count a respondent: of its ruled rows, how many went which way."""
     who = table.respondent[rows]
-    kinds = (~void & (change > 0), ~void & (change < 0), ~void & (change == 0), void)
+    kinds = (
+        ~invalidated & (change > 0),
+        ~invalidated & (change < 0),
+        ~invalidated & (change == 0),
+        invalidated,
+    )
     by_kind = [np.bincount(who[kind], minlength=len(table.respondents)) for kind in kinds]
     return tuple(Corrections(*map(int, counts)) for counts in zip(*by_kind, strict=True))
 
@@ -166,48 +171,55 @@ def _renumbered(held: HeldRole, place: NDArray[np.int32]) -> HeldRole:
 
 # What people corrected, as a leaderboard says it: rulings by respondent, items left out.
 
-RULING_HEADS = (
+OVERRIDE_HEADS = (
     noted("ruled on"),
-    noted("replies"),
+    noted("responses"),
     noted("raised"),
     noted("lowered"),
     noted("upheld"),
-    noted("void"),
+    noted("invalidated"),
 )
 
 
-def ruled_rows(group: Standings) -> Sequence[BoardRow]:
+def overridden_rows(group: Standings) -> Sequence[BoardRow]:
     """All respondents of a group where some reply of one was ruled on, else none: who was ruled on
     more often than others must be seen."""
     return group.rows if any(row.corrections.total for row in group.rows) else ()
 
 
-def ruling_cells(row: BoardRow) -> tuple[int, ...]:
-    """The numbers under RULING_HEADS: of how many replies; what the rulings did to their worth."""
-    ruled = row.corrections
-    replies = row.n_replies + ruled.void
-    return ruled.total, replies, ruled.raised, ruled.lowered, ruled.upheld, ruled.void
+def override_cells(row: BoardRow) -> tuple[int, ...]:
+    """The numbers under OVERRIDE_HEADS: of how many replies; what the rulings did to their worth."""
+    overridden = row.corrections
+    responses = row.n_responses + overridden.invalidated
+    return (
+        overridden.total,
+        responses,
+        overridden.raised,
+        overridden.lowered,
+        overridden.upheld,
+        overridden.invalidated,
+    )
 
 
 def correction_notes(board: Board) -> Iterator[str]:
     """A sentence on retired items, one on void replies, and how to see it all undone."""
-    if board.n_retired:
+    if board.n_excluded:
         yield say_of(
-            board.n_retired,
+            board.n_excluded,
             "{items} is retired and left out.",
             "{items} are retired and left out.",
-            items=counted(board.n_retired, "item"),
+            items=counted(board.n_excluded, "item"),
         )
     for group in board.standings:
-        n_void = sum(row.corrections.void for row in group.rows)
+        n_invalidated = sum(row.corrections.invalidated for row in group.rows)
         left_out = board.n_items - group.n_items
-        if n_void and group.is_common and group.ranked and left_out > 0:
+        if n_invalidated and group.is_common and group.ranked and left_out > 0:
             yield paragraph(
                 say_of(
-                    n_void,
-                    "{replies} is void.",
-                    "{replies} are void.",
-                    replies=counted(n_void, "reply", "replies"),
+                    n_invalidated,
+                    "{responses} is void.",
+                    "{responses} are void.",
+                    responses=counted(n_invalidated, "response", "responses"),
                 ),
                 say(
                     "An item that is void for one is left out for all: {n:,} of {items}.",
@@ -216,6 +228,6 @@ def correction_notes(board: Board) -> Iterator[str]:
                 ),
             )
     if board.is_corrected:
-        yield say("As people corrected it; before any correction: --as-scored.")
-    elif board.as_scored:
+        yield say("As people corrected it; before any correction: --ignore-corrections.")
+    elif board.ignore_corrections:
         yield say("As scored: no ruling and no retirement is applied.")

@@ -215,8 +215,8 @@ def _sides(gated: Gated) -> Iterator[tuple[str, str]]:
         ("baseline", compared.before, pair.before),
     ):
         on = f", {FILE}" if side.holds == FILE else f" on {side.holds}"
-        retired = f", {side.n_retired:,} retired left out" if side.n_retired else ""
-        yield name, f"{party.label}; {side.name}{on}, {counted(side.n_items, 'item')}{retired}"
+        excluded = f", {side.n_excluded:,} retired left out" if side.n_excluded else ""
+        yield name, f"{party.label}; {side.name}{on}, {counted(side.n_items, 'item')}{excluded}"
 
 
 def _notes(gated: Gated) -> tuple[str, ...]:
@@ -464,12 +464,12 @@ def _comparable(pair: PairCompared) -> Check:
 
 def _complete(pair: PairCompared) -> Check:
     short = [
-        f"the {name} lacks {counted(party.missing, 'reply', 'replies')}"
+        f"the {name} lacks {counted(party.missing, 'response', 'responses')}"
         for name, party in (("run", pair.after), ("baseline", pair.before))
         if not party.is_complete
     ]
     if not short:
-        said = f"all {counted(pair.after.n_replies, 'reply', 'replies')} of the run came"
+        said = f"all {counted(pair.after.n_responses, 'response', 'responses')} of the run came"
         return Check(name="complete", verdict="pass", said=said)
     said = f"{joined(short)}; what is incomplete cannot pass"
     return Check(name="complete", verdict="cannot tell", said=said)
@@ -488,7 +488,7 @@ def _drop(asked: _Asked) -> Check:
         first, second = np.nan_to_num(first, nan=0.0), np.nan_to_num(second, nan=1.0)
         keys = pairing.common.keys
     found = compare_pair(
-        first, second, keys, estimand=asked.ask.estimand, confidence=asked.ask.confidence
+        first, second, keys, population=asked.ask.population, confidence=asked.ask.confidence
     )
     verdict, shown = _side_of(bound, found.estimate), shown_difference(found.estimate)
     if not is_whole:
@@ -515,7 +515,7 @@ def _minimum(asked: _Asked, minimum: float) -> Check:
         return Check(name="minimum", verdict="cannot tell", said=f"no scores; {limit}")
     (estimate,) = mean_estimates(
         own[:, None], equal_weights(len(own)), keys,
-        estimand=asked.ask.estimand, confidence=asked.ask.confidence,
+        population=asked.ask.population, confidence=asked.ask.confidence,
     )  # fmt: skip
     said = f"score {shown_estimate(estimate)} on {counted(len(own), 'item')}; {limit}"
     if not run.parties[0].is_complete:
@@ -553,7 +553,7 @@ def _decided(
         level = look_confidence(asked.confidence, max(round(n + more), n + 1), seen)
         more = units_to_pass(
             first, second, keys, bound,
-            estimand=asked.ask.estimand, confidence=level, power=asked.rule.power,
+            population=asked.ask.population, confidence=level, power=asked.rule.power,
         ) - n  # fmt: skip
     more = max(more, 1.0)
     return structs.replace(check, said=f"{check.said}; {_decide(more, asked.rule)}", more=more)

@@ -133,10 +133,10 @@ def item_browser(
         return None
     table = sheet.table
     at = {
-        (who.name, who.way, who.settings, who.simulated): place
+        (who.name, who.prompt_method, who.settings, who.simulated): place
         for place, who in enumerate(table.respondents)
     }
-    order = [at[row.name, row.way, row.settings, row.simulated] for row in rows]
+    order = [at[row.name, row.prompt_method, row.settings, row.simulated] for row in rows]
     cells = _states(table, sheet.values)[:, order]
     is_public = audience == "public"
     letters = None if is_public else _letters(table, order)
@@ -162,7 +162,7 @@ def item_browser(
                 title=titles[unit],
                 group=names[unit] if names else "",
                 document=documents_text(documents) if documents else "",
-                key="" if is_public else table.golds[int(table.gold[unit])],
+                key="" if is_public else table.answer_keys[int(table.answer_key[unit])],
                 cells="".join(cells[unit].tolist()),
                 answers="" if letters is None else "".join(letters[unit].tolist()),
                 share=float(share[unit]),

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from proofstone.records.runs import (
     OUTCOMES,
-    Estimand,
     Estimate,
     Measure,
     Outcome,
+    Population,
     Scale,
     Worth,
     values_kind,
@@ -51,12 +51,12 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 @dataclass(frozen=True)
 class Sheet:
     """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
-    ``golds``, ``says``, ``weights`` and ``judged`` see ``Measure``; no judge grades items that all
+    ``answer_keys``, ``says``, ``weights`` and ``judged`` see ``Measure``; no judge grades items that all
     have options."""
 
     table: ScoreTable
     counts: Mapping[Outcome, Worth]
-    golds: tuple[str, ...] = ()
+    answer_keys: tuple[str, ...] = ()
     says: str = ""
     weights: Mapping[Outcome, float] = field(default_factory=dict)
     judged: bool = False
@@ -67,7 +67,7 @@ class Sheet:
         return cls(
             table,
             measure.counts,
-            measure.golds,
+            measure.answer_keys,
             measure.says,
             measure.weights,
             judged=measure.judged and bool((table.n_options == 0).any()),
@@ -77,7 +77,7 @@ class Sheet:
     def counted(self) -> NDArray[np.float64]:
         """What each score counts as (N); NaN outside the denominator."""
         counted = counted_values(self.counts, self.table.outcome, self._worth)
-        if self.golds:
+        if self.answer_keys:
             counted[~self._is_meant[self.table.unit]] = np.nan
         return counted
 
@@ -93,8 +93,12 @@ class Sheet:
     @property
     def _is_meant(self) -> NDArray[np.bool_]:
         """Which units have one of the right labels that are meant."""
-        meant = [code for code, gold in enumerate(self.table.golds) if gold in self.golds]
-        return np.isin(self.table.gold, meant)
+        meant = [
+            code
+            for code, answer_key in enumerate(self.table.answer_keys)
+            if answer_key in self.answer_keys
+        ]
+        return np.isin(self.table.answer_key, meant)
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
@@ -146,22 +150,22 @@ class Sheet:
     @cached_property
     def missing(self) -> NDArray[np.int64]:
         """How many replies each respondent is short of (respondents), failed calls included."""
-        return np.asarray(np.maximum(self.table.expected - self._replies, 0))
+        return np.asarray(np.maximum(self.table.expected - self._responses, 0))
 
     @cached_property
     def is_complete(self) -> NDArray[np.bool_]:
         """Which respondents replied to everything, and to something that counts: of one whose
         every label is missing there is no score to rank."""
         counts = ~np.isnan(self.values).all(axis=0)
-        return np.asarray((self.missing == 0) & (self._replies > 0) & counts)
+        return np.asarray((self.missing == 0) & (self._responses > 0) & counts)
 
     @cached_property
-    def _replies(self) -> NDArray[np.int64]:
+    def _responses(self) -> NDArray[np.int64]:
         return np.asarray(self.outcomes.sum(axis=1) - self.outcomes[:, outcome_code("failed")])
 
-    def n_replies(self, respondent: int) -> int:
+    def n_responses(self, respondent: int) -> int:
         """How many replies came, whatever they hold."""
-        return int(self._replies[respondent])
+        return int(self._responses[respondent])
 
     def n_failed(self, respondent: int) -> int:
         """How many calls brought no reply."""
@@ -175,7 +179,7 @@ class Sheet:
         only those that the table tells, and none where it does not tell how replies ended."""
         if not self.table.tells_outcomes:
             return ()
-        n = self.n_replies(respondent)
+        n = self.n_responses(respondent)
         told = [name for name in MISSES if name not in self.table.unknown_outcomes]
         found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in told}
         return tuple(
@@ -220,16 +224,16 @@ def measure_estimates(
     units: NDArray[np.int64],
     respondents: Sequence[int],
     *,
-    estimand: Estimand,
+    population: Population,
     confidence: float,
 ) -> tuple[Estimate, ...]:
     """The measure of each respondent over those of ``units`` that count for it: a mean, or, of a
     measure with weights, a ratio of two."""
     block = sheet.block(units, respondents)
     if not np.isnan(block).any():
-        return _together(sheet, units, respondents, estimand, confidence)
+        return _together(sheet, units, respondents, population, confidence)
     return tuple(
-        _together(sheet, units[~np.isnan(block[:, at])], [respondent], estimand, confidence)[0]
+        _together(sheet, units[~np.isnan(block[:, at])], [respondent], population, confidence)[0]
         for at, respondent in enumerate(respondents)
     )
 
@@ -258,7 +262,7 @@ def _together(
     sheet: Sheet,
     units: NDArray[np.int64],
     respondents: Sequence[int],
-    estimand: Estimand,
+    population: Population,
     confidence: float,
 ) -> tuple[Estimate, ...]:
     """The same of respondents for whom all of ``units`` count."""
@@ -266,12 +270,12 @@ def _together(
     if sheet.weights:
         places = np.ix_(units, np.asarray(respondents, dtype=np.int64))
         tops, bottoms = (part[places] for part in sheet.ratio_parts)
-        return ratio_estimates(tops, bottoms, keys, estimand=estimand, confidence=confidence)
+        return ratio_estimates(tops, bottoms, keys, population=population, confidence=confidence)
     return mean_estimates(
         sheet.block(units, respondents),
         equal_weights(len(units)),
         keys,
-        estimand=estimand,
+        population=population,
         confidence=confidence,
     )
 
@@ -289,7 +293,7 @@ class Ruler:
 
     sheet: Sheet
     others: Mapping[str, tuple[Measure, Sheet]]
-    estimand: Estimand
+    population: Population
     level: str
     confidence: float
     scale: Scale | None = None
@@ -313,7 +317,7 @@ class Ruler:
         values: NDArray[np.float64],
         weighting: Weighting,
         keys: SharedKeys,
-        estimand: Estimand | None = None,
+        population: Population | None = None,
     ) -> tuple[Estimate, ...]:
         """The means of columns of the headline's values. A share is of as many right-or-wrong
         answers as its unit has keys: of a question's statements."""
@@ -321,7 +325,7 @@ class Ruler:
             values,
             weighting,
             keys,
-            estimand=estimand or self.estimand,
+            population=population or self.population,
             confidence=self.confidence,
             n_parts=len(keys.unit) if values_kind(self.scale) else None,
         )
@@ -363,7 +367,7 @@ def _mean(ruler: Ruler, standings: Standings, places: Sequence[int]) -> Estimate
     """The mean over the ranked rows at ``places``, on the units that all ranked rows share."""
     sheet = ruler.sheet
     indices = {
-        (who.name, who.way, who.settings): index
+        (who.name, who.prompt_method, who.settings): index
         for index, who in enumerate(sheet.table.respondents)
     }
     everyone = [indices[_key(row)] for row in standings.ranked]
@@ -378,7 +382,7 @@ def _mean(ruler: Ruler, standings: Standings, places: Sequence[int]) -> Estimate
 
 
 def _key(row: BoardRow) -> tuple[str, str, str]:
-    return row.name, row.way, row.settings
+    return row.name, row.prompt_method, row.settings
 
 
 # A contestant that had a hand in the material, and what it is worth on the rest of it.
@@ -415,9 +419,9 @@ def hand_of(
     (untouched,) = ruler.estimates(values[rest, place : place + 1], weighting, kept)
     rank: RankInterval | None = None
     if column is not None and len(rest) and values.shape[1] > 1:
-        spread = measure_spread(values[rest], weighting, kept, ruler.estimand)
+        spread = measure_spread(values[rest], weighting, kept, ruler.population)
         rank = rank_all(spread, confidence=ruler.confidence).intervals[column]
-    return Hand(roles=roles, n_touched=int(touched.sum()), untouched=untouched, rank=rank)
+    return Hand(roles=roles, n_self_evaluated=int(touched.sum()), untouched=untouched, rank=rank)
 
 
 def _roles(ruler: Ruler, respondent: int, units: Integers) -> Iterator[HandRole]:

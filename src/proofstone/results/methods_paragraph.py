@@ -17,7 +17,7 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 _TOLD = {"pairs": noted("Differences: {how}"), "stability": noted("Stability of ranks: {how}")}
 
 
-_MOST_WAYS = 3
+_MOST_PROMPT_METHODS = 3
 
 
 _UNITS = {"items": noted("the item"), "clusters": noted("the cluster of items")}
@@ -46,15 +46,19 @@ def computing_sentences(data: PageData) -> Iterator[str]:
 def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
     made = list(dict.fromkeys(row.estimate.made_by for row in group.ranked if row.estimate.made_by))
     drawn = list(dict.fromkeys(row.estimate.resampled for row in group.ranked))
-    shown = [told_making(each) for each in made[:_MOST_WAYS]]
-    shown += [counted(len(made) - _MOST_WAYS, "other")] if len(made) > _MOST_WAYS else []
+    shown = [told_making(each) for each in made[:_MOST_PROMPT_METHODS]]
+    shown += (
+        [counted(len(made) - _MOST_PROMPT_METHODS, "other")]
+        if len(made) > _MOST_PROMPT_METHODS
+        else []
+    )
     yield say(
         "{who} are ranked on {items}. {confidence:g}% confidence intervals ({made}) are for "
-        "{estimand}; the sampling unit is {drawn}.",
+        "{population}; the sampling unit is {drawn}.",
         who=counted(len(group.ranked), "simulated respondent" if group.simulated else "respondent"),
         items=counted(group.n_items, "item"),
         confidence=100 * board.confidence,
-        estimand=word(board.estimand),
+        population=word(board.population),
         made=joined(shown),
         drawn=joined([word(_UNITS.get(each, each)) for each in drawn if each]) or say("none"),
     )
@@ -143,7 +147,7 @@ def _scorer(manifest: Manifest) -> str:
 
 def _endings(rows: Sequence[BoardRow]) -> str:
     """How many replies of all were cut short, unreadable or refusals."""
-    n = sum(row.n_replies for row in rows)
+    n = sum(row.n_responses for row in rows)
     ended = [
         say(
             "{n:g} {outcome}",
@@ -155,8 +159,8 @@ def _endings(rows: Sequence[BoardRow]) -> str:
     ]
     failed = sum(row.failed for row in rows)
     told = say(
-        "Of {replies}: {ended}.",
-        replies=counted(n, "reply", "replies"),
+        "Of {responses}: {ended}.",
+        responses=counted(n, "response", "responses"),
         ended=joined(ended),
     )
     lost = say("Calls that brought no reply: {n}; they are no scores.", n=failed) if failed else ""
@@ -165,12 +169,12 @@ def _endings(rows: Sequence[BoardRow]) -> str:
 
 def _corrected(board: Leaderboard, rows: Sequence[BoardRow]) -> Iterator[str]:
     n = sum(row.corrections.total for row in rows)
-    if board.as_scored:
+    if board.ignore_corrections:
         yield say("Neither rulings by people nor retirements of items are applied.")
     elif n:
         yield say(
-            "People ruled on {replies}, and their rulings are applied.",
-            replies=counted(n, "reply", "replies"),
+            "People ruled on {responses}, and their rulings are applied.",
+            responses=counted(n, "response", "responses"),
         )
 
 
@@ -185,10 +189,10 @@ def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
     yield _sets(data)
     yield from _composition(data.forms, manifest)
     yield _hands(manifest.hands)
-    if data.board.n_retired:
+    if data.board.n_excluded:
         yield say(
             "{items} that people retired are left out.",
-            items=counted(data.board.n_retired, "item"),
+            items=counted(data.board.n_excluded, "item"),
         )
 
 
@@ -314,7 +318,7 @@ def unknown_sentences(data: PageData) -> Iterator[str]:
 
 def _of_runs(manifest: Manifest) -> Iterator[str]:
     real = [each for each in manifest.asked if not each.simulated]
-    silent = [each.name for each in real if not each.served]
+    silent = [each.name for each in real if not each.reported]
     if silent:
         yield say(
             "It is not known which model answered for {names}: the endpoint did not say.",
@@ -363,26 +367,37 @@ def respondent_sentences(manifest: Manifest) -> Iterator[str]:
     """Ways, settings and samples by groups that share them; models served; dates."""
     groups: dict[tuple[object, ...], list[AskedAs]] = {}
     for each in manifest.asked:
-        key = (each.way, each.shots, each.samples, each.own_prompt, each.settings, each.dropped)
+        key = (
+            each.prompt_method,
+            each.shots,
+            each.samples,
+            each.own_prompt,
+            each.settings,
+            each.dropped,
+        )
         groups.setdefault(key, []).append(each)
     for alike in groups.values():
         yield from _asked(alike)
     yield from _simulated(manifest.asked)
-    yield from _served(manifest.asked)
+    yield from _reported(manifest.asked)
     yield from _dates(manifest.asked)
 
 
 def _asked(alike: Sequence[AskedAs]) -> Iterator[str]:
     first = alike[0]
-    way = word(first.way)
+    prompt_method = word(first.prompt_method)
     if first.shots:
-        way = say("{way} with {shots} worked examples", way=way, shots=first.shots)
+        prompt_method = say(
+            "{prompt_method} with {shots} worked examples",
+            prompt_method=prompt_method,
+            shots=first.shots,
+        )
     yield say_of(
         first.samples,
-        "Asked {way}, each item once: {names}.",
-        "Asked {way}, each item {n} times: {names}.",
+        "Asked {prompt_method}, each item once: {names}.",
+        "Asked {prompt_method}, each item {n} times: {names}.",
         names=joined([each.name for each in alike]),
-        way=way,
+        prompt_method=prompt_method,
         n=first.samples,
     )
     if first.own_prompt:
@@ -403,11 +418,11 @@ def _simulated(asked: Sequence[AskedAs]) -> Iterator[str]:
         )
 
 
-def _served(asked: Sequence[AskedAs]) -> Iterator[str]:
+def _reported(asked: Sequence[AskedAs]) -> Iterator[str]:
     told = dict.fromkeys(
-        say("{name} as {served}", name=each.name, served=joined(each.served))
+        say("{name} as {reported}", name=each.name, reported=joined(each.reported))
         for each in asked
-        if each.served and not each.simulated
+        if each.reported and not each.simulated
     )
     if told:
         yield say(

@@ -38,7 +38,12 @@ from proofstone.records.runs import FLAGS, Estimate
 from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
-from proofstone.results.corrections import RULING_HEADS, correction_notes, ruled_rows, ruling_cells
+from proofstone.results.corrections import (
+    OVERRIDE_HEADS,
+    correction_notes,
+    overridden_rows,
+    override_cells,
+)
 from proofstone.results.item_browser import (
     FLAG_NAMES,
     SHOWN_FIRST,
@@ -170,13 +175,15 @@ def page_environment(*packages: str) -> Environment:
         "states_used": lambda items: {code for item in items.items for code in item.cells},
         "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
         "rows_on_paper": rows_on_paper,
-        "RULING_HEADS": RULING_HEADS,
+        "OVERRIDE_HEADS": OVERRIDE_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,
         "is_long_word": lambda head: any(len(part) > 14 for part in head.split()),
         "has_lanes": _has_lanes,
         "has_judges": lambda board: any(row.judge for row in board.rows),
-        "has_ways": lambda board: any(row.way or row.settings for row in board.rows),
+        "has_prompt_methods": lambda board: any(
+            row.prompt_method or row.settings for row in board.rows
+        ),
         # In percent of the space of all ranks.
         "rank_place": lambda rank, group: round(100 * (rank - 1) / len(group.ranked), 2),
         "has_averages": _has_averages,
@@ -194,8 +201,8 @@ def page_environment(*packages: str) -> Environment:
         "has_samples": lambda rows: any(row.average and row.average.k > 1 for row in rows),
         "lanes": _lanes,
         "numbers_table": numbers_table,
-        "ruled_rows": ruled_rows,
-        "ruling_cells": ruling_cells,
+        "overridden_rows": overridden_rows,
+        "override_cells": override_cells,
         "documents_text": documents_text,
         "same_recipe": same_recipe,
         "script_words": script_words,

@@ -45,7 +45,7 @@ from proofstone.page.text import visible
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
-from proofstone.results.corrections import RULING_HEADS, ruled_rows, ruling_cells
+from proofstone.results.corrections import OVERRIDE_HEADS, overridden_rows, override_cells
 from proofstone.results.item_browser import hold_items
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page import models_of, render_page
@@ -392,8 +392,8 @@ def asked_tables(data: PageData) -> Iterator[PageTable]:
             column("respondent", say("respondent"), "label"),
             column("settings", say("settings sent"), lambda each: _pairs(each.settings)),
             column("dropped", say("not taken"), lambda each: joined(each.dropped) or None),
-            column("served", say("model the endpoint named"),
-                   lambda each: joined(each.served_models) or None),
+            column("reported", say("model the endpoint named"),
+                   lambda each: joined(each.reported_models) or None),
             column("fingerprints", say("fingerprints"),
                    lambda each: joined(each.fingerprints) or None),
             column("first", say("first reply"), lambda each: each.first_call or None),
@@ -403,7 +403,7 @@ def asked_tables(data: PageData) -> Iterator[PageTable]:
             column("respondent", say("respondent"), "label"),
             column("calls", say("calls")),
             column("prompt_tokens", say("prompt tokens"), "usage.prompt"),
-            column("reply_tokens", say("reply tokens"), "usage.completion"),
+            column("response_tokens", say("reply tokens"), "usage.completion"),
             column("reasoning_tokens", say("of these reasoning"), "usage.reasoning"),
             column("cost_usd", say("cost, USD"), digits=4),
             column("estimated_usd", say("of this estimated"), digits=4),
@@ -440,23 +440,23 @@ def board_tables(data: PageData) -> Iterator[PageTable]:
 
 def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]]:
     yield "leaderboard", _ranking(data, group)
-    for averages in estimate_tables(group, data.board.estimand):
+    for averages in estimate_tables(group, data.board.population):
         yield averages.name, _averages(group, averages)
     yield "incomplete", _incomplete(data, group)
     hands = [row for row in group.rows if row.hand is not None]
     yield "hands", table_of(say("Contestants that had a hand in the items"), hands,
         *_who(group),
         column("did", say("what it did"), lambda row: deeds(row.hand)),
-        column("touched", say("items it touched"), "hand.n_touched"),
+        column("touched", say("items it touched"), "hand.n_self_evaluated"),
         column("rest", say("on the others"), unit="points",
                cell=lambda row: row.hand.untouched if row.hand.untouched.n else None),
         column("rank_rest", say("rank there"), "hand.rank"),
     )  # fmt: skip
-    yield "rulings", table_of(say("Rulings by people"), ruled_rows(group),
+    yield "overrides", table_of(say("Rulings by people"), overridden_rows(group),
         *_who(group),
         *(
-            column(name.replace(" ", "_"), word(name), partial(_ruling, at))
-            for at, name in enumerate(RULING_HEADS)
+            column(name.replace(" ", "_"), word(name), partial(_override, at))
+            for at, name in enumerate(OVERRIDE_HEADS)
         ),
     )  # fmt: skip
 
@@ -464,7 +464,11 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
 def _who(group: Standings) -> list[ReadColumn]:
     """What names a respondent: the way, settings and judge only where any has one."""
     rows = group.rows
-    names = {"way": say("way"), "settings": say("settings"), "judge": say("judge")}
+    names = {
+        "prompt_method": say("prompt method"),
+        "settings": say("settings"),
+        "judge": say("judge"),
+    }
     return [
         column("model", say("model"), "name"),
         *(
@@ -488,8 +492,8 @@ def _rate(outcome: str, row: BoardRow) -> Cell:
     return row.rate(outcome).share
 
 
-def _ruling(at: int, row: BoardRow) -> Cell:
-    return ruling_cells(row)[at]
+def _override(at: int, row: BoardRow) -> Cell:
+    return override_cells(row)[at]
 
 
 def _ranking(data: PageData, group: Standings) -> Table:
@@ -565,7 +569,7 @@ def _incomplete(data: PageData, group: Standings) -> Table:
     fields = [
         *_who(group),
         *_facts(data),
-        column("replies", say("replies"), "n_replies"),
+        column("responses", say("responses"), "n_responses"),
         column("missing", say("missing")),
         *([failed] if any(row.failed for row in group.incomplete) else []),
         column("lowest", say("lowest"), lambda row: row.bounds and row.bounds.low, unit="points"),
@@ -606,9 +610,9 @@ def _figure_subtitle(board: Leaderboard, group: Standings) -> str:
     made_up = f"{say('simulated, no model was asked')}; " if group.simulated else ""
     items = f"{counted(group.n_items, 'item')}; " if group.is_common else ""
     kind = say(
-        "{level:g}% intervals for {estimand}",
+        "{level:g}% intervals for {population}",
         level=100 * board.confidence,
-        estimand=word(board.estimand),
+        population=word(board.population),
     )
     tied = f"; {say('bars join models that are not significantly different')}" if group.ties else ""
     return f"{made_up}{items}{kind}{tied}"

@@ -18,7 +18,7 @@ from proofstone.results.board_text import Leaderboard
 from proofstone.results.item_browser import ItemBrowser, without_texts
 from proofstone.results.sentences import apart_name, group_heading, scale_head
 from proofstone.results.summary import Opening
-from proofstone.results.trust import TrustLine
+from proofstone.results.trust import DataQualityLine
 from proofstone.wording.messages import (
     counted,
     filled,
@@ -57,7 +57,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     label: str
     settings: tuple[tuple[str, str], ...] = ()
     dropped: tuple[str, ...] = ()
-    served_models: tuple[str, ...] = ()
+    reported_models: tuple[str, ...] = ()
     fingerprints: tuple[str, ...] = ()
     calls: int = 0
     usage: Usage = Usage()
@@ -74,7 +74,7 @@ class Control(Struct, frozen=True, kw_only=True):
 
     label: str
     prompt: str
-    reply: str
+    response: str
     expected: str
     is_as_expected: bool
 
@@ -118,7 +118,7 @@ class PageData(Struct, frozen=True, kw_only=True):
     seed: int | None = None
     manifest: Manifest | None = None
     opening: Opening = Opening()
-    trust: tuple[TrustLine, ...] = ()
+    trust: tuple[DataQualityLine, ...] = ()
     sections: tuple[Section, ...] = ()
     files: tuple[FileRead, ...] = ()
     notes: tuple[str, ...] = ()
@@ -143,14 +143,14 @@ class EstimateTable(Struct, frozen=True, kw_only=True):
     cells: tuple[tuple[Estimate, ...], ...]
 
 
-def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
+def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable]:
     """By estimand, by level of averaging, and the other measures; none without ranked rows, and
     no table that would only repeat the leaderboard's column."""
     rows = group.ranked
     if not rows:
         return
     yield EstimateTable(
-        name="by-estimand",
+        name="by-population",
         keys=("bank", "knowledge"),
         about=say("by estimand"),
         note=say(
@@ -168,7 +168,7 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
             note=paragraph(
                 say("Sample-wise counts each item the same."),
                 say("A coarser level counts each of its groups the same, whatever its size."),
-                _spoken_of(estimand),
+                _spoken_of(population),
             ),
             heads=tuple(
                 (say("{level}-wise", level=word(level.name)), "") for level in rows[0].levels
@@ -181,14 +181,14 @@ def estimate_tables(group: Standings, estimand: str) -> Iterator[EstimateTable]:
             name="other-measures",
             keys=tuple(measures),
             about=say("other measures"),
-            note=paragraph(say("Each with its own denominator."), _spoken_of(estimand)),
+            note=paragraph(say("Each with its own denominator."), _spoken_of(population)),
             heads=tuple(measures.items()),
             cells=tuple(tuple(_measured(row, name) for name in measures) for row in rows),
         )
 
 
-def _spoken_of(estimand: str) -> str:
-    return say("Intervals for {estimand}.", estimand=word(estimand))
+def _spoken_of(population: str) -> str:
+    return say("Intervals for {population}.", population=word(population))
 
 
 def _measured(row: BoardRow, name: str) -> Estimate:
@@ -304,10 +304,10 @@ def _paragraph(*sentences: str) -> Markup:
 def _scale_sentence(board: Leaderboard) -> str:
     """What the leaderboard's numbers are, and what their intervals speak of."""
     said = say(
-        "{measure} in points out of 100, with the {confidence:g}% interval for {estimand}.",
+        "{measure} in points out of 100, with the {confidence:g}% interval for {population}.",
         measure=word(board.measure).capitalize(),
         confidence=100 * board.confidence,
-        estimand=word(board.estimand),
+        population=word(board.population),
     )
     if board.level == "sample":
         return said
@@ -333,9 +333,9 @@ def _plot_title(board: Leaderboard, group: Standings) -> str:
 
 def _plot_subtitle(board: Leaderboard, group: Standings) -> str:
     dots = say(
-        "dots with {confidence:g}% intervals for {estimand}, in points out of 100",
+        "dots with {confidence:g}% intervals for {population}, in points out of 100",
         confidence=100 * board.confidence,
-        estimand=word(board.estimand),
+        population=word(board.population),
     )
     if not group.is_common:
         return dots
@@ -383,7 +383,7 @@ def page_for(data: PageData) -> PageData:
     """
     if data.audience == "internal":
         return data
-    controls = tuple(structs.replace(control, reply="") for control in data.controls)
+    controls = tuple(structs.replace(control, response="") for control in data.controls)
     items = None if data.items is None else without_texts(data.items)
     return structs.replace(data, items=items, controls=controls)
 
@@ -404,13 +404,13 @@ class AskedAs(Struct, frozen=True, kw_only=True):
     were not taken; ``first`` and ``last`` say when replies came, empty where none did."""
 
     name: str
-    way: str
+    prompt_method: str
     shots: int = 0
     samples: int = 1
     own_prompt: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     dropped: tuple[str, ...] = ()
-    served: tuple[str, ...] = ()
+    reported: tuple[str, ...] = ()
     first: str = ""
     last: str = ""
     simulated: bool = False

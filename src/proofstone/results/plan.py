@@ -13,7 +13,7 @@ from proofstone.models.config import scrubber_of
 from proofstone.page.section import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
-from proofstone.records.runs import ESTIMANDS, Plan, PlanAsked, Run, estimand_name, plan_id
+from proofstone.records.runs import POPULATIONS, Plan, PlanAsked, Run, plan_id, population_name
 from proofstone.results.board import Board, PlanMark
 from proofstone.results.trace import Ancestry
 from proofstone.run.run_facts import plan_in_force
@@ -58,7 +58,7 @@ def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) 
         kind="form" if found.kind == "form" else "bank",
         target=found.id,
         measure=measure,
-        estimand=asked.estimand,
+        population=asked.population,
         level=asked.level,
         confidence=asked.confidence,
         power=asked.power,
@@ -105,7 +105,7 @@ def _n_items(store: Store, found: Found) -> int:
         superseded = store.items.superseded(sets)
         sets = [each for each in sets if each not in superseded]
     n = sum(store.items.item_set(each).n_items for each in sets)
-    n -= store.corrections.retired(sets).n_places if sets else 0
+    n -= store.corrections.excluded(sets).n_places if sets else 0
     if n < 1:
         raise BadUsage(
             f"{found.name or short(found.id)} has no items yet", hint="say how many: --items 500"
@@ -117,7 +117,7 @@ def _n_items(store: Store, found: Found) -> int:
 
 # What a mark has of its plan as it is there.
 _ALIKE = (
-    "measure", "estimand", "level", "confidence", "comparisons", "exclusions", "n_items", "samples",
+    "measure", "population", "level", "confidence", "comparisons", "exclusions", "n_items", "samples",
     "stopping", "resolves",
 )  # fmt: skip
 
@@ -198,11 +198,11 @@ def _head(mark: PlanMark) -> str:
 
 
 def _departures(board: Board, mark: PlanMark) -> Iterator[str]:
-    names = {str(name): estimand_name(name) for name in ESTIMANDS}
-    estimand = names.get(mark.estimand, mark.estimand)
+    names = {str(name): population_name(name) for name in POPULATIONS}
+    population = names.get(mark.population, mark.population)
     for what, here, then in (
         ("measure", board.measure, mark.measure),
-        ("intervals speak of", board.estimand, estimand),
+        ("intervals speak of", board.population, population),
         ("averaged by", board.level, mark.level),
         ("confidence", f"{board.confidence:g}", f"{mark.confidence:g}"),
     ):
@@ -258,7 +258,7 @@ def describe_plan(store: Store, found: Found) -> Description:
     """All that a plan fixes, and what it is to find."""
     plan = store.plans.one(found.key)
 
-    estimand = estimand_name(plan.estimand)
+    population = population_name(plan.population)
     average = (
         "each item counts the same" if plan.level == "sample" else f"each {plan.level} the same"
     )
@@ -266,7 +266,7 @@ def describe_plan(store: Store, found: Found) -> Description:
         ("plan", plan.id.hex()),
         ("made", minute(plan.at)),
         (plan.kind, f"{plan.kind}:{short(plan.target)}"),
-        ("measure", f"{plan.measure}; {average}; intervals speak of {estimand}"),
+        ("measure", f"{plan.measure}; {average}; intervals speak of {population}"),
         *(("compare", f"{first} - {second}") for first, second in plan.comparisons),
         *(("exclude", text) for text in plan.exclusions),
         ("size", f"{counted(plan.n_items, 'item')}, {counted(plan.samples, 'sample')} each"),

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.records.runs import (
-    ESTIMANDS,
     OUTCOMES,
-    Estimand,
+    POPULATIONS,
     Estimate,
     FormPart,
     Measure,
+    Population,
     Scale,
-    estimand_name,
+    population_name,
     values_kind,
 )
 from proofstone.records.scores import ScoreTable
@@ -34,7 +34,7 @@ from proofstone.results.board import (
     NamedEstimate,
     Standings,
 )
-from proofstone.results.board_text import Leaderboard, advise, advise_of_served
+from proofstone.results.board_text import Leaderboard, advise, advise_of_reported
 from proofstone.results.measured_scores import (
     MISSES,
     SAMPLE_WISE,
@@ -77,10 +77,10 @@ class _Block:
         """Which of the units share which keys."""
         return self.ruler.sheet.keys.among(self.units)
 
-    def means(self, level: str, estimand: Estimand) -> tuple[Estimate, ...]:
+    def means(self, level: str, population: Population) -> tuple[Estimate, ...]:
         """The means of all units at a level."""
         weighting = self.ruler.weighting(level, self.units)
-        return self.ruler.estimates(self.values, weighting, self.keys, estimand)
+        return self.ruler.estimates(self.values, weighting, self.keys, population)
 
     def group(
         self, name: str, places: NDArray[np.int64], others: Sequence[GroupMeasure] = ()
@@ -136,7 +136,7 @@ def _others(
     for name, (measure, sheet) in ruler.others.items():
         if measure.by_group and sheet.table.items == ruler.sheet.table.items:
             estimates = measure_estimates(
-                sheet, units, respondents, estimand=ruler.estimand, confidence=ruler.confidence
+                sheet, units, respondents, population=ruler.population, confidence=ruler.confidence
             )
             yield GroupMeasure(name=name, label=measure.label or name, estimates=estimates)
 
@@ -152,9 +152,9 @@ def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
         if any(table.group_names[name]):
             yield name, "", codes, table.group_names[name]
     has_places = table.order is None  # else a letter stood in several places
-    if any(table.golds) and not values_kind(ruler.scale) and has_places:
-        are_letters = all(len(gold) <= 1 for gold in table.golds)
-        yield "gold position" if are_letters else "truth", "", table.gold, table.golds
+    if any(table.answer_keys) and not values_kind(ruler.scale) and has_places:
+        are_letters = all(len(answer_key) <= 1 for answer_key in table.answer_keys)
+        yield "gold position" if are_letters else "truth", "", table.answer_key, table.answer_keys
 
 
 class _Kind(Struct, frozen=True, kw_only=True):
@@ -216,10 +216,10 @@ def _ranked(
     weighting = ruler.weighting(ruler.level, units)
     means = weighting.group_means(ruler.sheet.block(units, complete)).mean(axis=0)
     who = [ruler.sheet.table.respondents[r] for r in complete]
-    names = [(each.name, each.way, each.settings) for each in who]
+    names = [(each.name, each.prompt_method, each.settings) for each in who]
     order = sorted(range(len(complete)), key=lambda place: (-means[place], names[place]))
     block = _Block(ruler, [complete[place] for place in order], units)
-    spread = measure_spread(block.values, weighting, block.keys, ruler.estimand)
+    spread = measure_spread(block.values, weighting, block.keys, ruler.population)
     ranking = rank_all(spread, confidence=ruler.confidence)
     ties = tied_runs(ranking.better)
     rows = [
@@ -264,7 +264,7 @@ def _rows(block: _Block) -> Iterator[BoardRow]:
     ruler = block.ruler
     bank, knowledge = block.means(ruler.level, "bank"), block.means(ruler.level, "knowledge")
     shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
-    by_level = {level: block.means(level, ruler.estimand) for level in shown}
+    by_level = {level: block.means(level, ruler.population) for level in shown}
     for place, respondent in enumerate(block.respondents):
         levels = [
             NamedEstimate(name=level, estimate=estimates[place])
@@ -292,23 +292,23 @@ def _row(
     rates = sheet.rates(respondent)
     return BoardRow(
         name=who.name,
-        way=who.way,
+        prompt_method=who.prompt_method,
         settings=who.settings,
         simulated=who.simulated,
         runs=tuple(run.hex() for run in who.runs),
-        estimate=bank if ruler.estimand == "bank" else knowledge,
+        estimate=bank if ruler.population == "bank" else knowledge,
         bank=bank,
         knowledge=knowledge,
         levels=tuple(levels),
         others=tuple(_other_measures(ruler, respondent)),
         rates=rates,
-        n_replies=sheet.n_replies(respondent),
+        n_responses=sheet.n_responses(respondent),
         failed=sheet.n_failed(respondent),
         missing=int(sheet.missing[respondent]),
         bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
         average=sheet.average(respondent),
         warnings=advise(rates, judged=sheet.judged, is_ours=not sheet.table.item_names)
-        + advise_of_served(who.served),
+        + advise_of_reported(who.reported),
         corrections=sheet.corrections(respondent),
         card=who.card,
         spent=who.spent,
@@ -321,20 +321,20 @@ def _row(
 def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
     for name, (measure, sheet) in ruler.others.items():
         units = np.flatnonzero(~np.isnan(sheet.values[:, respondent]))
-        if not len(units) and (measure.golds or measure.unit != "item"):
+        if not len(units) and (measure.answer_keys or measure.unit != "item"):
             continue  # nothing of that kind was asked
         yield NamedEstimate(
             name=name,
             denominator=measure.denominator,
             label=measure.label,
             estimate=measure_estimates(
-                sheet, units, [respondent], estimand=ruler.estimand, confidence=ruler.confidence
+                sheet, units, [respondent], population=ruler.population, confidence=ruler.confidence
             )[0],
         )
 
 
 def _by_name(row: BoardRow) -> tuple[str, str, str]:
-    return row.name, row.way, row.settings
+    return row.name, row.prompt_method, row.settings
 
 
 # A score table becomes a leaderboard: one pure function.
@@ -347,7 +347,7 @@ def leaderboard(
     measures: Sequence[Measure],
     headline: str,
     *,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     level: str = "sample",
     confidence: float = 0.95,
     group_by: str = "",
@@ -380,7 +380,7 @@ def leaderboard(
             for other in measures
             if other.name != headline and other.of in tables
         },
-        estimand=estimand,
+        population=population,
         level=level,
         confidence=confidence,
     )
@@ -389,11 +389,11 @@ def leaderboard(
         measure=measure.name,
         denominator=measure.denominator,
         counts=count_rows(measure),
-        estimand=estimand_name(estimand),
+        population=population_name(population),
         level=level,
         confidence=confidence,
         n_items=len(table.items),
-        n_retired=table.n_retired,
+        n_excluded=table.n_excluded,
         has_documents=table.documents is not None,
         forms=table.forms,
         standings=tuple(
@@ -471,9 +471,10 @@ def _named(measures: Sequence[Measure], name: str) -> Measure:
 
 
 def _check(ruler: Ruler) -> None:
-    if ruler.estimand not in ESTIMANDS:
+    if ruler.population not in POPULATIONS:
         raise BadUsage(
-            f"there is no estimand {ruler.estimand!r}", hint=f"estimands: {', '.join(ESTIMANDS)}"
+            f"there is no estimand {ruler.population!r}",
+            hint=f"estimands: {', '.join(POPULATIONS)}",
         )
     if ruler.level not in ruler.levels:
         raise BadUsage(

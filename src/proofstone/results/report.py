@@ -17,7 +17,7 @@ from proofstone.errors import BadUsage
 from proofstone.method import Method, Verifying, every_method, find_method
 from proofstone.models.check import control_prompts
 from proofstone.models.config import ModelConfig
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.models.tokens import load_cl100k
 from proofstone.page.section import Section
 from proofstone.records.ids import short
@@ -32,7 +32,12 @@ from proofstone.records.runs import (
 )
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.records.tables import Audience, Tabulation
-from proofstone.results.audit.audit import Audit, audit_evidence, benchmark_beside, write_work_list
+from proofstone.results.audit.audit import (
+    Audit,
+    audit_evidence,
+    benchmark_beside,
+    write_flagged_items,
+)
 from proofstone.results.board import LeftOut, PlanMark
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import read_columns, read_field, read_where
@@ -72,13 +77,13 @@ from proofstone.results.response_pages import (
 )
 from proofstone.results.rows_beside import FileBeside
 from proofstone.results.sections.catalogue import (
+    analysis_kind,
     asked_options,
     make_sections,
-    perform_study,
-    study_kind,
+    perform_analysis,
 )
 from proofstone.results.sections.evidence import Evidence, table_for
-from proofstone.results.sections.items import work_list
+from proofstone.results.sections.items import flagged_items
 from proofstone.results.sections.judges import parts_by_judge
 from proofstone.results.sections.parts import (
     Analysis,
@@ -102,7 +107,7 @@ from proofstone.results.table import (
     with_groups,
     with_shared_part,
 )
-from proofstone.results.trust import trust_lines
+from proofstone.results.trust import data_quality_lines
 from proofstone.run.forms import Selection, newer_forms, select_runs
 from proofstone.run.run_facts import ControlReport, shares_of
 from proofstone.session.models import family_of_model
@@ -123,7 +128,7 @@ def names_of(table: ScoreTable, more: Iterable[str] = ()) -> Mapping[str, str]:
 def table_with(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
     """The table with its respondents by their shown names; models that served or had a hand in the
     items too."""
-    served = shown_names(model for who in table.respondents for model, _n in who.served)
+    reported = shown_names(model for who in table.respondents for model, _n in who.reported)
     roles = shown_names(held.model for held in table.roles)
     return replace(
         table,
@@ -131,7 +136,7 @@ def table_with(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
             replace(
                 who,
                 name=names[who.name],
-                served=tuple((served[model], n) for model, n in who.served),
+                reported=tuple((reported[model], n) for model, n in who.reported),
             )
             for who in table.respondents
         ),
@@ -196,13 +201,13 @@ def _manifest(
         asked=tuple(
             AskedAs(
                 name=who.name,
-                way=run.way,
+                prompt_method=run.prompt_method,
                 shots=int(run.settings.get("shots") or 0),
                 samples=int(run.settings.get("samples") or 1),
                 own_prompt=own_prompt_of(run.settings),
                 settings=tuple(pair for pair in known.settings if pair[0] != OWN_PROMPT),
                 dropped=known.dropped,
-                served=known.served_models,
+                reported=known.reported_models,
                 first=known.first_call,
                 last=known.last_call,
                 simulated=who.simulated,
@@ -240,7 +245,7 @@ def page_data(
         audience=asked.audience,
         board=made.board,
         opening=make_opening(made.evidence),
-        trust=trust_lines(made.evidence),
+        trust=data_quality_lines(made.evidence),
         sections=sections,
         seed=made.evidence.seed,
         card_columns=tuple(asked.card_columns),
@@ -301,7 +306,7 @@ def controls_shown(control: ControlReport | None) -> tuple[Control, ...]:
         Control(
             label=control.model,
             prompt=answer.prompt,
-            reply=answer.reply or answer.error,
+            response=answer.response or answer.error,
             expected=" / ".join(accepted.get(answer.prompt, ())),
             is_as_expected=answer.is_right,
         )
@@ -310,7 +315,7 @@ def controls_shown(control: ControlReport | None) -> tuple[Control, ...]:
 
 
 def _label(who: Respondent) -> str:
-    return " ".join(part for part in (who.name, who.way, who.settings) if part)
+    return " ".join(part for part in (who.name, who.prompt_method, who.settings) if part)
 
 
 def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> Asked:
@@ -318,7 +323,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
     calls = [call for key in keys for call in store.runs.some_calls(key) if call.raw]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
     totals = [store.runs.totals(key) for key in keys]
-    means = (read_reply(call.wire, call.raw).mean_logprob for call in calls)
+    means = (read_response(call.wire, call.raw).mean_logprob for call in calls)
     logprobs = [value for value in means if value is not None]
     n_calls = sum(total.calls for total in totals)
     spent, pace = store.spent.of_runs(keys), store.paces.of_runs(keys)
@@ -326,7 +331,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
         label=_label(who),
         settings=tuple(_settings(runs[0][1])),
         dropped=calls[0].settings_dropped if calls else (),
-        served_models=_distinct(shown_names(share.model for share in shares).values()),
+        reported_models=_distinct(shown_names(share.model for share in shares).values()),
         fingerprints=_distinct(share.fingerprint for share in shares),
         calls=n_calls,
         usage=Usage(
@@ -405,7 +410,7 @@ def make_board(
     notes = (
         *newer_forms(store, chosen.item_sets),
         *_shared_part(table),
-        *book.retired,
+        *book.excluded,
         *(book.notes if by_cards else ()),
     )
     table = with_confidence(table, more)
@@ -413,7 +418,7 @@ def make_board(
         table,
         method.measures,
         method.headline,
-        estimand=asked.estimand,
+        population=asked.population,
         level=asked.level,
         confidence=asked.confidence,
         more=more,
@@ -423,13 +428,15 @@ def make_board(
         notes=notes,
         by_document=asked.by_document,
     )
-    board = structs.replace(board, as_scored=view.as_scored, plans=plan_marks(store, chosen.runs))
+    board = structs.replace(
+        board, ignore_corrections=view.ignore_corrections, plans=plan_marks(store, chosen.runs)
+    )
     board = board_with(board, names)
     evidence = Evidence(
         board=board,
         sheet=Sheet.of(table, headline(method)),
         statements=_statements(method, more),
-        estimand=asked.estimand,
+        population=asked.population,
         seed=asked.seed,
         upkeep=upkeep_of(store, chosen, table, view),
     )
@@ -462,7 +469,9 @@ def _boards_shown(
 ) -> ScoreTable:
     """The scores by shown names, for their audience; labels that the method's measures ask for
     stay, since scores are counted by them."""
-    labels = {label for measure in method.measures for label in (*measure.golds, measure.says)}
+    labels = {
+        label for measure in method.measures for label in (*measure.answer_keys, measure.says)
+    }
     return table_for(table_with(table, names), audience, keep=labels)
 
 
@@ -618,17 +627,17 @@ def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:
     return structs.replace(audit, methods=methods_text(data))
 
 
-def write_item_work_list(
+def write_item_flagged_items(
     session: Session, /, *targets: Target, path: Path | str, **options: Any
 ) -> int:
     """Writes all items and statements to look at, one row each, by the suffix of ``path``; how
     many there are. ``options`` as of ``leaderboard``."""
     made = board_of(session, selection_of(session, targets), BoardAsked(**options))
-    return write_work_list(work_list(made.evidence), Path(path))
+    return write_flagged_items(flagged_items(made.evidence), Path(path))
 
 
-def make_study(session: Session, /, name: str, *targets: Target, **options: Any) -> Analysis:
-    """A study of runs, forms or banks: ``estimand``, ``confidence`` and what the study takes as
+def make_analysis(session: Session, /, name: str, *targets: Target, **options: Any) -> Analysis:
+    """A study of runs, forms or banks: ``population``, ``confidence`` and what the study takes as
     options; ``beside`` names the other benchmark of a study of rankings.
 
     Raises BadUsage for a name that is none, or targets that it cannot stand on.
@@ -636,12 +645,12 @@ def make_study(session: Session, /, name: str, *targets: Target, **options: Any)
     found = _found(session, targets)
     view, n_items = options.pop("view", CURRENT), options.pop("beside_items", 0)
     for method in every_method():
-        if name in method.studies and method.make_study is not None:
+        if name in method.analyses and method.make_analysis is not None:
             asked = asked_options(name, (), **options)
             selection = selection_of(session, targets)
-            made: Analysis = method.make_study(session, name, selection, view, **asked)
+            made: Analysis = method.make_analysis(session, name, selection, view, **asked)
             return made
-    kind = study_kind(name)
+    kind = analysis_kind(name)
     if view.scorings:
         raise BadUsage(f"the study {name} reads the current scorings, not those named",
                        hint="--scoring goes with studies of verified triples")  # fmt: skip
@@ -657,21 +666,25 @@ def make_study(session: Session, /, name: str, *targets: Target, **options: Any)
         options["beside"] = benchmark_beside(
             session.store, find_method, lambda text: _found(session, [text])[0], named, n_items
         )
-    return perform_study(name, parts, **options)
+    return perform_analysis(name, parts, **options)
 
 
-def write_study_figures(session: Session, study: Analysis, asked: FiguresAsked) -> FiguresWritten:
+def write_analysis_figures(
+    session: Session, analysis: Analysis, asked: FiguresAsked
+) -> FiguresWritten:
     """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
-    figures = drawn_figures(study)
+    figures = drawn_figures(analysis)
     if not figures:
-        raise BadUsage(f"the study {study.name} found nothing that could be drawn")
+        raise BadUsage(f"the study {analysis.name} found nothing that could be drawn")
     check_drawn(figures, asked)
-    return write_drawn(figures, list(dict.fromkeys(mark.row for mark in study.data.marks)), asked)
+    return write_drawn(
+        figures, list(dict.fromkeys(mark.row for mark in analysis.data.marks)), asked
+    )
 
 
-def write_study_data(session: Session, study: Analysis, path: Path | str) -> None:
+def write_analysis_data(session: Session, analysis: Analysis, path: Path | str) -> None:
     """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
-    write_figure_data(study, Path(path))
+    write_figure_data(analysis, Path(path))
 
 
 def selection_of(session: Session, targets: Sequence[Target]) -> Selection:

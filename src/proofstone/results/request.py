@@ -12,11 +12,11 @@ from proofstone.records.tables import Audience
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """Which scores are read. ``as_scored``: no ruling and no retirement is applied. ``scorings``
+    """Which scores are read. ``ignore_corrections``: no ruling and no retirement is applied. ``scorings``
     are digits of scorings that stand for the current ones of their runs, or "first". ``until``:
     as it stood at that time, with nothing that was scored, ruled or retired since."""
 
-    as_scored: Annotated[bool, Opt(
+    ignore_corrections: Annotated[bool, Opt(
         "Before any correction: no ruling, nothing retired.",
     )] = False  # fmt: skip
     scorings: Annotated[tuple[str, ...], Opt(
@@ -41,7 +41,7 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
         "Average over questions, or over groups of them with equal weight.",
         choices=("sample", "subfield", "field", "discipline"), shows_default=True,
     )] = "sample"  # fmt: skip
-    estimand: Annotated[Literal["knowledge", "bank"], Opt(
+    population: Annotated[Literal["knowledge", "bank"], Opt(
         "What intervals speak of: knowledge like this bank's, or fresh forms of this bank.",
         shows_default=True,
     )] = "knowledge"  # fmt: skip
@@ -85,7 +85,7 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
 class Ask(Struct, frozen=True, kw_only=True):
     """How two sides are compared."""
 
-    estimand: Annotated[Literal["knowledge", "bank"], Opt(
+    population: Annotated[Literal["knowledge", "bank"], Opt(
         "What intervals speak of: knowledge like this bank's, or fresh forms of it.",
         shows_default=True,
     )] = "knowledge"  # fmt: skip

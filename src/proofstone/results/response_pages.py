@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from proofstone.errors import TextPurged
 from proofstone.method import Method
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.page.text import MOST_CHARACTERS, visible
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.items import ItemSet
@@ -157,13 +157,13 @@ def _messages(call: CallRecord) -> tuple[Message, ...]:
 def _response(
     asked: ReadRun, sample: int, prompt: int, call: CallRecord, score: Score | None
 ) -> Response:
-    reply = read_reply(call.wire, call.raw) if call.raw else None
+    response = read_response(call.wire, call.raw) if call.raw else None
     return Response(
         model=asked.model,
         sample=sample,
         prompt=prompt,
-        text=PURGED if reply is None else reply.text,
-        reasoning="" if reply is None else reply.reasoning,
+        text=PURGED if response is None else response.text,
+        reasoning="" if response is None else response.reasoning,
         outcome="" if score is None else score.outcome,
         answer="" if score is None else score.answer,
         basis="" if score is None else score.basis,

@@ -218,8 +218,8 @@ def _leaders(level: Sequence[BoardRow]) -> str:
 
 def _level_lead(ranked: Sequence[BoardRow], level: int) -> str:
     """What a shared first place is worth: the others that the data leave it open to."""
-    open_ranks = ranked[0].rank.high if ranked[0].rank else level
-    rest = open_ranks - level
+    rank_range = ranked[0].rank.high if ranked[0].rank else level
+    rest = rank_range - level
     if rest <= 0:
         return say("they do not differ significantly.")
     return say(
@@ -231,11 +231,11 @@ def _level_lead(ranked: Sequence[BoardRow], level: int) -> str:
 def _lead(ranked: Sequence[BoardRow]) -> str:
     """What the first rank is worth, as the end of a sentence."""
     first = ranked[0]
-    open_ranks = first.rank.high if first.rank else 1
-    if open_ranks == 1:
+    rank_range = first.rank.high if first.rank else 1
+    if rank_range == 1:
         return say("and its lead over all others is statistically significant.")
-    if open_ranks < len(ranked):
-        others = counted(open_ranks - 1, "other")
+    if rank_range < len(ranked):
+        others = counted(rank_range - 1, "other")
     elif len(ranked) == 2:
         others = say("the other")
     else:
@@ -296,10 +296,10 @@ def marked(row: BoardRow) -> str:
 
 
 def hand_sentence(row: BoardRow, hand: Hand) -> str:
-    """``wrote 12 and falsified 30 of the 60 items; on the other 26: 61.5 [45.0, 75.8], rank 2``."""
+    """``wrote 12 and perturbed 30 of the 60 items; on the other 26: 61.5 [45.0, 75.8], rank 2``."""
     n_items = row.estimate.n
     did = {"did": deeds(hand), "items": counted(n_items, "item")}
-    left = n_items - hand.n_touched
+    left = n_items - hand.n_self_evaluated
     if not left:
         return say("{did} of the {items}; none is left without that hand", **did)
     score = shown_estimate(hand.untouched)
@@ -317,14 +317,14 @@ def hand_sentence(row: BoardRow, hand: Hand) -> str:
 def deeds(hand: Hand) -> str:
     """What the model itself did, then what others of its family did."""
     own = [role for role in hand.roles if role.is_itself]
-    kin: dict[str, list[HandRole]] = {}
+    self_evaluation: dict[str, list[HandRole]] = {}
     for role in hand.roles:
         if not role.is_itself:
-            kin.setdefault(role.model, []).append(role)
+            self_evaluation.setdefault(role.model, []).append(role)
     said = [_listed(own)] if own else []
     said += [
         say("its family's {model} {did}", model=model, did=_listed(roles))
-        for model, roles in kin.items()
+        for model, roles in self_evaluation.items()
     ]
     return joined(said)
 

@@ -69,7 +69,7 @@ def named(group: Standings, rows: Sequence[BoardRow]) -> str:
 # Who is in the best group, and what separates its members from each other and from the rest.
 
 
-def best_group(group: Standings) -> tuple[int, ...]:
+def top_group(group: Standings) -> tuple[int, ...]:
     """The places of those that nobody is shown to be better than; none without ranks."""
     if not group.compared:
         return ()
@@ -80,7 +80,7 @@ def best_group(group: Standings) -> tuple[int, ...]:
 
 def best_sentences(group: Standings) -> Iterator[str]:
     """Who the best are, how far apart they are, and how far the next one is."""
-    best, rows = best_group(group), group.ranked
+    best, rows = top_group(group), group.ranked
     if not best:
         yield from _nobody_ranked(group)
         return
@@ -206,7 +206,7 @@ def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
             "What the answers cost, and how long they took, is not known: the files do not say."
         )
         return
-    best = [group.ranked[place] for place in best_group(group)] or list(group.ranked[:1])
+    best = [group.ranked[place] for place in top_group(group)] or list(group.ranked[:1])
     yield from _cheapest(group, best)
     yield from bounded_sentence(group, rows)
     yield from _cheaper_below(group, best)
@@ -326,7 +326,7 @@ def endings_of(sheet: Sheet, respondent: int) -> Endings:
         return int(sheet.outcomes[respondent, outcome_code(outcome)])
 
     return Endings(
-        n=sheet.n_replies(respondent),
+        n=sheet.n_responses(respondent),
         right=int((values >= 1.0).sum()),
         partly=int(((values > 0.0) & (values < 1.0)).sum()),
         wrong=int((values <= 0.0).sum()) + int(np.isnan(values).sum()),
@@ -374,7 +374,7 @@ _Key: TypeAlias = tuple[str, str, str, bool]
 
 def _key(row: BoardRow | Respondent) -> _Key:
     """What makes a row of the leaderboard."""
-    return row.name, row.way, row.settings, row.simulated
+    return row.name, row.prompt_method, row.settings, row.simulated
 
 
 def _spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
@@ -416,7 +416,7 @@ def _token_column(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColu
 def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColumn]:
     """Shares of the replies, those of kinds that nobody has left out."""
     ends = {key: endings_of(sheet, place) for key, place in places.items()}
-    yield column("replies", say("replies"), lambda row: ends[_key(row)].n)
+    yield column("responses", say("responses"), lambda row: ends[_key(row)].n)
     kinds = {"wrong": (say("wrong"), say("answers that were read and are wrong"))}
     if any(each.partly for each in ends.values()):
         kinds = {"partly": (say("partly right"), ""), **kinds}
@@ -457,7 +457,7 @@ _MOST_QUESTIONS = 10_000_000
 def undecided_sentences(evidence: Evidence, group: Standings) -> Iterator[str]:
     """The leader beside each other of the best group, the nearest three of them; and those that
     may still join it. Of respondents that are ranked."""
-    best = best_group(group)
+    best = top_group(group)
     if len(best) == 1:
         yield say("Which model is best is decided: no more questions are needed for that.")
     elif best:

@@ -41,16 +41,16 @@ from proofstone.records.runs import FormPart, Measure, Run, Scale
 from proofstone.records.scores import Documents, HeldRole, Respondent, ScoreTable
 from proofstone.results.board import LeftOut
 from proofstone.results.cards import Condition, card_value, matches
-from proofstone.results.corrections import TableRuling, apply_rulings, leave_out
+from proofstone.results.corrections import TableOverride, apply_overrides, leave_out
+from proofstone.results.fact_check import checked_rates, purged_among
 from proofstone.results.request import CURRENT, View
-from proofstone.results.truth_check import checked_rates, purged_among
 from proofstone.run.evidence import left_out_again
 from proofstone.run.forms import Selection
-from proofstone.run.run_facts import served_models, shares_of
-from proofstone.run.self_preference import kinship
+from proofstone.run.run_facts import reported_models, shares_of
+from proofstone.run.self_preference import self_evaluation
 from proofstone.session.terminal import minute
 from proofstone.store.provenance import DocumentRow
-from proofstone.store.reviews import Retired
+from proofstone.store.reviews import Excluded
 from proofstone.store.scores import ScoringInfo, load_table
 from proofstone.store.store import Store
 from proofstone.wording.messages import noted, say, word
@@ -127,11 +127,11 @@ class _Read:
         return {scoring.run: scoring for scoring in found.values()}
 
     @cached_property
-    def retired(self) -> Retired:
+    def excluded(self) -> Excluded:
         """The items that are left out."""
-        if self.view.as_scored:
-            return Retired()
-        return self.store.corrections.retired(list(self.sets), self.view.until)
+        if self.view.ignore_corrections:
+            return Excluded()
+        return self.store.corrections.excluded(list(self.sets), self.view.until)
 
     def scorings(self, respondents: Sequence[Respondent]) -> dict[int, int]:
         """The scorings that are read, each with its respondent's place."""
@@ -161,17 +161,19 @@ class _Read:
             measure=measure.of,
             kind=measure.unit,
         )
-        if self.view.as_scored:
+        if self.view.ignore_corrections:
             return table
-        retired = self.retired.ids
+        excluded = self.excluded.ids
         place = {self.keys[run]: at for at, who in enumerate(respondents) for run in who.runs}
-        rulings = [
-            TableRuling(place[found.run], found.ruling.item, found.sample, found.ruling.verdict)
-            for found in self.store.rulings.in_force(list(place), self.view.until)
-            if found.ruling.item not in retired
+        overrides = [
+            TableOverride(
+                place[found.run], found.override.item, found.sample, found.override.verdict
+            )
+            for found in self.store.overrides.in_force(list(place), self.view.until)
+            if found.override.item not in excluded
         ]
-        kept = replace(leave_out(table, retired), n_retired=len(retired))
-        return apply_rulings(kept, rulings, measure)
+        kept = replace(leave_out(table, excluded), n_excluded=len(excluded))
+        return apply_overrides(kept, overrides, measure)
 
 
 def read_scores(
@@ -190,9 +192,9 @@ def read_scores(
     """
     read = _Read(store, selection, view)
     runs = {run.id: run for _key, run in selection.runs}
-    n_items = sum(each.n_items for each in selection.item_sets) - read.retired.n_places
-    unasked = {run.id: _unasked(store, key, run, read.retired) for key, run in selection.runs}
-    beyond = _beyond_limits(store, selection, read.retired)
+    n_items = sum(each.n_items for each in selection.item_sets) - read.excluded.n_places
+    unasked = {run.id: _unasked(store, key, run, read.excluded) for key, run in selection.runs}
+    beyond = _beyond_limits(store, selection, read.excluded)
     respondents, expected, failed = [], [], []
     for who in _on_their_scales(method, selection):
         n = n_items - sum(unasked[run] for run in who.runs)
@@ -200,7 +202,7 @@ def read_scores(
         expected.append(n * samples)
         failed.append(
             sum(
-                failure.item not in read.retired.keys
+                failure.item not in read.excluded.keys
                 for run in who.runs
                 for failure in store.runs.failures(read.keys[run], runs[run].last_step)
             )
@@ -236,7 +238,7 @@ def with_shared_part(table: ScoreTable) -> ScoreTable:
     return replace(table.of_parts(), respondents=tuple(whole))
 
 
-def _beyond_limits(store: Store, selection: Selection, retired: Retired) -> dict[bytes, int]:
+def _beyond_limits(store: Store, selection: Selection, excluded: Excluded) -> dict[bytes, int]:
     """How many items, not counting retired ones, lie beyond the limit of each run that has one.
     Of a run that leaves items out for their evidence it is not told."""
     limits = store.runs.limits([key for key, _run in selection.runs])
@@ -246,16 +248,16 @@ def _beyond_limits(store: Store, selection: Selection, retired: Retired) -> dict
         first, size = limits.get(key, sizes[run.item_set]), sizes[run.item_set]
         if first < size and not left_out_of(run.settings):
             rest = store.items.places(run.item_set, first - 1, size - first)
-            found[run.id] = sum(item not in retired.keys for _position, item in rest)
+            found[run.id] = sum(item not in excluded.keys for _position, item in rest)
     return found
 
 
-def _unasked(store: Store, key: int, run: Run, retired: Retired) -> int:
+def _unasked(store: Store, key: int, run: Run, excluded: Excluded) -> int:
     """How many items of its set, not counting retired ones, a run leaves out."""
     n = left_out_of(run.settings)
-    if not n or not retired.n_places:
+    if not n or not excluded.n_places:
         return n
-    return n - left_out_again(store, key, run, retired.keys)
+    return n - left_out_again(store, key, run, excluded.keys)
 
 
 def read_more_scores(
@@ -290,7 +292,7 @@ def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
 
 
 def _scale(method: Method, run: Run) -> Scale | None:
-    own = method.scales.get(run.way)
+    own = method.scales.get(run.prompt_method)
     context = context_of(run.settings)
     return own if context == "none" else reading_scale(own, context)
 
@@ -299,12 +301,12 @@ def _with_calls(store: Store, selection: Selection, who: Respondent) -> Responde
     """The respondent with the models that answered in any of its runs, and what that took."""
     runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
-    served = tuple(served_models(shares).items())
+    reported = tuple(reported_models(shares).items())
     if who.simulated:
-        return replace(who, served=served)
+        return replace(who, reported=reported)
     keys = [key for key, _run in runs]
     return replace(
-        who, served=served, spent=store.spent.of_runs(keys), pace=store.paces.of_runs(keys)
+        who, reported=reported, spent=store.spent.of_runs(keys), pace=store.paces.of_runs(keys)
     )
 
 
@@ -320,7 +322,7 @@ def respondents_of(selection: Selection) -> list[Respondent]:
 def _respondent_key(run: Run) -> bytes:
     said_only = (PROMPT_NAME, LEFT_OUT)
     settings = {name: value for name, value in run.settings.items() if name not in said_only}
-    return canonical_json([run.respondent, run.way, settings, run.replicate])
+    return canonical_json([run.respondent, run.prompt_method, settings, run.replicate])
 
 
 def _respondent(
@@ -330,11 +332,11 @@ def _respondent(
     alike = [
         group[0]
         for group in groups
-        if (group[0].respondent, group[0].way) == (run.respondent, run.way)
+        if (group[0].respondent, group[0].prompt_method) == (run.respondent, run.prompt_method)
     ]
-    way = run.way
+    prompt_method = run.prompt_method
     if run.settings.get("shots"):
-        way += f" {run.settings['shots']}-shot"
+        prompt_method += f" {run.settings['shots']}-shot"
     differing = _summarise_differing([other.settings for other in alike], run.settings)
     own = own_prompt_of(run.settings)
     shown = [f"own prompt: {own}"] if own else []
@@ -345,7 +347,7 @@ def _respondent(
         shown.append(f"replicate={run.replicate}")
     return Respondent(
         name=run.respondent,
-        way=way,
+        prompt_method=prompt_method,
         settings=" ".join(shown),
         simulated=run.simulated,
         runs=tuple(other.id for other in runs),
@@ -392,7 +394,7 @@ class CardBook(Struct, frozen=True, kw_only=True):
 
     cards: Mapping[str, Card] = {}
     notes: tuple[str, ...] = ()
-    retired: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
 def open_book(store: Store, selection: Selection, config: ModelConfig | None = None) -> CardBook:
@@ -416,8 +418,8 @@ def open_book(store: Store, selection: Selection, config: ModelConfig | None = N
             for name in models
             if name in kept and (difference := _difference(cards[name], today[name]))
         ]
-    retired = tuple(_retired(store, models))
-    return CardBook(cards=cards, notes=tuple(notes), retired=retired)
+    excluded = tuple(_excluded(store, models))
+    return CardBook(cards=cards, notes=tuple(notes), excluded=excluded)
 
 
 def narrowed(
@@ -503,11 +505,11 @@ def _why(card: Card | None, conditions: Sequence[Condition]) -> str:
     return ", ".join(f"{name} {card_value(card, shown.get(name, name))}" for name in failed)
 
 
-def _retired(store: Store, models: Sequence[str]) -> Iterable[str]:
+def _excluded(store: Store, models: Sequence[str]) -> Iterable[str]:
     checks = store.models.last_checks()
     for name in models:
         check = checks.get(name)
-        if check is not None and check.state == "retired":
+        if check is not None and check.state == "excluded":
             yield (
                 f"{name} is retired: {check.endpoint} no longer served it on "
                 f"{_day(check.checked_at)}; its results stay"
@@ -523,13 +525,13 @@ def _day(seconds: float) -> str:
 
 def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View) -> Upkeep:
     """Of the selection's runs, whose scores ``table`` holds as ``view`` wants them."""
-    rulings = store.rulings.in_force([key for key, _run in selection.runs], view.until)
+    overrides = store.overrides.in_force([key for key, _run in selection.runs], view.until)
     newer = set(store.corrections.former_items())
     scorings = chosen_scorings(store, selection.runs, view).values()
     read = store.reviews.read_items([item_set.id for item_set in selection.item_sets])
     method, checks = _checks(store, selection)
     return Upkeep(
-        n_ruled=len({found.ruling.item for found in rulings}),
+        n_overridden=len({found.override.item for found in overrides}),
         n_corrected=len(newer.intersection(table.items)),
         judges=tuple(sorted({scoring.judge for scoring in scorings if scoring.judge})),
         n_read=len(read.whole.intersection(table.items)),
@@ -740,7 +742,7 @@ def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable
         hands = tuple(
             (place, is_same)
             for place, held in enumerate(roles)
-            if (is_same := kinship(who.name, held.model, known)) is not None
+            if (is_same := self_evaluation(who.name, held.model, known)) is not None
         )
         respondents.append(replace(who, hands=hands))
     return replace(table, respondents=tuple(respondents))

@@ -12,12 +12,12 @@ from msgspec import Struct
 
 from proofstone.errors import NotFound
 from proofstone.method import Method, find_method
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import ItemSet, LoadedItem
-from proofstone.records.reviews import Correction, Ruling
-from proofstone.records.runs import Reply, Run, Score, asked_as, run_label
+from proofstone.records.reviews import Correction, Override
+from proofstone.records.runs import Response, Run, Score, asked_as, run_label
 from proofstone.results.table import headline
 from proofstone.run.evidence import shown_to
 from proofstone.run.forms import select_runs
@@ -75,8 +75,8 @@ class Ancestry:
         text = f"scorer {scoring.scorer_version} of {scoring.method}, {minute(scoring.created_at)}"
         yield self._row(0, "scoring", f"scoring:{short(scoring.id)}", text)
         run_key, _run = self._store.runs.run(scoring.run)
-        replies = self._store.traces.responses(run_key, item.key)
-        for response in replies:
+        responses = self._store.traces.responses(run_key, item.key)
+        for response in responses:
             if response.sample == score.sample:
                 yield self._row(0, "response", response_id(response), f"step {response.step}")
                 yield self.call(self._store.traces.call(response.call), 1)
@@ -192,9 +192,9 @@ def call_line(record: CallRecord) -> str:
     if record.state == "failed":
         return f"failed: {record.error}, {minute(record.started_at)}"
     tokens = f"{record.usage.prompt} + {record.usage.completion} tokens"
-    served = record.served_model or record.model
+    reported = record.reported_model or record.model
     gone = "" if record.raw else f"  {PURGED}"
-    return f"{served}, {tokens}, {record.latency_s:.2f} s, {minute(record.started_at)}{gone}"
+    return f"{reported}, {tokens}, {record.latency_s:.2f} s, {minute(record.started_at)}{gone}"
 
 
 def fact_text(payload: bytes) -> str:
@@ -216,7 +216,7 @@ def _cut(text: str) -> str:
 
 # What was done to a fact, item or form, and what was ruled, in lines that people read.
 
-_VERBS = {"edit": "edited", "retire": "retired", "restore": "restored"}
+_VERBS = {"edit": "edited", "exclude": "excluded", "restore": "restored"}
 
 
 def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:
@@ -231,10 +231,10 @@ def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:
     return lines + [("corrected by", f"{found.kind}:{short(identity)}") for identity in newer]
 
 
-def ruling_line(ruling: Ruling) -> str:
-    """``ruled correct by actor 3f2a77c0, 2026-03-01 14:05 UTC: reason``."""
-    by = f"by actor {short(ruling.actor)}, {minute(ruling.at)}"
-    return f"ruled {ruling.verdict} {by}: {ruling.reason}"
+def override_line(override: Override) -> str:
+    """``overridden correct by actor 3f2a77c0, 2026-03-01 14:05 UTC: reason``."""
+    by = f"by actor {short(override.actor)}, {minute(override.at)}"
+    return f"ruled {override.verdict} {by}: {override.reason}"
 
 
 def _told(done: Correction) -> str:
@@ -247,25 +247,25 @@ def _told(done: Correction) -> str:
 _PURGED_PROMPT = canonical_json([{"content": PURGED, "role": "user"}])
 
 
-class ShownReply(Struct, frozen=True, kw_only=True):
+class ShownResponse(Struct, frozen=True, kw_only=True):
     """One scored reply with all that led to it."""
 
     run: str
     model: str
-    way: str
+    prompt_method: str
     item: str
     sample: int
     question: str
-    gold: str
+    answer_key: str
     calls: tuple[CallRecord, ...]
     scores: tuple[Score, ...]
     response: str = ""
-    rulings: tuple[Ruling, ...] = ()
+    overrides: tuple[Override, ...] = ()
     read: str = ""  # what was read of it, where a method tells
     verified: tuple[str, ...] = ()  # what was verified of it, a text each scoring
 
     def __str__(self) -> str:
-        head = f"response:{self.response}  {self.model} {self.way}"
+        head = f"response:{self.response}  {self.model} {self.prompt_method}"
         parts = [head, "", "--- question, as people read it", self.question]
         for call in self.calls:
             for message in msgspec.json.decode(call.prompt, type=list[Message]):
@@ -277,18 +277,18 @@ class ShownReply(Struct, frozen=True, kw_only=True):
             scores = scores[:1]  # of the item; what was read tells the others
         parts += ["", *(line for score in scores for line in _score_lines(score))]
         parts += [f"\n{text}" for text in self.verified]
-        parts += [f"--- {ruling_line(ruling)}" for ruling in self.rulings]
+        parts += [f"--- {override_line(override)}" for override in self.overrides]
         return "\n".join(parts)
 
 
-def show_replies(
+def show_responses(
     store: Store,
     target: Found,
     *,
     models: Sequence[str] = (),
     outcome: str | None = None,
     limit: int = 3,
-) -> list[ShownReply]:
+) -> list[ShownResponse]:
     """Up to ``limit`` scored replies of a target's runs, in the order of the questions.
 
     ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value below 1), as the
@@ -302,18 +302,18 @@ def show_replies(
             raise NotFound(
                 f"{model} was not asked here", hint=f"there is: {', '.join(sorted(known))}"
             )
-    shown: list[ShownReply] = []
+    shown: list[ShownResponse] = []
     for key, run in selection.runs:
         if not models or run.respondent in models:
-            shown += _replies_of(store, key, run, outcome, limit - len(shown))
+            shown += _responses_of(store, key, run, outcome, limit - len(shown))
         if len(shown) >= limit:
             break
     return shown
 
 
-def _replies_of(
+def _responses_of(
     store: Store, key: int, run: Run, outcome: str | None, limit: int
-) -> Iterator[ShownReply]:
+) -> Iterator[ShownResponse]:
     method = find_method(run.method)
     current = store.scores.current(key)
     if current is None:
@@ -327,71 +327,71 @@ def _replies_of(
     def is_other(score: Score) -> bool:
         return score.measure != measure
 
-    if outcome == "ruled":
-        ruled = store.rulings.in_force([key])
-        places = [(one.item, one.sample) for one in ruled[: max(limit, 0)]]
+    if outcome == "overridden":
+        overridden = store.overrides.in_force([key])
+        places = [(one.item, one.sample) for one in overridden[: max(limit, 0)]]
     else:
         places = store.scores.places(current.key, measure, outcomes, right, limit)
     scores = store.scores.of_items(current.key, [item for item, _sample in places])
     for item, sample in places:
         calls = [call for s, _step, call in store.runs.calls_of_item(key, item) if s == sample]
         if not all(call.raw for call in calls):
-            yield _purged_reply(store, run, item, sample, calls, scores)
+            yield _purged_response(store, run, item, sample, calls, scores)
             continue
         loaded = store.items.one(item)
         found = [scores[k] for k in scores if k[:2] == (item, sample)]
-        yield ShownReply(
+        yield ShownResponse(
             run=short(run.id),
             model=run.respondent,
-            way=asked_as(run),
+            prompt_method=asked_as(run),
             item=short(loaded.item.id),
             sample=sample,
             question=method.show(loaded),
-            gold=_gold(method, loaded, run.last_step, calls[-1], sample),
+            answer_key=_answer_key(method, loaded, run.last_step, calls[-1], sample),
             calls=tuple(calls),
             scores=tuple(sorted((s for group in found for s in group), key=is_other)),
             response=response_name(run.id, loaded.item.id, sample),
-            rulings=tuple(_rulings(store, key, item, sample, run.last_step)),
-            read=verifying.show_reply(loaded, replies_of(store, key, item, sample))
+            overrides=tuple(_overrides(store, key, item, sample, run.last_step)),
+            read=verifying.show_response(loaded, responses_of(store, key, item, sample))
             if verifying
             else "",
             verified=tuple(verifying.verdicts_shown(store, key, item, sample)) if verifying else (),
         )
 
 
-def replies_of(store: Store, run: int, item: int, sample: int) -> dict[str, Reply]:
+def responses_of(store: Store, run: int, item: int, sample: int) -> dict[str, Response]:
     """The replies to an item in one sample of a run, by step."""
     return {
-        step: read_reply(call.wire, call.raw)
+        step: read_response(call.wire, call.raw)
         for at, step, call in store.runs.calls_of_item(run, item)
         if at == sample
     }
 
 
-def _rulings(store: Store, run: int, item: int, sample: int, step: str) -> Iterator[Ruling]:
+def _overrides(store: Store, run: int, item: int, sample: int, step: str) -> Iterator[Override]:
     """All rulings over a reply, oldest first; the last one holds."""
     for response in store.responses.of_item(run, item, step):
         if response.sample == sample:
-            yield from store.rulings.over(response)
+            yield from store.overrides.over(response)
 
 
-def _purged_reply(
+def _purged_response(
     store: Store,
     run: Run,
     item: int,
     sample: int,
     calls: Sequence[CallRecord],
     scores: Mapping[tuple[int, int, str], list[Score]],
-) -> ShownReply:
+) -> ShownResponse:
     """What is left of a reply whose texts were purged."""
-    return ShownReply(
+    return ShownResponse(
         run=short(run.id),
         model=run.respondent,
-        way=asked_as(run),
+        prompt_method=asked_as(run),
         item=short(store.traces.item_id(item)),
         sample=sample,
         question=PURGED,
-        gold="",
+        answer_key="",
         calls=tuple(
             msgspec.structs.replace(call, prompt=call.prompt or _PURGED_PROMPT) for call in calls
         ),
@@ -399,19 +399,21 @@ def _purged_reply(
     )
 
 
-def _gold(method: Method, loaded: LoadedItem, step: str, call: CallRecord, sample: int) -> str:
+def _answer_key(
+    method: Method, loaded: LoadedItem, step: str, call: CallRecord, sample: int
+) -> str:
     """The right label of an item, or those of its parts where each was answered by itself; empty
     where units have none."""
-    replies = {step: read_reply(call.wire, call.raw)}
-    units = method.units(loaded, replies, sample)
-    parts = [method.gold(unit)[0] for unit in units if unit.kind != "item"]
-    return ", ".join(parts) if parts else method.gold(units[0])[0] if units else ""
+    responses = {step: read_response(call.wire, call.raw)}
+    units = method.units(loaded, responses, sample)
+    parts = [method.answer_key(unit)[0] for unit in units if unit.kind != "item"]
+    return ", ".join(parts) if parts else method.answer_key(units[0])[0] if units else ""
 
 
 def _took(call: CallRecord) -> str:
     date = minute(call.started_at)
     tokens = f"{call.usage.prompt} + {call.usage.completion} tokens"
-    return f"{call.served_model or call.model}, {tokens}, {call.latency_s:.2f} s, {date}"
+    return f"{call.reported_model or call.model}, {tokens}, {call.latency_s:.2f} s, {date}"
 
 
 def _score_lines(score: Score) -> Iterator[str]:

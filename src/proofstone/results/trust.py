@@ -23,7 +23,7 @@ from proofstone.stats.intervals import equal_weights
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of
 
 
-class TrustLine(Struct, frozen=True, kw_only=True):
+class DataQualityLine(Struct, frozen=True, kw_only=True):
     """One ground to trust results or not: ``name`` for programs, ``about`` for people. ``says`` is
     what is known of it; where nothing is, ``known`` is false and it says what is absent. ``share``
     is its number, where it is one of a sample."""
@@ -81,7 +81,7 @@ def _judge(evidence: Evidence) -> _Said | str:
     judged, upkeep = evidence.judged, evidence.upkeep
     if judged is not None and ((judged.people >= 0) & (judged.judge >= 0)).any():
         level = evidence.board.confidence
-        share = judged_confusion(judged, evidence.estimand, level).accuracy
+        share = judged_confusion(judged, evidence.population, level).accuracy
         said = say(
             "They agree on {share} of {records}.",
             share=_shown(share, share.effective_n),
@@ -100,27 +100,27 @@ def _judge(evidence: Evidence) -> _Said | str:
     return _unknown(say("Not known: no column was named that holds labels by people (--human)."))
 
 
-def _rulings(evidence: Evidence) -> _Said | str:
+def _overrides(evidence: Evidence) -> _Said | str:
     """How many replies people ruled on, and what that did to their scores."""
     if evidence.upkeep is None:
         return _unknown(say("Not known: the files do not say whether anybody looked at scores."))
-    if evidence.board.as_scored:
+    if evidence.board.ignore_corrections:
         return say("None is applied here: scores stand as they were first read.")
     rows = meant_rows(evidence)
-    n_replies = sum(row.n_replies + row.corrections.void for row in rows)
+    n_responses = sum(row.n_responses + row.corrections.invalidated for row in rows)
     n = sum(row.corrections.total for row in rows)
     if not n:
         return say(
-            "None: nobody ruled on any of {replies}.",
-            replies=counted(n_replies, "reply", "replies"),
+            "None: nobody ruled on any of {responses}.",
+            responses=counted(n_responses, "response", "responses"),
         )
     return say(
-        "{n:,} of {replies}: {raised} raised, {lowered} lowered, {upheld} upheld, {void} void.",
+        "{n:,} of {responses}: {raised} raised, {lowered} lowered, {upheld} upheld, {invalidated} void.",
         n=n,
-        replies=counted(n_replies, "reply", "replies"),
+        responses=counted(n_responses, "response", "responses"),
         **{
             kind: sum(getattr(row.corrections, kind) for row in rows)
-            for kind in ("raised", "lowered", "upheld", "void")
+            for kind in ("raised", "lowered", "upheld", "invalidated")
         },
     )
 
@@ -137,13 +137,13 @@ def _ended(evidence: Evidence, outcome: Outcome) -> _Said | str:
     places = list(meant_places(evidence, sheet))
     n = int(sheet.outcomes[places, outcome_code(outcome)].sum())
     said = say(
-        "{n:,} of {replies}, {share}.",
+        "{n:,} of {responses}, {share}.",
         n=n,
-        replies=counted(sum(map(sheet.n_replies, places)), "reply", "replies"),
+        responses=counted(sum(map(sheet.n_responses, places)), "response", "responses"),
         share=_shown(share, groups),
     )
     rows = meant_rows(evidence)
-    worst = max(rows, key=lambda row: row.rate(outcome).count / max(row.n_replies, 1))
+    worst = max(rows, key=lambda row: row.rate(outcome).count / max(row.n_responses, 1))
     rate = worst.rate(outcome)
     if rate.count and len(rows) > 1:
         said = paragraph(
@@ -175,7 +175,7 @@ def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> tuple[Estimate
         (share + (counts - share * of) / of.mean())[:, None],
         equal_weights(len(units)),
     )
-    spread = measure_spread(values, weights, sheet.keys.among(units), evidence.estimand)
+    spread = measure_spread(values, weights, sheet.keys.among(units), evidence.population)
     (estimate,) = estimates_of(
         spread, values, weights, confidence=evidence.board.confidence, n_parts=int(of.sum())
     )
@@ -204,7 +204,7 @@ def _complete(evidence: Evidence) -> _Said | str:
         return _unknown(say("Not known: accuracies alone do not say what is missing."))
     table = sheet.table
     places = list(meant_places(evidence, sheet))
-    came = sum(map(sheet.n_replies, places))
+    came = sum(map(sheet.n_responses, places))
     if table.item_names:
         samples = int(table.sample.max(initial=0)) + 1
         full = len(table.items) * samples * len(places)
@@ -221,7 +221,7 @@ def _complete(evidence: Evidence) -> _Said | str:
         whole=n_whole,
         models=counted(len(places), "respondent"),
         came=came,
-        all=counted(full, "reply", "replies"),
+        all=counted(full, "response", "responses"),
         share=shown_share(came / full if full else 0.0),
     )
     failed = sum(map(sheet.n_failed, places))
@@ -289,16 +289,16 @@ def _checked(evidence: Evidence) -> _Said | str:
             n=upkeep.n_readers,
             whole=upkeep.n_read,
             partly=upkeep.n_partly_read,
-            items=counted(evidence.board.n_items + evidence.board.n_retired, "item"),
+            items=counted(evidence.board.n_items + evidence.board.n_excluded, "item"),
         )
     else:
         said = say("Not known: no review of these items is on record.")
-    if upkeep is not None and upkeep.n_ruled:
+    if upkeep is not None and upkeep.n_overridden:
         looked = say_of(
-            upkeep.n_ruled,
+            upkeep.n_overridden,
             "People looked at {items}, when they ruled on a reply to it.",
             "People looked at {items}, when they ruled on a reply to one.",
-            items=counted(upkeep.n_ruled, "item"),
+            items=counted(upkeep.n_overridden, "item"),
         )
         said = paragraph(said, looked)
     return _Said(said, known=is_known)
@@ -307,10 +307,10 @@ def _checked(evidence: Evidence) -> _Said | str:
 def _faults(evidence: Evidence) -> _Said | str:
     """What was retired or corrected: so many errors at least; and where people checked a sample of
     statements, how often they were wrong."""
-    upkeep, n_retired = evidence.upkeep, evidence.board.n_retired
+    upkeep, n_excluded = evidence.upkeep, evidence.board.n_excluded
     if upkeep is None:
         return _unknown(say("Not known: the files do not say which items turned out wrong."))
-    n = evidence.board.n_items + n_retired
+    n = evidence.board.n_items + n_excluded
     if upkeep.checked or upkeep.n_purged:
         said = paragraph(*map(_rate_said, upkeep.checked))
         if upkeep.n_purged:
@@ -321,24 +321,24 @@ def _faults(evidence: Evidence) -> _Said | str:
                 statements=counted(upkeep.n_purged, "statement"),
             )
             said = paragraph(said, purged)
-        if n_retired or upkeep.n_corrected:
+        if n_excluded or upkeep.n_corrected:
             since = say(
-                "Of {items}, {retired} retired and {corrected} corrected.",
+                "Of {items}, {excluded} retired and {corrected} corrected.",
                 items=counted(n, "item"),
-                retired=n_retired,
+                excluded=n_excluded,
                 corrected=upkeep.n_corrected,
             )
             said = paragraph(said, since)
         return said
-    if not n_retired and not upkeep.n_corrected:
+    if not n_excluded and not upkeep.n_corrected:
         return _unknown(
             say("Not known: nobody checked a sample, and no item was retired or corrected.")
         )
     return say(
-        "Of {items}, {retired} retired and {corrected} corrected: so many were wrong at least. The "
+        "Of {items}, {excluded} retired and {corrected} corrected: so many were wrong at least. The "
         "rate is not known, since nobody checked a sample.",
         items=counted(n, "item"),
-        retired=n_retired,
+        excluded=n_excluded,
         corrected=upkeep.n_corrected,
     )
 
@@ -401,7 +401,7 @@ def _clusters(evidence: Evidence) -> _Said | str:
         )
     return say(
         "{items} rest on {sources}. Intervals here speak of these alone, not of others."
-        if evidence.estimand == "bank"
+        if evidence.population == "bank"
         else "{items} rest on {sources}; those that share one are taken to rise and fall together.",
         items=counted(len(table.items), "item"),
         sources=counted_sources(len(np.unique(table.cluster_key)), table.key_columns),
@@ -414,7 +414,7 @@ _GROUNDS: tuple[tuple[str, str, Callable[[Evidence], _Said | str]], ...] = (
     ("checked", noted("Items that people checked"), _checked),
     ("faults", noted("Errors found in the items"), _faults),
     ("judge", noted("A judge's agreement with people"), _judge),
-    ("rulings", noted("Scores that people corrected"), _rulings),
+    ("overrides", noted("Scores that people corrected"), _overrides),
     ("roles", noted("Models that had a hand in the items"), _roles),
     ("complete", noted("Completeness of results"), _complete),
     ("truncated", noted("Replies that were cut off"), partial(_ended, outcome="truncated")),
@@ -432,7 +432,7 @@ _GROUNDS: tuple[tuple[str, str, Callable[[Evidence], _Said | str]], ...] = (
 _UNJUDGED = noted("Replies on which no judge gave a label")
 
 
-def trust_lines(evidence: Evidence) -> tuple[TrustLine, ...]:
+def data_quality_lines(evidence: Evidence) -> tuple[DataQualityLine, ...]:
     """One line a ground, whether something is known of it or not; none without scores."""
     if not evidence.board.standings:
         return ()
@@ -442,5 +442,5 @@ def trust_lines(evidence: Evidence) -> tuple[TrustLine, ...]:
         about = say(_UNJUDGED if is_judged and name == "unparsed" else what)
         said = find(evidence)
         found = _Said(said) if isinstance(said, str) else said
-        lines.append(TrustLine(name=name, about=about, **found._asdict()))
+        lines.append(DataQualityLine(name=name, about=about, **found._asdict()))
     return tuple(lines)

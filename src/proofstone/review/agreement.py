@@ -30,7 +30,7 @@ from proofstone.records.reviews import (
     ReviewText,
     latest,
 )
-from proofstone.records.runs import Estimand, Estimate
+from proofstone.records.runs import Estimate, Population
 from proofstone.records.scores import Judged
 from proofstone.records.verdicts import PanelVerdict
 from proofstone.results.sections.agreement import judged_coefficients, judged_confusion
@@ -125,7 +125,7 @@ def review_agreement(session: Session, target: Target) -> Sequence[Agreed]:
 def agreed(state: ReviewState) -> tuple[Agreed, ...]:
     """How far reviewers agree by a review's state."""
     tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason", "answer")
-    rated = [(task, rate(state.carried, task)) for task in tasks]
+    rated = [(task, rate(state.bundled, task)) for task in tasks]
     return tuple(
         _agreed(state, task, ratings) for task, ratings in rated if len(shared_targets(ratings)[0])
     )
@@ -136,7 +136,7 @@ def _agreed(state: ReviewState, task: ReviewTask, ratings: Ratings) -> Agreed:
     shared, differ = shared_targets(ratings)
     of = {ratings.targets[place] for place in differ}
     said: dict[bytes, list[tuple[str, str, str]]] = {}
-    for one in latest(state.carried):
+    for one in latest(state.bundled):
         if one.task == task and one.target in of:
             why = "; ".join([*map(str, one.changes.values()), one.reason]).strip("; ")
             entry = (reviewer_name(store, one.who), one.verdict, why)
@@ -187,7 +187,7 @@ def edited_statements(session: Session, target: Target) -> tuple[EditedStatement
     statements that were edited since: what it changes, and whether readers find it true."""
     state = ReviewState.of(session.store, target)
     decided = {one.target: one for one in state.decided(state.policy)}
-    newest = latest(state.carried)
+    newest = latest(state.bundled)
     asked = [one for one in newest if one.task == "format" and one.verdict == "fix"]
     targets = state.store.knowledge.facts_by_id({one.target for one in asked}, readable=True)
     texts = state.texts(targets.values())
@@ -261,7 +261,7 @@ class _Compared:
         place = len(self.people)
         self.people.append(people)
         self.sources.append(source)
-        said = {_ALL: verdict.label} | {one.judge: one.label for one in verdict.ballots}
+        said = {_ALL: verdict.label} | {one.judge: one.label for one in verdict.judge_votes}
         for judge, label in said.items():
             column = self.labels.setdefault(judge, [""] * place)
             column.append(label)
@@ -338,7 +338,7 @@ def _take(
     said: _Said,
 ) -> None:
     question = compared.question
-    compared.n_judges = max(compared.n_judges, len(verdict.ballots))
+    compared.n_judges = max(compared.n_judges, len(verdict.judge_votes))
     if text not in texts:
         compared.against += bool(verdict.label) and verdict.label != question.labels[0]
         return
@@ -384,12 +384,12 @@ def _judge(compared: _Compared, name: str) -> CheckedJudge:
     """A judge against people, statements of one source taken together."""
     judged = _labels(compared, name)
     # With one source nothing says how sources vary: then of this bank alone.
-    estimand: Estimand = "knowledge" if len(set(compared.sources)) > 1 else "bank"
-    table = judged_confusion(judged, estimand, _CONFIDENCE)
+    population: Population = "knowledge" if len(set(compared.sources)) > 1 else "bank"
+    table = judged_confusion(judged, population, _CONFIDENCE)
     silent = int((judged.judge < 0).sum())
     measures: dict[str, Estimate] = {}
     if silent < len(judged.judge):
-        found = dict(judged_coefficients(judged, estimand, 0, _CONFIDENCE))
+        found = dict(judged_coefficients(judged, population, 0, _CONFIDENCE))
         measures = {AGREEMENT: table.accuracy} | {name: found[name] for name in COEFFICIENTS}
     return CheckedJudge(judge=name, counts=table.counts, silent=silent, measures=measures)
 

@@ -74,7 +74,7 @@ def _last_words(last: LastDecision) -> str:
 
 def _tell_standing(standing: Standing) -> None:
     from proofstone.page.section import shown_estimate
-    from proofstone.results.truth_check import RATE_NAMES
+    from proofstone.results.fact_check import RATE_NAMES
 
     read = "questions looked at" if standing.states else "statements read for their format"
     people = counted(standing.n_people, "person", "people")
@@ -195,7 +195,7 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
 @click.argument("target")
 @policy_options
 @click.option(
-    "--work-list",
+    "--flagged-items",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Write flagged items for 'correct apply': .csv, .jsonl, .xlsx.",
@@ -213,7 +213,7 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
 def decide_command(
     target: str,
     policy: PolicyAsked,
-    work_list: Path | None,
+    flagged_items: Path | None,
     output: Path | None,
     by: str,
     folder: Path | None,
@@ -242,7 +242,7 @@ def decide_command(
 
     is_file = Path(target).suffix.lower() in (".jsonl", ".ndjson", ".json")
     if is_file and Path(target).is_file():
-        _refuse_for_file(work_list, policy.sources)
+        _refuse_for_file(flagged_items, policy.sources)
         decided = decide_file(target, policy.over(ReviewPolicy()))
     else:
         with open_session(folder) as session:
@@ -250,15 +250,15 @@ def decide_command(
             decided = review_decisions(session, target, policy.over(usual))
             if decided.reviews:
                 keep_decision(session, target, decided, by=by)
-    _write(decided, work_list, output)
+    _write(decided, flagged_items, output)
     if as_json:
         found = {"outcomes": decided.outcomes, "decisions": decided.rows}
         print_json({"policy": decided.policy, **found})
         return
-    _tell_decided(target, decided, work_list, output)
+    _tell_decided(target, decided, flagged_items, output)
 
 
-def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
+def _refuse_for_file(flagged_items: Path | None, sources: Path | None) -> None:
     from proofstone.errors import BadUsage
 
     if sources is not None:
@@ -266,27 +266,27 @@ def _refuse_for_file(work_list: Path | None, sources: Path | None) -> None:
             "--sources: answers to questions are decided beside the bank that holds the model's",
             hint="review import FILE, then review decide BANK --sources LIST",
         )
-    if work_list is not None:
+    if flagged_items is not None:
         raise BadUsage(
             "a work list is made for a bank or form of a workspace",
-            hint="review import FILE, then review decide BANK --work-list work.csv",
+            hint="review import FILE, then review decide BANK --flagged-items work.csv",
         )
 
 
-def _write(decided: Decided, work_list: Path | None, output: Path | None) -> None:
+def _write(decided: Decided, flagged_items: Path | None, output: Path | None) -> None:
     from proofstone.files.write import write_rows
     from proofstone.review.state import ReviewedRow
-    from proofstone.session.written_files import write_work_file
+    from proofstone.session.written_files import write_flagged_items_file
 
-    if work_list is not None:
+    if flagged_items is not None:
         rows = [structs.asdict(row) for row in decided.work]
-        write_work_file(work_list, rows, columns=ReviewedRow.__struct_fields__)
+        write_flagged_items_file(flagged_items, rows, columns=ReviewedRow.__struct_fields__)
     if output is not None:
         write_rows(output, decided.rows)
 
 
 def _tell_decided(
-    target: str, decided: Decided, work_list: Path | None, output: Path | None
+    target: str, decided: Decided, flagged_items: Path | None, output: Path | None
 ) -> None:
     from proofstone.records.reviews import policy_words
 
@@ -296,10 +296,10 @@ def _tell_decided(
         say(f"policy: {policy_words(decided.policy)}")
     if output is not None:
         say(f"{output}   {len(decided.rows):,} decisions")
-    if work_list is not None:
-        say(f"{work_list}   {len(decided.work):,} to act on or left open")
-        if any(row.decision in ("retire", "edit") for row in decided.work):
-            say(f"Next: proofstone correct apply {pasted(str(work_list))}")
+    if flagged_items is not None:
+        say(f"{flagged_items}   {len(decided.work):,} to act on or left open")
+        if any(row.decision in ("exclude", "edit") for row in decided.work):
+            say(f"Next: proofstone correct apply {pasted(str(flagged_items))}")
     if decided.outcomes["open"]:
         say(
             f"open: proofstone review export {pasted(target)} --undecided --people NAME "
@@ -348,7 +348,7 @@ def export_command(
     own, so that nobody sees what others read too. The sheets open in Excel, LibreOffice and others;
     'review import' takes them back, also half done, sorted or filtered.
 
-    With --truth a sample is checked for its truth instead: first whether each statement is true,
+    With --fact-check a sample is checked for its truth instead: first whether each statement is true,
     not knowing what it is meant to be, then, on a second sheet, whether the reason fits that goes
     with a falsified one.
 
@@ -437,7 +437,7 @@ def import_command(
 
     for name, agreed in agreements.items():
         _tell_agreement(name, agreed, most=5)
-        say(f"Next: proofstone review decide {pasted(name)} --work-list work.csv")
+        say(f"Next: proofstone review decide {pasted(name)} --flagged-items work.csv")
 
 
 def _tell_imported(taken: ImportedReviews) -> None:

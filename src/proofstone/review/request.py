@@ -43,7 +43,7 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
         "discipline and source.", metavar="N", least=1,
     )] = None  # fmt: skip
     half_width: Annotated[float | None, Opt(
-        "As --truth, so many that an error rate of 5% is known to within this, as 0.02.",
+        "As --fact-check, so many that an error rate of 5% is known to within this, as 0.02.",
         metavar="SHARE", least=0.0, most=0.5, is_open=True,
     )] = None  # fmt: skip
     only: Annotated[Literal["true", "false", ""], Opt("Only those meant to be so.")] = ""

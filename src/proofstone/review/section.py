@@ -16,7 +16,7 @@ from proofstone.records.reviews import (
     policy_words,
 )
 from proofstone.records.tables import Audience
-from proofstone.results.truth_check import RATE_NAMES
+from proofstone.results.fact_check import RATE_NAMES
 from proofstone.review.agreement import AGREEMENT, COEFFICIENTS, agreed, check_judges
 from proofstone.review.state import ReviewState, standing
 from proofstone.store.lookup import Found

@@ -198,7 +198,7 @@ def _undecided(
         raise BadUsage(f"no review of {name} is open", hint=f"proofstone review status {name}")
     names = {person.actor: person.name for person in state.store.people.every()}
     read: dict[bytes, set[str]] = {}
-    for one in state.carried:
+    for one in state.bundled:
         if one.target in is_open and one.reviewer in names:
             read.setdefault(one.target, set()).add(names[one.reviewer])
     return _Read(
@@ -259,7 +259,7 @@ def _check(asked: SheetsAsked, to: Path) -> None:
     if asked.readers is not None and not 1 <= asked.readers <= len(asked.reviewers):
         raise BadUsage(
             f"{asked.readers} readers of a statement cannot be found among {len(asked.reviewers)}",
-            hint=f"--readers 1 to {len(asked.reviewers)}",
+            hint=f"--reviewers 1 to {len(asked.reviewers)}",
         )
 
 
@@ -337,8 +337,8 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
     if state.reviewing.answers is None:
         return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
     named = {
-        "--truth": asked.truth, "--half-width": asked.half_width, "--only": asked.only or None,
-        "--overlap": asked.overlap, "--readers": asked.readers,
+        "--fact-check": asked.truth, "--half-width": asked.half_width, "--only": asked.only or None,
+        "--overlap": asked.overlap, "--reviewers": asked.readers,
     }  # fmt: skip
     refused = [name for name, value in named.items() if value is not None]
     if refused:
@@ -358,7 +358,7 @@ def _questions_given(
     if chosen.answers is None:
         return None
     facts, method = chosen.facts, chosen.reviewing
-    states = checked_answers(chosen.answers, facts, chosen.carried, policy)
+    states = checked_answers(chosen.answers, facts, chosen.bundled, policy)
     waiting = {one.target: _WAITING[one.state] for one in states if one.is_waiting}
     tasks = waiting if asked.undecided else {}
     is_private = not isinstance(policy.answers, UnsetType) and not policy.answers.urls
@@ -426,7 +426,7 @@ def shown_rows(
 
 # Who reads what: drawn by seed, in even shares, some of it by several people.
 
-_TRUTH_SAMPLE = "truth sample"
+_FACT_CHECK_SAMPLE = "truth sample"
 
 
 _Z = 1.959963984540054  # the normal quantile of 95%
@@ -446,7 +446,7 @@ def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
     members: dict[str, list[int]] = {}
     for place, stratum in enumerate(strata):
         members.setdefault(stratum, []).append(place)
-    draws = Draws(seed, 0, _TRUTH_SAMPLE)
+    draws = Draws(seed, 0, _FACT_CHECK_SAMPLE)
     exact = {name: size * len(places) / len(strata) for name, places in members.items()}
     quotas = {name: math.floor(share) for name, share in exact.items()}
     order = draws.shuffled(sorted(members))
@@ -456,7 +456,7 @@ def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
     return sorted(
         place
         for number, name in enumerate(sorted(members))
-        for place in Draws(seed, number + 1, _TRUTH_SAMPLE).sample(members[name], quotas[name])
+        for place in Draws(seed, number + 1, _FACT_CHECK_SAMPLE).sample(members[name], quotas[name])
     )
 
 

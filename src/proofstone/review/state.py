@@ -39,7 +39,7 @@ from proofstone.records.reviews import (
     latest,
     policy_words,
 )
-from proofstone.results.truth_check import Checked, checked_rates, found_otherwise
+from proofstone.results.fact_check import Checked, checked_rates, found_otherwise
 from proofstone.review.sheet_answers import read_reviews
 from proofstone.review.workbook import TASKS
 from proofstone.session.session import Session, Target, acting, find_target
@@ -268,8 +268,8 @@ class ReviewState:
         return self._in_force(self.facts)
 
     def _in_force(self, facts: Sequence[Fact]) -> Sequence[Fact]:
-        retired = set(self.store.corrections.retired_facts(fact.id for fact in facts))
-        return [fact for fact in facts if fact.id not in retired]
+        excluded = set(self.store.corrections.excluded_facts(fact.id for fact in facts))
+        return [fact for fact in facts if fact.id not in excluded]
 
     def texts(self, facts: Iterable[Fact] | None = None) -> dict[bytes, ReviewText]:
         """What reviewers are shown of these facts, else of all, by id."""
@@ -297,7 +297,7 @@ class ReviewState:
         return self.store.reviews.of_facts(self.now)
 
     @cached_property
-    def carried(self) -> Sequence[Review]:
+    def bundled(self) -> Sequence[Review]:
         """The reviews, those of former versions taken as of the version that stands now where it
         reads the same: it was made anew because of something else (a falsified statement with its
         true one), and what was said of it is still to be done."""
@@ -316,7 +316,7 @@ class ReviewState:
 
     def decided(self, policy: ReviewPolicy) -> list[ReviewDecision]:
         """What ``policy`` makes of the reviews: one decision a fact that anybody read."""
-        return decided_of(self.reviewing, self.facts, self.carried, policy)
+        return decided_of(self.reviewing, self.facts, self.bundled, policy)
 
     @cached_property
     def policy(self) -> ReviewPolicy:
@@ -361,7 +361,7 @@ def are_private(store: Store, facts: Iterable[Fact]) -> bool:
     """Whether any of the facts was made from a document that no license permits to publish: what
     only its owners may know, and what nobody is to search the web for."""
     sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
-    return not all(permits_publication(source.licence) for source in sources.values())
+    return not all(permits_publication(source.license) for source in sources.values())
 
 
 def reviewer_name(store: Store, who: bytes | str) -> str:
@@ -445,18 +445,18 @@ def standing(state: ReviewState, policy: ReviewPolicy | None = None) -> Standing
     policy = policy or state.policy
     store, now, reviews = state.store, state.now, state.reviews
     decisions = state.decided(policy)
-    retired = set(store.corrections.retired_facts(fact.id for fact in state.facts))
+    excluded = set(store.corrections.excluded_facts(fact.id for fact in state.facts))
     outcomes: dict[ReviewOutcome, int] = {"keep": 0, "fix": 0, "drop": 0, "open": 0}
     done = 0
     for one in decisions:
         outcomes[one.outcome] += 1
         current = now[one.target]
-        done += one.outcome == "drop" and current in retired
+        done += one.outcome == "drop" and current in excluded
         done += one.outcome == "fix" and state.is_fixed(one, current)
     people = {one.reviewer for one in reviews if one.reviewer and one.task not in CHECK_TASKS}
     states: dict[AnswerState, int] = {}
     if state.answers is not None:
-        checked = checked_answers(state.answers, state.facts, state.carried, policy)
+        checked = checked_answers(state.answers, state.facts, state.bundled, policy)
         where = Counter(one.state for one in checked)
         states = {each: where[each] for each in ANSWER_STATES}
     return Standing(
@@ -503,10 +503,10 @@ def _versions(store: Store, found: Found) -> list[bytes]:
     return versions
 
 
-# What reviews come to by a policy: decisions, the work list that ``retire`` and ``edit --from``
+# What reviews come to by a policy: decisions, the work list that ``exclude`` and ``edit --from``
 # carry out, and whether a decision that was stored still stands.
 
-_DECISION = {"drop": "retire", "fix": "edit", "keep": "keep", "open": ""}
+_DECISION = {"drop": "exclude", "fix": "edit", "keep": "keep", "open": ""}
 
 
 class ReviewedRow(Struct, frozen=True, kw_only=True):
@@ -558,7 +558,7 @@ def review_decisions(
     texts = state.texts(here)
     gone = {one.target for one in decisions if one.outcome == "drop"}
     work = [
-        _work_row(one, texts[one.target])
+        _flagged_item(one, texts[one.target])
         for one in decisions
         if one.outcome != "keep"
         and one.target in texts
@@ -568,7 +568,7 @@ def review_decisions(
     meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
     work += [
         _wrong(one, texts[one.target])
-        for one in found_otherwise(state.carried, meant, "truth")
+        for one in found_otherwise(state.bundled, meant, "truth")
         if one.state == "otherwise" and one.target not in gone
     ]
     reviews = tuple(sorted({one.id for one in state.reviews}))
@@ -599,7 +599,7 @@ def _decided_rows(
     )
 
 
-def _work_row(one: ReviewDecision, shown: ReviewText) -> ReviewedRow:
+def _flagged_item(one: ReviewDecision, shown: ReviewText) -> ReviewedRow:
     return ReviewedRow(
         target=f"{one.kind}:{short(one.target)}",
         text=shown.text,
@@ -615,7 +615,7 @@ def _work_row(one: ReviewDecision, shown: ReviewText) -> ReviewedRow:
 def _wrong(one: Checked, shown: ReviewText) -> ReviewedRow:
     return ReviewedRow(
         target=f"fact:{short(one.target)}", text=shown.text, key=shown.claim, outcome="drop",
-        votes=_votes(one.votes), decision="retire",
+        votes=_votes(one.votes), decision="exclude",
         why="; ".join(("found otherwise than meant", *one.reasons)),
     )  # fmt: skip
 
@@ -674,7 +674,7 @@ def last_decision(session: Session, target: Target) -> LastDecision | None:
         return None
     known = set(made[-1].reviews)
     # Reviews of statements that were purged since are no more.
-    own = [one for one in state.carried if one.id in known]
+    own = [one for one in state.bundled if one.id in known]
     again: dict[str, int] = {str(name): 0 for name in made[-1].outcomes}
     for one in decided_of(state.reviewing, state.facts, own, made[-1].policy):
         again[one.outcome] += 1

@@ -17,7 +17,7 @@ from proofstone.models.config import scrubber_of
 from proofstone.records.calls import CacheUse, CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import OwnPrompt, shown_name
-from proofstone.records.runs import Run, Spent, replies_wanted, run_label
+from proofstone.records.runs import Run, Spent, responses_wanted, run_label
 from proofstone.run.evidence import Retriever
 from proofstone.run.forms import plain_form
 from proofstone.run.judges import (
@@ -37,13 +37,13 @@ from proofstone.run.prompts import first_prompt, with_prompt
 from proofstone.run.request import RunRequest, specs_of, specs_of_request
 from proofstone.run.run_facts import ControlReport, perform_control, shares_of
 from proofstone.run.scorings import Judging, score_run
-from proofstone.run.self_preference import Kin, kin_of_runs
-from proofstone.session.askers import check_replies_end, on_record, session_askers, with_askers
+from proofstone.run.self_preference import SelfEvaluation, self_evaluation_of_runs
+from proofstone.session.askers import check_responses_end, on_record, session_askers, with_askers
 from proofstone.session.egress import Loads, clear_probe, let_out
 from proofstone.session.models import family_of_model, snapshots
 from proofstone.session.progress import Background, RunProgress, Watch, start_spending, watched
 from proofstone.session.session import Session, Target, find_target
-from proofstone.store.runs import ServedShare
+from proofstone.store.runs import ReportedShare
 from proofstone.store.store import Store
 from proofstone.store.writer import Writer
 
@@ -73,7 +73,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
     in_all: Spent = Spent()
     judged: Spent = Spent()
     seconds: float = 0.0
-    served: tuple[ServedShare, ...] = ()
+    reported: tuple[ReportedShare, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -96,7 +96,7 @@ class RunResult(Struct, frozen=True, kw_only=True):
         """How many (item, sample) are to be scored: all, or those within the limit."""
         if self.is_part:
             return self.planned.total
-        return replies_wanted(self.planned.run, self.planned.item_set.n_items)
+        return responses_wanted(self.planned.run, self.planned.item_set.n_items)
 
 
 def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:
@@ -177,7 +177,7 @@ async def perform_campaign(
                 judged=judged.spent(),
                 in_all=store.spent.of_runs([key]),
                 seconds=(progress.ended or 0.0) - progress.started,
-                served=shares_of(store, key, run),
+                reported=shares_of(store, key, run),
             )
 
     try:
@@ -298,7 +298,7 @@ def _unfinished(store: Store) -> Iterator[Run]:
     limits = store.runs.limits([key for key, _run in runs])
     for key, run in runs:
         n_items = store.items.item_set(run.item_set).n_items
-        wanted = replies_wanted(run, min(n_items, limits.get(key, n_items)))
+        wanted = responses_wanted(run, min(n_items, limits.get(key, n_items)))
         if store.runs.count_done(key, run.last_step) < wanted:
             yield run
 
@@ -335,10 +335,12 @@ def _probed(
     return with_askers(session, [model], ask, spending=spending)
 
 
-def kin_of_specs(session: Session, specs: Sequence[RunSpec]) -> tuple[Kin, ...]:
+def self_evaluation_of_specs(
+    session: Session, specs: Sequence[RunSpec]
+) -> tuple[SelfEvaluation, ...]:
     """The contestants of these runs that had a part in the items they are asked, themselves or
     through their family. Asks nobody."""
-    return kin_of_runs(session.store, specs, partial(family_of_model, session))
+    return self_evaluation_of_runs(session.store, specs, partial(family_of_model, session))
 
 
 def run_specs(
@@ -469,7 +471,7 @@ def planned_specs(
         method = find_method(session.store.items.item_set(spec.item_set).method)
         model = askers[spec.model].model
         plans.append(plan_run(session.store, method, spec, model, retriever))
-    check_replies_end(
+    check_responses_end(
         [(askers[spec.model], plan.run.settings) for plan, spec in zip(plans, specs, strict=True)]
     )
     return plans
@@ -494,21 +496,28 @@ def _check_told_apart(store: Store, specs: Sequence[RunSpec]) -> None:
         if spec.prompt is not None:
             asked.setdefault((spec.item_set, spec.prompt.hash), []).append(spec)
     for (identity, _hash), alike in asked.items():
-        ways, prompt = list(dict.fromkeys(spec.way for spec in alike)), alike[0].prompt
-        if len(ways) > 1 and prompt is not None:
-            _check_set(store, identity, prompt, ways)
+        prompt_methods, prompt = (
+            list(dict.fromkeys(spec.prompt_method for spec in alike)),
+            alike[0].prompt,
+        )
+        if len(prompt_methods) > 1 and prompt is not None:
+            _check_set(store, identity, prompt, prompt_methods)
 
 
-def _check_set(store: Store, identity: bytes, prompt: OwnPrompt, ways: Sequence[str]) -> None:
+def _check_set(
+    store: Store, identity: bytes, prompt: OwnPrompt, prompt_methods: Sequence[str]
+) -> None:
     item_set = store.items.item_set(identity)
     method = find_method(item_set.method)
     first = next(iter(store.items.page(identity, -1, 1)))
     seen: dict[str, str] = {}
-    for name in ways:
-        way = with_prompt(
+    for name in prompt_methods:
+        prompt_method = with_prompt(
             method, method.prepare(name, 0, plain_form(item_set), None), prompt, item_set
         )
-        text = "\n".join(message.text for message in first_prompt(method, first.loaded, way))
+        text = "\n".join(
+            message.text for message in first_prompt(method, first.loaded, prompt_method)
+        )
         if text in seen:
             raise BadUsage(
                 f"{prompt.name} asks {seen[text]} and {name} alike",

@@ -16,9 +16,9 @@ from proofstone.records.items import context_of, left_out_of, own_prompt_of, sho
 from proofstone.records.options import Opt
 from proofstone.records.runs import run_label
 from proofstone.run.cli_reference import (
-    next_of_study,
+    next_of_analysis,
     print_verified,
-    show_study,
+    show_analysis,
     verify_at_once,
     waiting_line,
 )
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from proofstone.run.judges import JudgeSpec
     from proofstone.run.plan import RunSpec
     from proofstone.run.run_options import RunAsked
-    from proofstone.run.self_preference import Kin
+    from proofstone.run.self_preference import SelfEvaluation
     from proofstone.session.session import Session
 
 
@@ -86,7 +86,7 @@ def _perform_dry_run(
     specs: Sequence[RunSpec],
     asked: RunAsked,
     wanted: DryRunAsked,
-    kin: Sequence[Kin],
+    self_evaluation: Sequence[SelfEvaluation],
     *,
     judges: JudgeSpec | None = None,
     as_json: bool,
@@ -113,7 +113,7 @@ def _perform_dry_run(
     if judges is not None:
         judging = forecast_judging(session, specs, judges, max_connections=asked.max_connections)
     if as_json:
-        whole = {**msgspec.structs.asdict(found), "kin": kin}
+        whole = {**msgspec.structs.asdict(found), "self_evaluation": self_evaluation}
         whole |= {} if judging is None else {"judging": judging}
         print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
@@ -144,7 +144,7 @@ def _dry_run_code(found: DryRun) -> int:
 _RUNS_NAMED = 4
 
 
-_STUDIES_OF_SWEEPS = {"posed": "choices", "options": "options"}
+_ANALYSES_OF_SWEEPS = {"posed": "choices", "options": "options"}
 
 
 def _report_results(
@@ -153,14 +153,14 @@ def _report_results(
     *,
     as_json: bool,
     quiet: bool,
-    kin: Sequence[Kin] = (),
+    self_evaluation: Sequence[SelfEvaluation] = (),
     verified: Sequence[VerifiedRun] = (),
     preset: Preset | None = None,
 ) -> int:
     """Prints what came of runs, in JSON with the plan of each and the parts that its model had in
     the items, what was ``verified`` of them, and what to do next; returns the exit code."""
     if as_json:
-        print_json([_json_row(session, each, kin, verified) for each in results])
+        print_json([_json_row(session, each, self_evaluation, verified) for each in results])
     else:
         for result in results:
             click.echo(_result_line(result))
@@ -172,7 +172,7 @@ def _report_results(
     for result in results:
         _tell(result, quiet=quiet)
     if results and not as_json:
-        is_told = next_of_study(results, preset, is_verified=bool(verified), quiet=quiet)
+        is_told = next_of_analysis(results, preset, is_verified=bool(verified), quiet=quiet)
         if not is_told:
             say(f"Next: proofstone {_look(results)}", quiet=quiet)
     return _results_code(results)
@@ -201,10 +201,10 @@ def _tell_plans(session: Session, results: Sequence[RunResult], *, quiet: bool) 
 
 def _tell(result: RunResult, *, quiet: bool) -> None:
     """Who really answered a run, what of it waits, and how it goes on."""
-    from proofstone.run.run_facts import served_note
+    from proofstone.run.run_facts import reported_note
 
     run = f"run:{short(result.planned.run.id)}"
-    note = served_note(result.served)
+    note = reported_note(result.reported)
     if note:
         say(f"note: {run} was {note}", quiet=quiet)
     if result.waiting:
@@ -221,9 +221,9 @@ def _look(results: Sequence[RunResult]) -> str:
     since a leaderboard would add up what differs; else the leaderboard."""
     sets = {result.planned.item_set.id: result.planned.item_set for result in results}
     forms = " ".join(f"form:{short(identity)}" for identity in sets)
-    study = _STUDIES_OF_SWEEPS.get(_swept(list(sets.values())))
-    if study:
-        return f"report {forms} --study {study}"
+    analysis = _ANALYSES_OF_SWEEPS.get(_swept(list(sets.values())))
+    if analysis:
+        return f"report {forms} --analysis {analysis}"
     if len(results) <= _RUNS_NAMED:  # of more runs their forms, which fit in a line
         return "leaderboard " + " ".join(f"run:{short(r.planned.run.id)}" for r in results)
     return f"leaderboard {forms}"
@@ -277,7 +277,10 @@ def _spent(result: RunResult) -> str:
 
 
 def _json_row(
-    session: Session, result: RunResult, kin: Sequence[Kin], verified: Sequence[VerifiedRun]
+    session: Session,
+    result: RunResult,
+    self_evaluation: Sequence[SelfEvaluation],
+    verified: Sequence[VerifiedRun],
 ) -> dict[str, Any]:
     from proofstone.run.run_facts import plan_in_force, plan_row
 
@@ -287,7 +290,7 @@ def _json_row(
     return {
         "run": run.id,
         "model": run.respondent,
-        "ask": run.way,
+        "ask": run.prompt_method,
         "own_prompt": own_prompt_of(run.settings),
         "form": item_set.id,
         "scored": result.n_scored,
@@ -304,13 +307,18 @@ def _json_row(
         "spent": result.spent,
         "spent_in_all": result.in_all,
         "spent_judging": result.judged,
-        "served": [
-            {"model": share.model, "fingerprint": share.fingerprint, "replies": share.replies}
-            for share in result.served
+        "reported": [
+            {"model": share.model, "fingerprint": share.fingerprint, "responses": share.responses}
+            for share in result.reported
         ],
-        "plan": plan and {**plan_row(plan[0]), "made_after_first_reply": plan[1]},
-        "kin": next(
-            (k.parts for k in kin if (k.model, k.item_set) == (run.respondent, item_set.id)), ()
+        "plan": plan and {**plan_row(plan[0]), "made_after_first_response": plan[1]},
+        "self_evaluation": next(
+            (
+                k.parts
+                for k in self_evaluation
+                if (k.model, k.item_set) == (run.respondent, item_set.id)
+            ),
+            (),
         ),
         "verified": next((v for v in verified if v.run == f"run:{short(run.id)}"), None),
     }
@@ -360,7 +368,7 @@ def run_command(
 
     TARGETS are forms, or banks, whose forms are then meant; or files of questions (JSONL, CSV),
     which are imported first: question and answer, or question, options and answer; or lists of
-    entities, of which models tell what they know (--prompt-set, --range). A reply to an
+    entities, of which models tell what they know (--prompt-method, --range). A reply to an
     open question is settled by a rule where it is the answer and nothing else; all others wait for
     a --judge, here or in 'grade'. The same command again asks only what
     is missing: what is committed is never asked twice, and what was asked before is taken from the
@@ -381,7 +389,7 @@ def run_command(
     --dry-run says what a run would take, after asking a few questions of each model: requests,
     tokens, money and time as ranges, and whether a --budget would do. --show prints prompts.
     """
-    from proofstone.run.campaign import kin_of_specs, run_specs
+    from proofstone.run.campaign import run_specs, self_evaluation_of_specs
     from proofstone.run.judges import judges_asked
     from proofstone.run.request import (
         preset_of,
@@ -412,12 +420,19 @@ def run_command(
         if save is not None:
             save_request(session, request, save)
         asked, specs = request.asked, specs_of_request(session, request)
-        kin = kin_of_specs(session, specs)
-        tell_lines(run_lines(kin), quiet=quiet)
+        self_evaluation = self_evaluation_of_specs(session, specs)
+        tell_lines(run_lines(self_evaluation), quiet=quiet)
         tell_judges(session, judges, list(request.models), quiet=quiet)
         if is_dry:
             code = _perform_dry_run(
-                session, specs, asked, wanted, kin, judges=judges, as_json=as_json, quiet=quiet
+                session,
+                specs,
+                asked,
+                wanted,
+                self_evaluation,
+                judges=judges,
+                as_json=as_json,
+                quiet=quiet,
             )
             click.get_current_context().exit(code)
         spending = start_spending(session, asked.budget or None)
@@ -435,11 +450,11 @@ def run_command(
                 spending=spending, quiet=quiet,
             )  # fmt: skip
         code = _report_results(
-            session, results, as_json=as_json, quiet=quiet, kin=kin, verified=verified,
+            session, results, as_json=as_json, quiet=quiet, self_evaluation=self_evaluation, verified=verified,
             preset=preset,
         ) or code  # fmt: skip
         if verified and not as_json:
-            show_study(session, results, preset, quiet=quiet)
+            show_analysis(session, results, preset, quiet=quiet)
         _tell_plans(session, results, quiet=quiet)
     click.get_current_context().exit(code)
 

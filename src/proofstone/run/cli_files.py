@@ -21,7 +21,7 @@ from proofstone.session.terminal import TerminalEgress, pasted, print_json, prin
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 LETTERS, ANSWERS = "letters", "answers"
-_REPLIES = ("reply", "response", "prediction")
+_RESPONSES = ("response", "response", "prediction")
 
 
 class FileAsked(Struct, frozen=True, kw_only=True):
@@ -105,8 +105,8 @@ def kind_of_file(path: Path, encoding: str = "") -> str:
             return kind
     if "options" in columns and "response" in columns:
         return LETTERS
-    has_reply = any(name in columns for name in _REPLIES)
-    if "grade" in columns or ("question" in columns and "answer" in columns and has_reply):
+    has_response = any(name in columns for name in _RESPONSES)
+    if "grade" in columns or ("question" in columns and "answer" in columns and has_response):
         return ANSWERS
     raise BadUsage(
         f"{path} has no columns that can be graded: {', '.join(columns) or 'none'}",

@@ -150,8 +150,8 @@ def grade_command(
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         tell_lost(session, quiet=quiet)
         runs = runs_meant(session, targets)
-        contestants = list(dict.fromkeys(map(partial(respondent_of, session), runs)))
-        tell_judges(session, judges, contestants, quiet=quiet)
+        evaluated_models = list(dict.fromkeys(map(partial(respondent_of, session), runs)))
+        tell_judges(session, judges, evaluated_models, quiet=quiet)
         if reference is not None and not only_list:
             settings = options[f"settings of {verifying_of(session, runs)[0].name}"]
             verifying = ReferenceCommand(session, runs, reference, settings, as_json, quiet)
@@ -240,7 +240,7 @@ def _json_row(made: _Made) -> dict[str, Any]:
 
 
 def _print_scorings(scorings: Sequence[ScoringShown]) -> None:
-    rows: list[Sequence[Any]] = [("scoring", "made", "scorer", "judge", "replies", "")]
+    rows: list[Sequence[Any]] = [("scoring", "made", "scorer", "judge", "responses", "")]
     rows += [
         (
             f"scoring:{s.id}", s.made_at, s.scorer_version, s.judge, s.n_scored,

@@ -299,19 +299,19 @@ def _price_cells(row: PriceRow) -> tuple[str | float, ...]:
 def _state(check: Checked) -> str:
     if check.usable:
         return "ok"
-    return "RETIRED" if check.retired else "FAILED"
+    return "EXCLUDED" if check.excluded else "FAILED"
 
 
 def _check_row(check: Checked) -> tuple[str, ...]:
     if not check.usable:
         found = f"{check.kind}: {check.detail}".removesuffix(": ")
         return (_state(check), check.name, check.listed, "", found)
-    return ("ok", check.name, check.listed, f"{check.latency_s:.2f} s", check.served_model)
+    return ("ok", check.name, check.listed, f"{check.latency_s:.2f} s", check.reported_model)
 
 
 def _mark(listed: Listed) -> str:
-    """``  retired (2026-11-21)`` behind the name of a retired model."""
-    if listed.checked is None or listed.checked.state != "retired":
+    """``  excluded (2026-11-21)`` behind the name of a retired model."""
+    if listed.checked is None or listed.checked.state != "excluded":
         return ""
     day = datetime.fromtimestamp(listed.checked.checked_at, UTC).strftime("%Y-%m-%d")
     return f"  retired ({day})"

@@ -192,15 +192,15 @@ def verify_at_once(
         return (), reached.exit_code
 
 
-def show_study(
+def show_analysis(
     session: Session, results: Sequence[RunResult], preset: Preset | None, *, quiet: bool
 ) -> None:
     """Prints the preset's study of what was verified; nothing where it has none."""
     from proofstone.run.score import verifying_of
 
-    if preset is not None and preset.study:
+    if preset is not None and preset.analysis:
         verifying = verifying_of(session, _runs_of(results))[1]
-        verifying.show_study(session, preset.study, forms_of(results), quiet=quiet)
+        verifying.show_analysis(session, preset.analysis, forms_of(results), quiet=quiet)
 
 
 def _runs_of(results: Sequence[RunResult]) -> list[str]:
@@ -214,11 +214,11 @@ def forms_of(results: Sequence[RunResult]) -> list[str]:
     return [pasted(f"{each.name}-{short(each.id, 4)}") for each in sets.values()]
 
 
-def next_of_study(
+def next_of_analysis(
     results: Sequence[RunResult], preset: Preset | None, *, is_verified: bool, quiet: bool
 ) -> bool:
     """Says what follows runs of a preset with a study; whether there is anything."""
-    if preset is None or not preset.study or not results:
+    if preset is None or not preset.analysis or not results:
         return False
     forms = " ".join(forms_of(results))
     if not is_verified:
@@ -227,7 +227,7 @@ def next_of_study(
         judged = f"--judge PROVIDER/NAME --reference BANK{options}"
         say(f"Next: proofstone grade {forms} {judged}", quiet=quiet)
     figures = " --figures svg,png" if is_verified else ""
-    say(f"Next: proofstone report {forms} --study {preset.study}{figures}", quiet=quiet)
+    say(f"Next: proofstone report {forms} --analysis {preset.analysis}{figures}", quiet=quiet)
     return True
 
 

@@ -31,15 +31,17 @@ class MethodsOption(click.Option):
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """The option with what every method takes."""
-        from proofstone.method import carried_names, find_method
+        from proofstone.method import bundled_names, find_method
 
-        self.help = _HELP[self.name or ""]([find_method(name) for name in carried_names()])
+        self.help = _HELP[self.name or ""]([find_method(name) for name in bundled_names()])
         return super().get_help_record(ctx)
 
 
-def _help_of_ways(methods: Sequence[Method]) -> str:
-    ways = {name: says for method in methods for name, says in method.ways.items()}
-    told = "; ".join(f"{name} ({says})" for name, says in ways.items())
+def _help_of_prompt_methods(methods: Sequence[Method]) -> str:
+    prompt_methods = {
+        name: says for method in methods for name, says in method.prompt_methods.items()
+    }
+    told = "; ".join(f"{name} ({says})" for name, says in prompt_methods.items())
     return f"Ways of asking: {told}. Default: direct."
 
 
@@ -48,7 +50,7 @@ def _help_of_ranges(methods: Sequence[Method]) -> str:
     return (
         "Of entities: how many triples are asked for of one that is widely known; of one that "
         f"is not, about a tenth. There is {', '.join(names)}; several ask everything with "
-        "each. Default: the first. --ask WAY@LOW-HIGH says both."
+        "each. Default: the first. --prompt-method PROMPT_METHOD@LOW-HIGH says both."
     )
 
 
@@ -62,7 +64,7 @@ def _help_of_prompt(methods: Sequence[Method]) -> str:
 
 
 _HELP: Mapping[str, Callable[[Sequence[Method]], str]] = {
-    "ask": _help_of_ways,
+    "ask": _help_of_prompt_methods,
     "ranges": _help_of_ranges,
     "prompt": _help_of_prompt,
 }
@@ -114,13 +116,15 @@ def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
 
 
 def tell_judges(
-    session: Session, judges: JudgeSpec | None, contestants: Sequence[str], *, quiet: bool
+    session: Session, judges: JudgeSpec | None, evaluated_models: Sequence[str], *, quiet: bool
 ) -> None:
     """Warns of judges that are kin to those whose replies they judge."""
-    from proofstone.run.score import kin_of_judges
+    from proofstone.run.score import self_evaluation_of_judges
 
     if judges is not None:
-        tell_lines(judge_lines(kin_of_judges(session, judges, contestants)), quiet=quiet)
+        tell_lines(
+            judge_lines(self_evaluation_of_judges(session, judges, evaluated_models)), quiet=quiet
+        )
 
 
 class AskedFor(Struct, frozen=True, kw_only=True):
@@ -149,7 +153,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
     request = (RunRequest() if file is None else file.request).over(
         targets=[target for target in targets if not is_run_file(target)],
         models=said.get("models", ()),
-        ways=_ways(said.get("ask", ()), said.get("ranges", ())),
+        prompt_methods=_prompt_methods(said.get("ask", ()), said.get("ranges", ())),
         flags=_flags(said, efforts),
         **{
             name: said[name]
@@ -192,16 +196,20 @@ def _check_words(name: str, value: Any) -> None:
             raise click.BadParameter(f"{word!r}: expected {expected}", param_hint=f"--{name}")
 
 
-def _ways(ways: tuple[str, ...], ranges: tuple[str, ...]) -> tuple[str, ...]:
+def _prompt_methods(prompt_methods: tuple[str, ...], ranges: tuple[str, ...]) -> tuple[str, ...]:
     """Each way with each of the ranges, where any is named."""
     if not ranges:
-        return ways
-    from proofstone.run.request import DEFAULT_WAY
+        return prompt_methods
+    from proofstone.run.request import DEFAULT_PROMPT_METHOD
 
-    told = [way for way in ways if "@" in way]
+    told = [prompt_method for prompt_method in prompt_methods if "@" in prompt_method]
     if told:
         raise click.BadParameter(f"{told[0]} has a range already", param_hint="--range")
-    return tuple(f"{way}@{named}" for way in ways or (DEFAULT_WAY,) for named in ranges)
+    return tuple(
+        f"{prompt_method}@{named}"
+        for prompt_method in prompt_methods or (DEFAULT_PROMPT_METHOD,)
+        for named in ranges
+    )
 
 
 def _flags(said: Mapping[str, Any], efforts: tuple[str, ...]) -> Asking:

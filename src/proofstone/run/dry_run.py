@@ -11,15 +11,15 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.judging.question import ReplyForm, pose
+from proofstone.judging.question import ResponseForm, pose
 from proofstone.method import Method, find_method
 from proofstone.models.ask import Asker
 from proofstone.models.budget import Budget, Spending, cost_usd, total_tokens
 from proofstone.models.tokens import counted_tokens
 from proofstone.records.calls import CacheUse, Message
 from proofstone.records.items import shown_name
-from proofstone.records.runs import Reply, Run, Spent, Usage, asked_as
-from proofstone.records.verdicts import Ballot, JudgeQuestion, PanelVerdict
+from proofstone.records.runs import Response, Run, Spent, Usage, asked_as
+from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict
 from proofstone.run.campaign import check_own_prompts, planned_specs
 from proofstone.run.evidence import Retriever, asked_page
 from proofstone.run.forecast import (
@@ -49,7 +49,7 @@ from proofstone.run.pilot import (
 )
 from proofstone.run.plan import PlannedRun, RunSpec
 from proofstone.run.request import specs_of
-from proofstone.run.scorings import pages_to_score, score_replies, score_units
+from proofstone.run.scorings import pages_to_score, score_responses, score_units
 from proofstone.session.askers import on_record, session_askers, with_askers
 from proofstone.session.egress import let_out
 from proofstone.session.progress import Watch, start_spending, watched
@@ -215,7 +215,7 @@ async def _rendered(
     for planned, asker in runs:
         run = planned.run
         # Forms follow each other: what is left of n goes to the next one of the same run.
-        key = (run.respondent, run.way, str(run.settings))
+        key = (run.respondent, run.prompt_method, str(run.settings))
         left = n - shown.get(key, 0)
         for stored in _first_asked(store, planned, left):
             shown[key] = shown.get(key, 0) + 1
@@ -229,7 +229,7 @@ async def _rendered(
             known = found.get(place)
             if known is None:
                 found[place] = RenderedPrompt(
-                    way=asked_as(run),
+                    prompt_method=asked_as(run),
                     form=shown_name(planned.item_set),
                     item=stored.loaded.item.id,
                     step=step,
@@ -245,7 +245,7 @@ def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredIt
     """The first ``n`` questions of a run that are asked."""
     for after in range(-1, planned.n_items - 1, _PROMPTS):
         size = min(_PROMPTS, planned.n_items - 1 - after)
-        for stored in asked_page(store, planned.way, planned.item_set.id, after, size):
+        for stored in asked_page(store, planned.prompt_method, planned.item_set.id, after, size):
             if n <= 0:
                 return
             n -= 1
@@ -355,12 +355,12 @@ def _part(groups: Sequence[_Left], n: int, settings: str = "") -> Part:
     models = {group.run.respondent for group in groups}
     observed = [each for group in groups for each in group.telling]
     prompt = sum(each.prompt_tokens for each in observed)
-    reply = sum(each.reply_tokens for each in observed)
+    response = sum(each.response_tokens for each in observed)
     one = groups[0] if len(groups) == 1 else None
     longest = _longest(groups)
     return Part(
         model=models.pop() if len(models) == 1 else "",
-        way=asked_as(one.run) if one else "",
+        prompt_method=asked_as(one.run) if one else "",
         settings=settings,
         simulated=all(group.run.simulated for group in groups),
         unpriced=any(group.is_unpriced for group in groups),
@@ -372,8 +372,8 @@ def _part(groups: Sequence[_Left], n: int, settings: str = "") -> Part:
         failed=dict(sum((group.pilot.errors for group in groups), Counter[str]())),
         stopped=one.pilot.stopped if one else "",
         over_budget=any(group.pilot.over_budget for group in groups),
-        reasoning=sum(each.reasoning_tokens for each in observed) / reply if reply else 0.0,
-        prompt=prompt / (prompt + reply) if prompt + reply else 0.0,
+        reasoning=sum(each.reasoning_tokens for each in observed) / response if response else 0.0,
+        prompt=prompt / (prompt + response) if prompt + response else 0.0,
         amounts=_from_pilot(groups) if n else longest,
         longest=longest,
     )
@@ -441,13 +441,13 @@ def _longest(groups: Sequence[_Left]) -> Amounts:
     for group in asked:
         all_of_it = group.pilot.group.to_ask
         share = group.to_ask / all_of_it if all_of_it else 0.0
-        replies = [survey.reply_tokens for survey in group.surveys]
-        is_bounded &= None not in replies
+        responses = [survey.response_tokens for survey in group.surveys]
+        is_bounded &= None not in responses
         prompt = share * sum(survey.prompt_tokens for survey in group.surveys)
-        reply = 0.0 if None in replies else share * sum(each or 0 for each in replies)
-        tokens += Range(prompt, prompt + reply)
+        response = 0.0 if None in responses else share * sum(each or 0 for each in responses)
+        tokens += Range(prompt, prompt + response)
         cost += Range(
-            group.usd(Usage(round(prompt), 0)), group.usd(Usage(round(prompt), round(reply)))
+            group.usd(Usage(round(prompt), 0)), group.usd(Usage(round(prompt), round(response)))
         )
     requests = 0.0
     for group in asked:
@@ -492,11 +492,11 @@ class _Listening:
 
     async def __call__(self, question: JudgeQuestion) -> PanelVerdict:
         self.asked.append(question)
-        silent = Ballot(judge="nobody", state="failed", trouble="not asked")
-        return PanelVerdict(state="no_quorum", ballots=(silent,))
+        silent = JudgeVote(judge="nobody", state="failed", trouble="not asked")
+        return PanelVerdict(state="no_quorum", judge_votes=(silent,))
 
 
-async def forecast_of_replies(
+async def forecast_of_responses(
     store: Store,
     method: Method,
     key: int,
@@ -513,11 +513,11 @@ async def forecast_of_replies(
     scoring = None if again or newest is None else newest.key
     for page in pages_to_score(store, key, run, scoring):
         n += len(page)
-        await score_replies(store, method, page, listening)
+        await score_responses(store, method, page, listening)
     asked = len(listening.asked)
     return JudgingForecast(
         of=n,
-        replies=Range(asked, asked, asked),
+        responses=Range(asked, asked, asked),
         judges=tuple(_of_judge(asker, spec, listening.asked, asked, 0) for asker in askers),
     )
 
@@ -532,7 +532,7 @@ def forecast_of_questions(
     n = len(sample) + sum(1 for _question in held)
     return JudgingForecast(
         of=of,
-        replies=Range(n, n, n),
+        responses=Range(n, n, n),
         judges=tuple(_of_judge(asker, spec, sample, n, 0) for asker in askers),
     )
 
@@ -553,7 +553,7 @@ async def forecast_of_runs(
         found.append((sample, n, longest if isinstance(longest, int) else None))
     return JudgingForecast(
         of=sum(len(survey.left) for survey in surveys),
-        replies=Range(0, sum(n for _sample, n, _longest in found)),
+        responses=Range(0, sum(n for _sample, n, _longest in found)),
         judges=tuple(
             _together([_of_judge(asker, spec, *each) for each in found], asker.model.name)
             for asker in askers
@@ -563,11 +563,11 @@ async def forecast_of_runs(
 
 async def _sampled(store: Store, run: Run) -> list[JudgeQuestion]:
     """What judges would be asked of the first questions of a run, with a stand-in for a reply."""
-    method, reply = find_method(run.method), Reply(text=_STAND_IN, finish="stop")
+    method, response = find_method(run.method), Response(text=_STAND_IN, finish="stop")
     units = [
         unit
         for stored in store.items.page(run.item_set, -1, _COUNTED)
-        for unit in method.units(stored.loaded, {run.last_step: reply}, 0)
+        for unit in method.units(stored.loaded, {run.last_step: response}, 0)
     ]
     listening = _Listening()
     await score_units(method, units, listening)
@@ -579,21 +579,21 @@ def _of_judge(
     spec: JudgeSpec,
     sample: Sequence[JudgeQuestion],
     n: int,
-    reply_tokens: int | None,
+    response_tokens: int | None,
 ) -> JudgeForecast:
-    """One judge on ``n`` replies like those of ``sample``, each of which has up to ``reply_tokens``
+    """One judge on ``n`` replies like those of ``sample``, each of which has up to ``response_tokens``
     that are not counted in it (None: without bound); each request made once."""
-    form: ReplyForm = "json" if takes_schema(asker.model) else "line"
+    form: ResponseForm = "json" if takes_schema(asker.model) else "line"
     prompts = [counted_tokens(pose(question, form)) for question in sample[:_COUNTED]]
     times = spec.votes * spec.orders
     least = sum(prompts) / len(prompts) * n * times if prompts else 0.0
     unpriced = asker.price is None and not asker.model.simulated and n > 0
     tokens = cost = None
-    if reply_tokens is not None:
-        most_prompt = least + reply_tokens * n * times
-        most_reply = float(JUDGE_SETTINGS["max_tokens"] * n * times)
-        tokens = Range(least, most_prompt + most_reply)
-        ends = (Usage(round(least), 0), Usage(round(most_prompt), round(most_reply)))
+    if response_tokens is not None:
+        most_prompt = least + response_tokens * n * times
+        most_response = float(JUDGE_SETTINGS["max_tokens"] * n * times)
+        tokens = Range(least, most_prompt + most_response)
+        ends = (Usage(round(least), 0), Usage(round(most_prompt), round(most_response)))
         if not unpriced:
             cost = Range(*(cost_usd(asker.price, usage, _BILLED) or 0.0 for usage in ends))
     requests = Range(float(n * times), float(n * times))

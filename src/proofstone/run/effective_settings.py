@@ -48,7 +48,7 @@ _PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt"
 
 _OF_ALL = (
     "preset", "budget", "thinking", "reasoning_effort", "context", "context_tokens",
-    "context_chunks", "context_search", "context_source", "context_embedder", "judge", "cache",
+    "context_chunks", "context_search", "context_source", "context_embedding_model", "judge", "cache",
     "max_connections",
 )  # fmt: skip
 
@@ -86,9 +86,9 @@ def effective_run(
     if whole:
         yield Section(heading="run", settings=whole)
     for model in request.models:
-        for way in request.ways_of(model):
-            settings = tuple(_asked(model, way, request, file, defaults, config))
-            yield Section(heading=f"asking {model} {way}", settings=settings)
+        for prompt_method in request.prompt_methods_of(model):
+            settings = tuple(_asked(model, prompt_method, request, file, defaults, config))
+            yield Section(heading=f"asking {model} {prompt_method}", settings=settings)
 
 
 def other_tables(config: ModelConfig) -> Iterator[Section]:
@@ -139,7 +139,7 @@ def _whole(request: RunRequest, file: RunFile | None) -> Iterator[Effective]:
 
 def _asked(
     model: str,
-    way: str,
+    prompt_method: str,
     request: RunRequest,
     file: RunFile | None,
     defaults: Callable[[str], Mapping[str, Any]] | None,
@@ -148,16 +148,16 @@ def _asked(
     """Each setting of one model in one way, of the highest layer that says it."""
     unsupported, _field = sent_to(parse_model_name(model), config)
     plain = Asking(**_PLAIN)
-    own = {} if defaults is None else defaults(way)
+    own = {} if defaults is None else defaults(prompt_method)
     layers: list[tuple[Asking | None, KeyPath | str]] = [
         (plain, "default"),
         (Asking(settings=own), "method's default"),
         (request.for_all, ()),
-        (request.ways.get(way), ("ask", way)),
+        (request.prompt_methods.get(prompt_method), ("ask", prompt_method)),
         (request.models.get(model), ("models", model)),
         (request.flags, "flag"),
     ]
-    asking = request.asking(model, way).over(Asking(settings=own).over(plain))
+    asking = request.asking(model, prompt_method).over(Asking(settings=own).over(plain))
     said = {name: getattr(asking, name) for name in _COUNTS if getattr(asking, name) is not None}
     for name, value in (said | dict(asking.settings)).items():
         place = next(place for layer, place in reversed(layers) if layer and _says(layer, name))
@@ -170,7 +170,9 @@ def _asked(
         )
     tokens = room_of(parse_model_name(model), config)
     thinks = "on" in request.asked.thinking or asking.settings.get("thinking") == "on"
-    said_length = {"max_tokens", THINKING_TOKENS} & request.asking(model, way).settings.keys()
+    said_length = {"max_tokens", THINKING_TOKENS} & request.asking(
+        model, prompt_method
+    ).settings.keys()
     if tokens and thinks and not said_length:
         origin = "default" if tokens == USUAL_TOKENS else "the model's entry"
         yield Effective(name=THINKING_TOKENS, value=str(tokens), origin=origin)

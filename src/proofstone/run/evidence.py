@@ -26,26 +26,26 @@ from proofstone.records.ids import content_id, short
 from proofstone.records.items import (
     CONTEXT,
     CONTEXT_CHUNKS,
-    CONTEXT_EMBEDDER,
+    CONTEXT_EMBEDDING_MODEL,
     CONTEXT_INDEX,
     CONTEXT_SEARCH,
     CONTEXT_SOURCE,
     CONTEXT_TOKENS,
     LEFT_OUT,
-    SEARCH_WAYS,
+    SEARCH_METHODS,
     Evidence,
     ItemSet,
     LoadedItem,
     Oracle,
+    PromptMethod,
     Retrieved,
-    SearchWay,
+    SearchMethod,
     ShownChunk,
-    Way,
     left_out_of,
 )
 from proofstone.records.knowledge import Fact, Passage, origin_of
 from proofstone.records.models import LOCAL
-from proofstone.records.runs import Reply, Run
+from proofstone.records.runs import Response, Run
 from proofstone.run.run_options import CHUNKS, MOST_TOKENS
 from proofstone.search.sources import OF_THE_WEB, RetrievedChunk, SourceIndex
 from proofstone.store.items import StoredItem
@@ -62,14 +62,14 @@ _AT_ONCE = 256  # questions searched for together
 
 class RetrievalAsked(Struct, frozen=True, kw_only=True):
     """What each item is to be asked with: so many chunks of so many tokens together, found by a way
-    of searching in a ``source`` (see ``SearchSource``), with this model as ``embedder`` where it is
+    of searching in a ``source`` (see ``SearchSource``), with this model as ``embedding_model`` where it is
     not the carried one. ``index``: the state of the sources that is meant, where a run has one."""
 
     chunks: int = CHUNKS
     most_tokens: int
-    search: SearchWay = "bm25"
+    search: SearchMethod = "bm25"
     source: str = LOCAL
-    embedder: str = ""
+    embedding_model: str = ""
     index: str = ""
 
 
@@ -78,18 +78,20 @@ class Retriever:
     asked. ``open_index`` gives the index that can be searched in a way with an embedder. What the
     web was searched for is handed in (``know``): here nothing is sent."""
 
-    def __init__(self, store: Store, open_index: Callable[[SearchWay, str], SourceIndex]) -> None:
+    def __init__(
+        self, store: Store, open_index: Callable[[SearchMethod, str], SourceIndex]
+    ) -> None:
         self._store = store
         self._open = open_index
-        self._indexes: dict[tuple[SearchWay, str], SourceIndex] = {}
+        self._indexes: dict[tuple[SearchMethod, str], SourceIndex] = {}
         self._known: dict[bytes, Retrieved] = {}
         self._of_the_web: dict[tuple[bytes, RetrievalAsked], Retrieved] = {}
 
-    def index(self, search: SearchWay, embedder: str = "") -> SourceIndex:
+    def index(self, search: SearchMethod, embedding_model: str = "") -> SourceIndex:
         """The index for a way of searching, opened once."""
-        if (search, embedder) not in self._indexes:
-            self._indexes[search, embedder] = self._open(search, embedder)
-        return self._indexes[search, embedder]
+        if (search, embedding_model) not in self._indexes:
+            self._indexes[search, embedding_model] = self._open(search, embedding_model)
+        return self._indexes[search, embedding_model]
 
     def know(self, item_set: bytes, asked: RetrievalAsked, found: Retrieved) -> None:
         """Takes what the web was found to say for a set."""
@@ -105,7 +107,7 @@ class Retriever:
             )
         if asked.source != LOCAL:
             return self._of_the_web[item_set.id, structs.replace(asked, index="")]
-        index = self.index(asked.search, asked.embedder)
+        index = self.index(asked.search, asked.embedding_model)
         if not index.n_chunks:
             raise BadUsage(
                 "there is nothing to search: no source of this workspace has passages",
@@ -119,14 +121,18 @@ class Retriever:
                 most_tokens=asked.most_tokens,
                 search=asked.search,
                 index=short(index.key, 16),
-                embedder=asked.embedder,
+                embedding_model=asked.embedding_model,
             )
         return self._known[key]
 
 
 def with_retrieval(
-    way: Way, method: Method, item_set: ItemSet, asked: RetrievalAsked, retriever: Retriever | None
-) -> Way:
+    prompt_method: PromptMethod,
+    method: Method,
+    item_set: ItemSet,
+    asked: RetrievalAsked,
+    retriever: Retriever | None,
+) -> PromptMethod:
     """The way, each item asked with what is found for it; its prompts' hash is another one then,
     and another again once a source has changed. Raises BadUsage as ``Retriever.find``, and where a
     run was begun on other sources."""
@@ -141,13 +147,13 @@ def with_retrieval(
             hint="begin it again with 'run': what is asked alike comes from the cache",
         )
     what = [retrieved_prompt(), found.chunks, found.most_tokens, found.search, found.index]
-    key = content_id("retrieved", [way.prompt_hash, *what])
-    return structs.replace(way, retrieved=found, prompt_hash=key)
+    key = content_id("retrieved", [prompt_method.prompt_hash, *what])
+    return structs.replace(prompt_method, retrieved=found, prompt_hash=key)
 
 
-def retrieved_settings(way: Way) -> dict[str, Any]:
+def retrieved_settings(prompt_method: PromptMethod) -> dict[str, Any]:
     """What a run's settings hold of it; nothing where nothing was searched for."""
-    found = way.retrieved
+    found = prompt_method.retrieved
     if found is None:
         return {}
     return {
@@ -157,13 +163,13 @@ def retrieved_settings(way: Way) -> dict[str, Any]:
         CONTEXT_SEARCH: found.search,
         CONTEXT_INDEX: found.index,
         **({} if found.source == LOCAL else {CONTEXT_SOURCE: found.source}),
-        **({CONTEXT_EMBEDDER: found.embedder} if found.embedder else {}),
+        **({CONTEXT_EMBEDDING_MODEL: found.embedding_model} if found.embedding_model else {}),
     }
 
 
-def retrieved_notes(way: Way) -> tuple[str, ...]:
+def retrieved_notes(prompt_method: PromptMethod) -> tuple[str, ...]:
     """What to say before a run: that some questions are asked with nothing."""
-    found = way.retrieved
+    found = prompt_method.retrieved
     if found is None:
         return ()
     empty = sum(not chunks for chunks in found.by_item.values())
@@ -189,9 +195,9 @@ def retrieved_notes(way: Way) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def retrieved_origins(store: Store, way: Way) -> list[Origin]:
+def retrieved_origins(store: Store, prompt_method: PromptMethod) -> list[Origin]:
     """The sources of what is shown, with how many of their passages; pages of the web are one."""
-    found = way.retrieved
+    found = prompt_method.retrieved
     if found is None:
         return []
     if found.source != LOCAL:
@@ -200,11 +206,13 @@ def retrieved_origins(store: Store, way: Way) -> list[Origin]:
     return store.origins.of_passages({c.passage for each in found.by_item.values() for c in each})
 
 
-def with_chunks(store: Store, way: Way, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
+def with_chunks(
+    store: Store, prompt_method: PromptMethod, page: Iterable[StoredItem]
+) -> Iterator[StoredItem]:
     """Items with what was found for them: of each passage the part that is shown, which stands in
     place of its text. What was purged since is not shown, and items whose search failed are left
     out."""
-    found = way.retrieved
+    found = prompt_method.retrieved
     failed = {} if found is None else found.failed
     page = [stored for stored in page if stored.loaded.item.id not in failed]
     by_item = {} if found is None else found.by_item
@@ -224,12 +232,12 @@ def _cut(passage: Passage, chunk: ShownChunk) -> Passage:
     return structs.replace(passage, start=start, end=end, text=passage.text[start:end])
 
 
-def read_search(text: str) -> SearchWay:
+def read_search(text: str) -> SearchMethod:
     """A way of searching by its name. Raises BadUsage."""
-    for way in SEARCH_WAYS:
-        if text == way:
-            return way
-    raise BadUsage(f"sources are searched by {', '.join(SEARCH_WAYS)}, not by {text!r}")
+    for prompt_method in SEARCH_METHODS:
+        if text == prompt_method:
+            return prompt_method
+    raise BadUsage(f"sources are searched by {', '.join(SEARCH_METHODS)}, not by {text!r}")
 
 
 def _found(
@@ -258,7 +266,9 @@ def within(found: Iterable[RetrievedChunk], most_tokens: int) -> Iterator[ShownC
         yield ShownChunk(chunk.passage.id, chunk.start, chunk.end)
 
 
-def with_evidence(store: Store, way: Way, item_set: ItemSet, most_tokens: int) -> Way:
+def with_evidence(
+    store: Store, prompt_method: PromptMethod, item_set: ItemSet, most_tokens: int
+) -> PromptMethod:
     """The way, each item asked with its passages; its prompts' hash is another one then.
 
     Raises BadUsage where no item of the set can be asked so.
@@ -272,22 +282,22 @@ def with_evidence(store: Store, way: Way, item_set: ItemSet, most_tokens: int) -
             hint="a form from a bank that was built of passages can (proofstone ingest, then build "
             "statements); raise --context-tokens where passages are too long",
         )
-    key = content_id("evidence", [way.prompt_hash, evidence_prompt(), most_tokens])
-    return structs.replace(way, evidence=evidence, prompt_hash=key)
+    key = content_id("evidence", [prompt_method.prompt_hash, evidence_prompt(), most_tokens])
+    return structs.replace(prompt_method, evidence=evidence, prompt_hash=key)
 
 
-def evidence_settings(way: Way) -> dict[str, Any]:
+def evidence_settings(prompt_method: PromptMethod) -> dict[str, Any]:
     """What a run's settings hold of it; nothing where no evidence is shown."""
-    evidence = way.evidence
+    evidence = prompt_method.evidence
     if evidence is None:
         return {}
     left_out = {LEFT_OUT: len(evidence.left_out)} if evidence.left_out else {}
     return {CONTEXT: "evidence", CONTEXT_TOKENS: evidence.most_tokens, **left_out}
 
 
-def left_out_notes(way: Way, item_set: ItemSet) -> tuple[str, ...]:
+def left_out_notes(prompt_method: PromptMethod, item_set: ItemSet) -> tuple[str, ...]:
     """What to say before a run that does not ask all items."""
-    evidence = way.evidence
+    evidence = prompt_method.evidence
     if evidence is None or not evidence.left_out:
         return ()
     n = len(evidence.left_out)
@@ -336,42 +346,46 @@ def passages_behind(store: Store, item_set: bytes) -> set[bytes]:
     return named | set(_passages_of(others.values(), store).values())
 
 
-def asked_page(store: Store, way: Way, item_set: bytes, after: int, limit: int) -> list[StoredItem]:
+def asked_page(
+    store: Store, prompt_method: PromptMethod, item_set: bytes, after: int, limit: int
+) -> list[StoredItem]:
     """The items at the ``limit`` places behind ``after``, without those that are not asked; with
     their passages, where they are asked with them."""
     page = store.items.page(item_set, after, limit)
-    if way.retrieved is not None:
-        return list(with_chunks(store, way, page))
-    if way.evidence is None:
+    if prompt_method.retrieved is not None:
+        return list(with_chunks(store, prompt_method, page))
+    if prompt_method.evidence is None:
         return page
-    left_out = way.evidence.left_out
+    left_out = prompt_method.evidence.left_out
     page = [stored for stored in page if stored.position not in left_out]
     return list(_with_passages(store, page))
 
 
 def spread_items(
-    store: Store, way: Way, item_set: ItemSet, n_items: int, n: int
+    store: Store, prompt_method: PromptMethod, item_set: ItemSet, n_items: int, n: int
 ) -> Iterator[LoadedItem]:
     """Up to ``n`` of the first ``n_items`` items that are asked, evenly spread."""
     places = range(n_items)
-    if way.evidence is not None:
-        asked = [place for place in places if place not in way.evidence.left_out]
+    if prompt_method.evidence is not None:
+        asked = [place for place in places if place not in prompt_method.evidence.left_out]
     else:
         asked = list(places)
     n = min(n, len(asked))
     for at in range(n):
         place = asked[at * len(asked) // n]
-        for stored in asked_page(store, way, item_set.id, place - 1, 1):
+        for stored in asked_page(store, prompt_method, item_set.id, place - 1, 1):
             yield stored.loaded
 
 
-async def ask_item(method: Method, item: LoadedItem, way: Way, call: Call) -> None:
+async def ask_item(
+    method: Method, item: LoadedItem, prompt_method: PromptMethod, call: Call
+) -> None:
     """Has the method ask an item; passages, where there are any, are put into its prompts."""
-    if way.retrieved is not None:
-        await method.ask(item, way, _informed(call, item, with_retrieved))
+    if prompt_method.retrieved is not None:
+        await method.ask(item, prompt_method, _informed(call, item, with_retrieved))
     else:
         informed = _informed(call, item, with_passages) if item.passages else call
-        await method.ask(item, way, informed)
+        await method.ask(item, prompt_method, informed)
 
 
 def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) -> Call:
@@ -383,7 +397,7 @@ def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) 
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         scored = messages[-1:] if messages[-1].role == "assistant" else ()
         asks = messages[: len(messages) - len(scored)]
         shown = [*told(asks, item.passages, item.item.language), *scored]

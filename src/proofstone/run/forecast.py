@@ -53,7 +53,7 @@ class Amounts(Struct, frozen=True, kw_only=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """One model in one way, one model in all its ways (``way`` empty), or all (``model`` too).
+    """One model in one way, one model in all its ways (``prompt_method`` empty), or all (``model`` too).
 
     Of ``questions`` left when the dry run began (each sample counts) the cache answers ``cached``,
     the pilot answered ``asked`` anew, and ``to_ask`` remain, which take ``amounts``. ``sampled``
@@ -64,7 +64,7 @@ class Part(Struct, frozen=True, kw_only=True):
     """
 
     model: str = ""
-    way: str = ""
+    prompt_method: str = ""
     settings: str = ""
     simulated: bool = False
     unpriced: bool = False
@@ -176,11 +176,11 @@ class JudgeForecast(Struct, frozen=True, kw_only=True):
 
 
 class JudgingForecast(Struct, frozen=True, kw_only=True):
-    """What judging takes. Of ``of`` replies so many are for judges (``replies``): exactly those,
+    """What judging takes. Of ``of`` replies so many are for judges (``responses``): exactly those,
     where the replies are there, else from none, as a rule may settle all, to all of them."""
 
     of: int
-    replies: Range
+    responses: Range
     judges: tuple[JudgeForecast, ...]
 
     @property
@@ -202,7 +202,7 @@ class RenderedPrompt(Struct, frozen=True, kw_only=True):
     """The first request of one item in one way, image parts by their digest; later ones of a way in
     steps depend on replies."""
 
-    way: str
+    prompt_method: str
     form: str
     item: bytes
     step: str
@@ -267,13 +267,13 @@ def prompt_lines(prompts: Sequence[RenderedPrompt]) -> Iterator[str]:
     for prompt in prompts:
         names = ", ".join(dict.fromkeys(to.model for to in prompt.to))
         item = f"item:{short(prompt.item)}"
-        yield f"=== {prompt.way}   {prompt.form}   {item}   to {printable(names)}"
+        yield f"=== {prompt.prompt_method}   {prompt.form}   {item}   to {printable(names)}"
         for to in prompt.to:
             settings = msgspec.json.encode(to.settings).decode()
             line = f"--- settings of {printable(to.model)}: {settings}"
             line += f"; not sent: {', '.join(to.dropped)}" if to.dropped else ""
-            if (prompt.way, line) not in told:
-                told.add((prompt.way, line))
+            if (prompt.prompt_method, line) not in told:
+                told.add((prompt.prompt_method, line))
                 yield line
         for message in prompt.messages:
             yield f"--- {message.role}"
@@ -296,11 +296,11 @@ def _table(found: DryRun) -> list[str]:
     return aligned(rows, left=(0, 1))
 
 
-def _row(part: Part, model: str, way: str) -> list[str]:
+def _row(part: Part, model: str, prompt_method: str) -> list[str]:
     amounts = part.amounts
     return [
         model,
-        way,
+        prompt_method,
         f"{part.cached + part.asked:,}",
         f"{part.to_ask:,}",
         _shown_range(amounts.requests, _amount),
@@ -398,7 +398,7 @@ def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) ->
 
 
 def _who(part: Part) -> tuple[str, str]:
-    return printable(part.model), printable(f"{part.way} {part.settings}".strip())
+    return printable(part.model), printable(f"{part.prompt_method} {part.settings}".strip())
 
 
 def _amount(amount: float) -> str:
@@ -434,22 +434,22 @@ def message_text(message: Message) -> str:
     return "\n".join("\t".join(printable(cell) for cell in line.split("\t")) for line in lines)
 
 
-_SEVERAL = {"reply": "replies", "triple": "triples"}
+_SEVERAL = {"response": "responses", "triple": "triples"}
 
 
-def judging_lines(found: JudgingForecast, what: str = "reply") -> Iterator[str]:
+def judging_lines(found: JudgingForecast, what: str = "response") -> Iterator[str]:
     """How many replies (or triples) are for judges, a row a judge, and where the ranges come
     from."""
-    replies = found.replies
+    responses = found.responses
     of = f"{found.of:,} {what if found.of == 1 else _SEVERAL[what]}"
-    if not replies.high:
+    if not responses.high:
         yield f"judging  no judge is needed for {of}"
         return
-    if replies.likely is not None:
-        n = shown_range(replies, "amount")
+    if responses.likely is not None:
+        n = shown_range(responses, "amount")
         yield f"judging  {n} of {of} are for judges; rules settle the rest"
     else:
-        yield f"judging  up to {replies.high:,.0f} of {of} are for judges; rules settle some"
+        yield f"judging  up to {responses.high:,.0f} of {of} are for judges; rules settle some"
     rows = [["", "requests", "tokens", "USD"]]
     rows += [
         [

@@ -26,7 +26,7 @@ from proofstone.records.ids import canonical_json, content_id, short
 from proofstone.records.items import (
     CONTEXT,
     CONTEXT_CHUNKS,
-    CONTEXT_EMBEDDER,
+    CONTEXT_EMBEDDING_MODEL,
     CONTEXT_SEARCH,
     CONTEXT_SETTINGS,
     CONTEXT_SOURCE,
@@ -34,7 +34,7 @@ from proofstone.records.items import (
     PROMPT,
     PROMPT_NAME,
     ItemSet,
-    Way,
+    PromptMethod,
     composed_set_id,
     shown_name,
 )
@@ -58,10 +58,10 @@ class _Fewer:
         return self.kept
 
 
-def retired_facts(store: Store, bank: BankReader) -> dict[str, list[str]]:
+def excluded_facts(store: Store, bank: BankReader) -> dict[str, list[str]]:
     """What a recipe says of the bank's facts that are retired now; empty where none are."""
-    retired = store.corrections.retired_facts(fact.id for fact in bank.facts())
-    return {WITHOUT: sorted(identity.hex() for identity in retired)} if retired else {}
+    excluded = store.corrections.excluded_facts(fact.id for fact in bank.facts())
+    return {WITHOUT: sorted(identity.hex() for identity in excluded)} if excluded else {}
 
 
 def fewer_facts(bank: BankReader, recipe: Mapping[str, Any]) -> BankReader:
@@ -83,18 +83,20 @@ def plain_form(form: ItemSet) -> ItemSet:
     return structs.replace(form, recipe=recipe)
 
 
-def without_former_versions(store: Store, way: Way, form: ItemSet) -> Way:
+def without_former_versions(
+    store: Store, prompt_method: PromptMethod, form: ItemSet
+) -> PromptMethod:
     """The way of asking a corrected form, whose worked examples come from the bank before: none may
     rest on a former version of a fact that the form's items rest on. The others stay as they are,
     so that what does not show the corrected fact is not asked anew."""
-    if form.corrects is None or not way.shots:
-        return way
-    shown = {fact.id for example in way.shots for fact in example.facts}
+    if form.corrects is None or not prompt_method.shots:
+        return prompt_method
+    shown = {fact.id for example in prompt_method.shots for fact in example.facts}
     former = frozenset(store.corrections.former_facts(form.id)) & shown
     if not former:
-        return way
-    key = content_id("without-former-versions", [way.prompt_hash, sorted(former)])
-    return structs.replace(way, unfit=former, prompt_hash=key)
+        return prompt_method
+    key = content_id("without-former-versions", [prompt_method.prompt_hash, sorted(former)])
+    return structs.replace(prompt_method, unfit=former, prompt_hash=key)
 
 
 def build_forms(
@@ -114,7 +116,7 @@ def build_forms(
     """
     plain = method.recipe(params)
     whole = store.knowledge.bank(bank)
-    recipe = {**plain, **retired_facts(store, whole)}
+    recipe = {**plain, **excluded_facts(store, whole)}
     reader = fewer_facts(whole, recipe)
     forms = []
     for seed in seeds:
@@ -287,22 +289,26 @@ _PLAIN = {"temperature": "temperature", "max_tokens": "max-tokens",
 
 _CONTEXT = {CONTEXT: "context", CONTEXT_TOKENS: "context-tokens", CONTEXT_CHUNKS: "context-chunks",
             CONTEXT_SEARCH: "context-search", CONTEXT_SOURCE: "context-source",
-            CONTEXT_EMBEDDER: "embedder"}  # fmt: skip
+            CONTEXT_EMBEDDING_MODEL: "embedding_model"}  # fmt: skip
 
 
 def _options(store: Store, run: Run) -> str:
     """How a run was asked, as options of ``run``."""
     settings = run.settings
-    asked = "" if run.way == "direct" else f" --ask {shlex.quote(run.way)}"
+    asked = (
+        ""
+        if run.prompt_method == "direct"
+        else f" --prompt-method {shlex.quote(run.prompt_method)}"
+    )
     for name, usual in (("shots", 0), ("samples", 1)):
         value = settings.get(name, usual)
         asked += f" --{name} {value}" if value != usual else ""
     if name := settings.get(PROMPT_NAME, ""):
         file = store.own_prompts.file(bytes.fromhex(settings[PROMPT]))
-        asked += f" --prompt {shlex.quote(name if file is None else _from_here(file))}"
+        asked += f" --prompt-template {shlex.quote(name if file is None else _from_here(file))}"
     for name, option in _CONTEXT.items():
         asked += f" --{option} {shlex.quote(str(settings[name]))}" if name in settings else ""
-    usual_ones = find_method(run.method).settings(run.way)
+    usual_ones = find_method(run.method).settings(run.prompt_method)
     ours = {"shots", "samples", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
     for name in sorted({*settings, *usual_ones} - ours):
         value = settings.get(name)

@@ -31,10 +31,10 @@ from proofstone.models.config import ModelConfig
 from proofstone.models.registry import leaves_to
 from proofstone.records.calls import CallRecord, Clock, Judge, Message, Model, ModelRequest
 from proofstone.records.ids import canonical_json, digest, short
-from proofstone.records.runs import Estimate, Reply
+from proofstone.records.runs import Estimate, Response
 from proofstone.records.verdicts import (
-    Ballot,
     JudgeQuestion,
+    JudgeVote,
     Majority,
     PanelRules,
     PanelVerdict,
@@ -54,12 +54,12 @@ from proofstone.store.store import Store
 
 def verdict_lines(verdict: PanelVerdict) -> Iterator[str]:
     """A head and, where there is one, a reason a judge; of several also what they came to."""
-    for ballot in verdict.ballots:
-        yield f"--- judge {ballot.judge}: {_label(ballot)}"
-        said = ballot.reason or _unread(ballot)
+    for judge_vote in verdict.judge_votes:
+        yield f"--- judge {judge_vote.judge}: {_label(judge_vote)}"
+        said = judge_vote.reason or _unread(judge_vote)
         if said:
             yield said
-    if len(verdict.ballots) > 1 or verdict.by_rule:
+    if len(verdict.judge_votes) > 1 or verdict.by_rule:
         came_to = verdict.label or {"tied": "tied", "no_quorum": "too few votes"}[verdict.state]
         yield f"--- together: {came_to}" + (", by the rule for ties" if verdict.by_rule else "")
     if isinstance(verdict.rests_on, Passage):
@@ -68,7 +68,7 @@ def verdict_lines(verdict: PanelVerdict) -> Iterator[str]:
         yield verdict.rests_on.text
 
 
-def judges_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
+def judges_of_response(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
     """What judges said of a reply in each whole scoring of its run, newest first, by the keys of
     run and item; nothing where no judge was asked."""
     for scoring in reversed(store.scores.of_run(run)):
@@ -80,19 +80,19 @@ def judges_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[
                 yield "\n".join([head, *verdict_lines(score.verdict)])
 
 
-def _label(ballot: Ballot) -> str:
+def _label(judge_vote: JudgeVote) -> str:
     """A vote; or why there is none, and after how many replies."""
-    if ballot.state == "voted":
-        return ballot.label
+    if judge_vote.state == "voted":
+        return judge_vote.label
     said = {"unparsed": "no label", "split": "different labels", "failed": "not heard"}
-    times = f" in {len(ballot.heard)} replies" if len(ballot.heard) > 1 else ""
-    why = f" ({ballot.trouble.replace('_', ' ')})" if ballot.trouble else ""
-    return f"{said[ballot.state]}{times}{why}"
+    times = f" in {len(judge_vote.heard)} replies" if len(judge_vote.heard) > 1 else ""
+    why = f" ({judge_vote.trouble.replace('_', ' ')})" if judge_vote.trouble else ""
+    return f"{said[judge_vote.state]}{times}{why}"
 
 
-def _unread(ballot: Ballot) -> str:
+def _unread(judge_vote: JudgeVote) -> str:
     """What a judge without a label last said."""
-    return next((each.reason for each in reversed(ballot.heard) if each.reason), "")
+    return next((each.reason for each in reversed(judge_vote.heard) if each.reason), "")
 
 
 # Models as judges: each asked through its asker, every call kept, with the purpose "judge"; and
@@ -131,7 +131,7 @@ class AskedJudge:
         schema: Mapping[str, Any] | None,
         reask: int,
         vote: int,
-    ) -> Reply:
+    ) -> Response:
         """The reply; CallFailed where none came, the call kept all the same."""
         prompt = canonical_json(messages)
         request = ModelRequest(
@@ -146,9 +146,9 @@ class AskedJudge:
         asked = await self._asker.ask(request, self._keep)
         if asked.key is None:
             await self._keep(asked.record)
-        if asked.reply is None:
+        if asked.response is None:
             raise CallFailed(asked.record.error, asked.record.detail)
-        return asked.reply
+        return asked.response
 
 
 class JudgeSpec(Struct, frozen=True, kw_only=True):
@@ -208,9 +208,10 @@ class Bench:
                 return await panel.decide(question)
             except NotAsked as stopped:
                 silent = [
-                    Ballot(judge=name, state="failed", trouble=stopped.kind) for name in panel.names
+                    JudgeVote(judge=name, state="failed", trouble=stopped.kind)
+                    for name in panel.names
                 ]
-                return PanelVerdict(state="no_quorum", ballots=tuple(silent), rules=panel.rules)
+                return PanelVerdict(state="no_quorum", judge_votes=tuple(silent), rules=panel.rules)
 
         return judge
 

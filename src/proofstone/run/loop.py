@@ -20,14 +20,14 @@ from typing import Any
 from proofstone.errors import CallFailed
 from proofstone.method import Method
 from proofstone.models.ask import Asked, Asker
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.records.calls import CallRecord, Clock, Message
 from proofstone.records.items import Oracle
-from proofstone.records.runs import Reply
+from proofstone.records.runs import Response
 from proofstone.run.evidence import ask_item, asked_page
 from proofstone.run.plan import PlannedRun
 from proofstone.run.prompts import format_of, in_format, request_of, sent_to_model
-from proofstone.run.scorings import Finished, open_scoring, score_replies
+from proofstone.run.scorings import Finished, open_scoring, score_responses
 from proofstone.session.askers import lease_held
 from proofstone.session.progress import RunProgress
 from proofstone.store.items import StoredItem
@@ -100,7 +100,9 @@ class _RunLoop:
         self._finished: list[Finished] = []
         self._after = -1
         self._left = self.planned.n_items
-        self._answer_format = format_of(self.planned.way.own_prompt, self.planned.run.settings)
+        self._answer_format = format_of(
+            self.planned.prompt_method.own_prompt, self.planned.run.settings
+        )
 
     async def work(self) -> None:
         """Runs as many workers as the endpoint may take requests at once."""
@@ -136,10 +138,10 @@ class _RunLoop:
             self.progress.in_flight += 1
             call = _ItemCall(self, job)
             try:
-                await ask_item(self.method, job.stored.loaded, self.planned.way, call)
+                await ask_item(self.method, job.stored.loaded, self.planned.prompt_method, call)
                 await call.finish()
-                replies = in_format(call.replies, self._answer_format)
-                self._finished.append(Finished(job.stored, replies, job.sample))
+                responses = in_format(call.responses, self._answer_format)
+                self._finished.append(Finished(job.stored, responses, job.sample))
             except CallFailed:
                 pass  # recorded and counted where it was known to have failed; others were not sent
             finally:
@@ -151,7 +153,7 @@ class _RunLoop:
         """Scores what is finished and was not scored yet, ``most`` at the most."""
         finished, self._finished = self._finished[:most], self._finished[most:] if most else []
         try:
-            rows = await score_replies(self.store, self.method, finished)
+            rows = await score_responses(self.store, self.method, finished)
         except Exception:  # noqa: BLE001 - a scorer's fault must not end a run that costs money:
             return  # score_run meets it again, and raises it, when all replies are kept
         self.writer.write_scores(self.scoring, rows)
@@ -180,7 +182,9 @@ class _RunLoop:
         if self._is_fresh:
             return [
                 _Job(stored, sample, partial=False)
-                for stored in asked_page(store, planned.way, planned.item_set.id, after, size)
+                for stored in asked_page(
+                    store, planned.prompt_method, planned.item_set.id, after, size
+                )
                 for sample in range(planned.samples)
             ]
         steps = store.runs.steps_among(planned.key, planned.item_set.id, after, size)
@@ -189,7 +193,7 @@ class _RunLoop:
             return []
         return [
             _Job(stored, sample, (stored.key, sample) in steps)
-            for stored in asked_page(store, planned.way, planned.item_set.id, after, size)
+            for stored in asked_page(store, planned.prompt_method, planned.item_set.id, after, size)
             for sample in range(planned.samples)
             if last not in steps.get((stored.key, sample), ())
         ]
@@ -197,14 +201,14 @@ class _RunLoop:
 
 class _ItemCall:
     """The ``Call`` that a method's ``ask`` is handed for one (item, sample); it keeps the
-    ``replies`` by step."""
+    ``responses`` by step."""
 
-    __slots__ = ("_job", "_loop", "replies")
+    __slots__ = ("_job", "_loop", "responses")
 
     def __init__(self, loop: _RunLoop, job: _Job) -> None:
         self._loop = loop
         self._job = job
-        self.replies: dict[str, Reply] = {}
+        self.responses: dict[str, Response] = {}
 
     async def __call__(
         self,
@@ -213,10 +217,10 @@ class _ItemCall:
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         loop, job = self._loop, self._job
         if job.partial and (kept := self._kept(step)) is not None:
-            self.replies[step] = kept
+            self.responses[step] = kept
             return kept
         request = request_of(
             loop.planned.run, loop.settings, job.stored.loaded, job.sample, step, messages,
@@ -228,27 +232,27 @@ class _ItemCall:
             await self._record(attempt, place)
 
         asked = await loop.asker.ask(request, record)
-        reply = self.replies[step] = await self._finish(place, asked)
-        return reply
+        response = self.responses[step] = await self._finish(place, asked)
+        return response
 
     async def finish(self) -> None:
         """Finishes an item of which nothing is left to ask before the last step: the reply of the
         step that was asked last stands for it, and is not asked or billed again."""
         loop, job = self._loop, self._job
         last = loop.planned.run.last_step
-        if last in self.replies or not self.replies:
+        if last in self.responses or not self.responses:
             return
-        step = next(reversed(self.replies))
+        step = next(reversed(self.responses))
         await loop.writer.flush()  # the reply's call has a key once it is on disk
         key = loop.store.runs.call_key(loop.planned.key, job.stored.key, job.sample, step)
         place = Place(loop.planned.key, job.stored.key, job.sample, last)
         await loop.writer.write(key, place, self._count_done)
-        self.replies[last] = self.replies[step]
+        self.responses[last] = self.responses[step]
 
-    def _kept(self, step: str) -> Reply | None:
+    def _kept(self, step: str) -> Response | None:
         loop, job = self._loop, self._job
         kept = loop.store.runs.steps_done(loop.planned.key, job.stored.key, job.sample).get(step)
-        return None if kept is None else read_reply(kept.wire, kept.raw)
+        return None if kept is None else read_response(kept.wire, kept.raw)
 
     async def _record(self, call: CallRecord, place: Place) -> None:
         """Keeps an attempt that is not the last one: billed, but of no use. It has its place, so
@@ -256,7 +260,7 @@ class _ItemCall:
         self._loop.progress.count(call)
         await self._loop.writer.write(call, None if call.state == "submitted" else place)
 
-    async def _finish(self, place: Place, asked: Asked) -> Reply:
+    async def _finish(self, place: Place, asked: Asked) -> Response:
         loop = self._loop
         progress, call = loop.progress, asked.record
         if asked.key is None:
@@ -264,13 +268,13 @@ class _ItemCall:
         else:
             progress.cached += 1
         is_last = place.step == loop.planned.run.last_step
-        reply = asked.reply
-        committed = self._count_done if is_last and reply is not None else None
+        response = asked.response
+        committed = self._count_done if is_last and response is not None else None
         await loop.writer.write(call if asked.key is None else asked.key, place, committed)
-        if reply is None:
+        if response is None:
             progress.failed += 1
             raise CallFailed(call.error, call.detail)
-        return reply
+        return response
 
     def _count_done(self) -> None:
         self._loop.progress.done += 1

@@ -30,7 +30,7 @@ from proofstone.search.bm25 import TERMS_VERSION
 from proofstone.search.chunks import CHUNKS_VERSION
 from proofstone.search.retrieval import (
     index_for,
-    open_embedder,
+    open_embedding_model,
     question_loads,
     web_finder,
     web_loads,
@@ -60,8 +60,12 @@ def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgo
         left = planned.total - store.runs.count_done(key, run.last_step, first)
     if left <= 0:
         return Outgoing()
-    items = list(spread_items(store, planned.way, planned.item_set, planned.n_items, _RENDERED))
-    prompts = [prompt for item in items for prompt in known_prompts(method, item, planned.way)]
+    items = list(
+        spread_items(store, planned.prompt_method, planned.item_set, planned.n_items, _RENDERED)
+    )
+    prompts = [
+        prompt for item in items for prompt in known_prompts(method, item, planned.prompt_method)
+    ]
     characters = sum(len(each.content) for prompt in prompts for each in prompt)
     length = characters / max(1, len(prompts))
     left = round(left * len(prompts) / max(1, len(items)))
@@ -88,12 +92,12 @@ def _outgoing(
 ) -> Outgoing:
     """So many requests on questions of these origins, with what goes along with them."""
     passages: list[Origin] = []  # a fact may name another source than its passage does
-    if planned.way.retrieved is not None:
-        passages = retrieved_origins(store, planned.way)
-    elif planned.way.evidence is not None:
+    if planned.prompt_method.retrieved is not None:
+        passages = retrieved_origins(store, planned.prompt_method)
+    elif planned.prompt_method.evidence is not None:
         passages = store.origins.of_passages(passages_behind(store, planned.item_set.id))
     # Worked examples are sent too, and may rest on other sources than the questions.
-    facts = {fact.id for shot in planned.way.shots for fact in shot.facts}
+    facts = {fact.id for shot in planned.prompt_method.shots for fact in shot.facts}
     shots = store.origins.of_facts(sorted(facts), planned.item_set.name) if facts else []
     # What goes along with questions makes them no more.
     beside = [structs.replace(origin, n_items=0) for origin in (*shots, *passages)]
@@ -108,7 +112,7 @@ def _outgoing(
 
 def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
     """The origins of the questions that a run asks."""
-    item_set, evidence = planned.item_set.id, planned.way.evidence
+    item_set, evidence = planned.item_set.id, planned.prompt_method.evidence
     if evidence is None or not evidence.left_out:
         return tuple(store.origins.of_set(item_set, planned.n_items))
     asked = [place for place in range(planned.n_items) if place not in evidence.left_out]
@@ -206,13 +210,14 @@ def clear_searches(
     """
     for spec in specs:
         asked = spec.retrieval
-        if asked is not None and asked.embedder:
-            embedder = open_embedder(session, asked.embedder)
+        if asked is not None and asked.embedding_model:
+            embedding_model = open_embedding_model(session, asked.embedding_model)
             let_out(
-                session, question_loads(session.store, embedder, session.config, [spec.item_set])
+                session,
+                question_loads(session.store, embedding_model, session.config, [spec.item_set]),
             )
             if asked.source == "local":
-                retriever.index(asked.search, asked.embedder)
+                retriever.index(asked.search, asked.embedding_model)
     tasks = list(_web_tasks(session, specs, spending))
     for task in tasks:
         queries = [task.query(item) for item in _items(session, task)]
@@ -262,8 +267,14 @@ def _web_tasks(
         most[key] = max(most.get(key, 0), wanted)
     for (identity, asked), n_items in most.items():
         item_set = session.store.items.item_set(identity)
-        way, embedder = asked.search, asked.embedder
-        finder = web_finder(session, asked.source, way=way, embedder=embedder, spending=spending)
+        prompt_method, embedding_model = asked.search, asked.embedding_model
+        finder = web_finder(
+            session,
+            asked.source,
+            prompt_method=prompt_method,
+            embedding_model=embedding_model,
+            spending=spending,
+        )
         method = find_method(item_set.method)
         if method.query is None:
             raise BadUsage(
@@ -300,7 +311,7 @@ def _hand_in(
 ) -> None:
     asked = task.asked
     fit = partial(within, most_tokens=asked.most_tokens)
-    versions = [task.finder.key, asked.embedder, CHUNKS_VERSION, TERMS_VERSION]
+    versions = [task.finder.key, asked.embedding_model, CHUNKS_VERSION, TERMS_VERSION]
     retrieved = Retrieved(
         by_item={
             item.item.id: tuple(fit(each.chunks))
@@ -312,7 +323,7 @@ def _hand_in(
         search=asked.search,
         index=short(content_id("retrieved-from-the-web", versions), 16),
         source=asked.source,
-        embedder=asked.embedder,
+        embedding_model=asked.embedding_model,
         failed={item.item.id: each.failed for item, each in found if each and each.failed},
         n_unsearched=sum(each is None for _item, each in found),
     )

@@ -24,7 +24,7 @@ from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import Draws, canonical_json
 from proofstone.records.items import Oracle
 from proofstone.records.models import Price
-from proofstone.records.runs import Reply, Run, Usage, asked_as
+from proofstone.records.runs import Response, Run, Usage, asked_as
 from proofstone.run.evidence import ask_item, asked_page
 from proofstone.run.plan import PlannedRun
 from proofstone.run.prompts import request_of, sent_to_model
@@ -49,7 +49,7 @@ class Survey(Struct, frozen=True, kw_only=True):
 
     ``left`` are the (item, sample) without a reply; of the ``cached`` ones among them the cache has
     all replies. Of the first ``requests`` of all others: ``characters``, ``prompt_tokens`` (about),
-    ``reply_tokens`` (at most; None where nothing limits them), and ``most``, the bounds of the
+    ``response_tokens`` (at most; None where nothing limits them), and ``most``, the bounds of the
     dearest one. ``is_one_request`` says that no question takes more than these.
     """
 
@@ -59,7 +59,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     requests: int = 0
     characters: int = 0
     prompt_tokens: int = 0
-    reply_tokens: int | None = 0
+    response_tokens: int | None = 0
     most: Usage = Usage(0, 0)
     is_one_request: bool = True
 
@@ -93,7 +93,7 @@ class Group(Struct, frozen=True, kw_only=True):
         if not self.to_ask or self.run.simulated:
             return []
         cells = [(place, cell) for place, each in enumerate(self.surveys) for cell in each.left]
-        draws = Draws(0, 0, f"pilot|{self.run.respondent}|{self.run.way}")
+        draws = Draws(0, 0, f"pilot|{self.run.respondent}|{self.run.prompt_method}")
         return draws.sample(cells, min(n, len(cells)))
 
 
@@ -102,7 +102,7 @@ def group_surveys(surveys: Sequence[Survey]) -> list[Group]:
     groups: dict[bytes, list[Survey]] = {}
     for survey in surveys:
         run = survey.planned.run
-        key = canonical_json([run.respondent, run.way, run.settings, run.replicate])
+        key = canonical_json([run.respondent, run.prompt_method, run.settings, run.replicate])
         groups.setdefault(key, []).append(survey)
     return [Group(surveys=tuple(group)) for group in groups.values()]
 
@@ -136,13 +136,13 @@ async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
 
 def _with_request(survey: Survey, request: ModelRequest, asker: Asker) -> Survey:
     """The survey with one more first request counted."""
-    most, so_far = asker.most_tokens(request), survey.reply_tokens
+    most, so_far = asker.most_tokens(request), survey.response_tokens
     return structs.replace(
         survey,
         requests=survey.requests + 1,
         characters=survey.characters + sum(len(message.text) for message in request.messages),
         prompt_tokens=survey.prompt_tokens + counted_tokens(request.messages),
-        reply_tokens=(
+        response_tokens=(
             None if most.completion is None or so_far is None else so_far + most.completion
         ),
         most=Usage(
@@ -167,7 +167,7 @@ def _pages(store: Store, planned: PlannedRun) -> Iterator[list[tuple[StoredItem,
     last, samples = planned.run.last_step, range(planned.samples)
     for after in range(-1, planned.n_items - 1, _PAGE):
         size = min(_PAGE, planned.n_items - 1 - after)
-        items = asked_page(store, planned.way, planned.item_set.id, after, size)
+        items = asked_page(store, planned.prompt_method, planned.item_set.id, after, size)
         done: dict[tuple[int, int], set[str]] = {}
         if key is not None:
             done = store.runs.steps_among(key, planned.item_set.id, after, size)
@@ -208,21 +208,21 @@ async def _missing(
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         request = request_of(
             planned.run, settings, stored.loaded, sample, step, messages,
             oracle=oracle, schema=schema,
         )  # fmt: skip
         found = None if find is None else await find(request)
-        if found is None or found.reply is None:
+        if found is None or found.response is None:
             missing.append((step, request))
-            if planned.way.likelihood:
-                return Reply(text="")
+            if planned.prompt_method.likelihood:
+                return Response(text="")
             raise CallFailed("not_asked", "only what would be asked is wanted")
-        return found.reply
+        return found.response
 
     try:
-        await ask_item(method, stored.loaded, planned.way, look)
+        await ask_item(method, stored.loaded, planned.prompt_method, look)
     except CallFailed:
         return missing
     return missing
@@ -240,7 +240,7 @@ class Observed:
     requests: int = 0
     again: int = 0
     prompt_tokens: int = 0
-    reply_tokens: int = 0
+    response_tokens: int = 0
     reasoning_tokens: int = 0
     estimated_tokens: int = 0
     broken: int = 0
@@ -252,7 +252,7 @@ class Observed:
     @property
     def tokens(self) -> int:
         """All tokens, those estimated too."""
-        return self.prompt_tokens + self.reply_tokens + self.estimated_tokens
+        return self.prompt_tokens + self.response_tokens + self.estimated_tokens
 
     @property
     def says_something(self) -> bool:
@@ -267,7 +267,7 @@ class Observed:
         self.seconds += call.latency_s
         if call.estimated_tokens is None:
             self.prompt_tokens += usage.prompt or 0
-            self.reply_tokens += usage.completion or 0
+            self.response_tokens += usage.completion or 0
             self.reasoning_tokens += usage.reasoning or 0
         else:
             self.estimated_tokens += call.estimated_tokens
@@ -379,11 +379,15 @@ class _Asking:
                 self.pilot.progress.in_flight -= 1
 
     async def _ask(self, planned: PlannedRun, position: int, sample: int) -> None:
-        (stored,) = asked_page(self.store, planned.way, planned.item_set.id, position - 1, 1)
+        (stored,) = asked_page(
+            self.store, planned.prompt_method, planned.item_set.id, position - 1, 1
+        )
         call = _PilotCall(self, planned, stored, sample)
         began = self.clock.monotonic()
         try:
-            await ask_item(find_method(planned.run.method), stored.loaded, planned.way, call)
+            await ask_item(
+                find_method(planned.run.method), stored.loaded, planned.prompt_method, call
+            )
         except CallFailed:
             if not call.observed.error:
                 return  # not sent: the model or the command was stopped
@@ -407,7 +411,7 @@ class _PilotCall:
     def __post_init__(self) -> None:
         self.observed = Observed()
         item_set = self.asking.store.items.set_key(self.planned.item_set.id)
-        self._place = PilotPlace(self.stored.key, item_set, self.planned.way.n_shots)
+        self._place = PilotPlace(self.stored.key, item_set, self.planned.prompt_method.n_shots)
         self._settings = sent_to_model(self.planned.run.settings)
 
     async def __call__(
@@ -417,7 +421,7 @@ class _PilotCall:
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         asking, observed = self.asking, self.observed
         request = request_of(
             self.planned.run, self._settings, self.stored.loaded, self.sample, step, messages,
@@ -431,10 +435,10 @@ class _PilotCall:
             asking.pilot.progress.cached += 1
             for call in asking.store.calls.attempts(asked.record.request_hash):
                 observed.add(call, asking.asker.price)
-        if asked.reply is None:
+        if asked.response is None:
             observed.error = asked.record.error
             raise CallFailed(asked.record.error, asked.record.detail)
-        return asked.reply
+        return asked.response
 
     async def _keep_useless(self, call: CallRecord) -> None:
         await self._keep(call)

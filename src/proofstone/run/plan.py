@@ -15,7 +15,7 @@ from proofstone.records.calls import Clock, Model
 from proofstone.records.ids import content_id
 from proofstone.records.items import (
     CONTEXT_CHUNKS,
-    CONTEXT_EMBEDDER,
+    CONTEXT_EMBEDDING_MODEL,
     CONTEXT_INDEX,
     CONTEXT_SEARCH,
     CONTEXT_SETTINGS,
@@ -26,8 +26,8 @@ from proofstone.records.items import (
     ContextName,
     ItemSet,
     OwnPrompt,
-    SearchWay,
-    Way,
+    PromptMethod,
+    SearchMethod,
     context_of,
 )
 from proofstone.records.models import LOCAL
@@ -69,13 +69,13 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
     With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
     ``context_tokens`` of them; with "retrieved" with the ``context_chunks`` that ``context_search``
-    finds for it in ``context_source``, by meaning with ``context_embedder``. ``context_index``
+    finds for it in ``context_source``, by meaning with ``context_embedding_model``. ``context_index``
     names the state of the sources that a run was begun on.
     """
 
     item_set: bytes
     model: str
-    way: str
+    prompt_method: str
     shots: int = 0
     settings: dict[str, Any] = {}
     samples: int = 1
@@ -85,9 +85,9 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     context: ContextName = "none"
     context_tokens: int = MOST_TOKENS
     context_chunks: int = CHUNKS
-    context_search: SearchWay = "bm25"
+    context_search: SearchMethod = "bm25"
     context_source: str = LOCAL
-    context_embedder: str = ""
+    context_embedding_model: str = ""
     context_index: str = ""
 
     @property
@@ -100,7 +100,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
             most_tokens=self.context_tokens,
             search=self.context_search,
             source=self.context_source,
-            embedder=self.context_embedder,
+            embedding_model=self.context_embedding_model,
             index=self.context_index,
         )
 
@@ -112,7 +112,7 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
 
     run: Run
     item_set: ItemSet
-    way: Way
+    prompt_method: PromptMethod
     samples: int
     n_items: int
     key: int = 0
@@ -126,12 +126,16 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
     @property
     def n_not_searched(self) -> int:
         """How many (item, sample) are not asked since the search for them failed."""
-        return 0 if self.way.retrieved is None else len(self.way.retrieved.failed) * self.samples
+        return (
+            0
+            if self.prompt_method.retrieved is None
+            else len(self.prompt_method.retrieved.failed) * self.samples
+        )
 
     @property
     def n_asked(self) -> int:
         """How many of its items are asked."""
-        evidence = self.way.evidence
+        evidence = self.prompt_method.evidence
         left_out = () if evidence is None else evidence.left_out
         return self.n_items - sum(place < self.n_items for place in left_out)
 
@@ -144,12 +148,18 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
     said = {name: value for name, value in run.settings.items() if name != "endpoint"}
     ours = {"shots", "samples", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
     settings = {name: value for name, value in said.items() if name not in ours}
-    left_out = {name: None for name in method.settings(run.way) if name not in settings}
-    searched = (CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE, CONTEXT_EMBEDDER)
+    left_out = {name: None for name in method.settings(run.prompt_method) if name not in settings}
+    searched = (
+        CONTEXT_CHUNKS,
+        CONTEXT_SEARCH,
+        CONTEXT_INDEX,
+        CONTEXT_SOURCE,
+        CONTEXT_EMBEDDING_MODEL,
+    )
     return RunSpec(
         item_set=run.item_set,
         model=run.respondent,
-        way=run.way,
+        prompt_method=run.prompt_method,
         shots=said.get("shots", 0),
         settings={**settings, **left_out},
         samples=said.get("samples", 1),
@@ -164,8 +174,8 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
 def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
     """The plan with its run's key in the store, where it is put if it was not there, with the
     template that it is asked by."""
-    if planned.way.own_prompt is not None:
-        store.own_prompts.keep(planned.way.own_prompt)
+    if planned.prompt_method.own_prompt is not None:
+        store.own_prompts.keep(planned.prompt_method.own_prompt)
     key = store.runs.add(planned.run, clock.now(), __version__)
     store.runs.ask_first(key, planned.n_items)
     return msgspec.structs.replace(planned, key=key)
@@ -185,28 +195,30 @@ def plan_run(
     if spec.limit is not None and spec.limit < 1:
         raise BadUsage(f"--limit takes 1 or more, not {spec.limit}")
     if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
-        raise BadUsage("a prompt is no setting", hint="--prompt FILE, or prompt = in a run file")
+        raise BadUsage(
+            "a prompt is no setting", hint="--prompt-template FILE, or prompt = in a run file"
+        )
     if not set(CONTEXT_SETTINGS).isdisjoint(spec.settings):
         raise BadUsage("a context is no setting", hint="--context NAME, or context = in a file")
     item_set = store.items.item_set(spec.item_set)
     bank = bank_of(store, item_set)
-    name = scored_as(method, spec.way, model)
-    way = method.prepare(name, spec.shots, plain_form(item_set), bank)
-    way = without_former_versions(store, way, item_set)
+    name = scored_as(method, spec.prompt_method, model)
+    prompt_method = method.prepare(name, spec.shots, plain_form(item_set), bank)
+    prompt_method = without_former_versions(store, prompt_method, item_set)
     if spec.prompt is not None:
-        way = with_prompt(method, way, spec.prompt, item_set)
+        prompt_method = with_prompt(method, prompt_method, spec.prompt, item_set)
     defaults = method.settings(name)
-    check_format(method, way, spec.prompt, {**defaults, **spec.settings})
-    check_likelihood(way, defaults, spec.settings, model)
+    check_format(method, prompt_method, spec.prompt, {**defaults, **spec.settings})
+    check_likelihood(prompt_method, defaults, spec.settings, model)
     if spec.context == "evidence":
-        way = with_evidence(store, way, item_set, spec.context_tokens)
+        prompt_method = with_evidence(store, prompt_method, item_set, spec.context_tokens)
     if spec.retrieval is not None:
-        way = with_retrieval(way, method, item_set, spec.retrieval, retriever)
+        prompt_method = with_retrieval(prompt_method, method, item_set, spec.retrieval, retriever)
     asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
     stop = checked_stop(asked.get("stop"))
-    if model.wire in (SCORING_WIRES if way.likelihood else TEXT_WIRES):
-        way = _as_text(way)
-        asked["stop"] = list(dict.fromkeys([*stop, *way.text.stop])) or None
+    if model.wire in (SCORING_WIRES if prompt_method.likelihood else TEXT_WIRES):
+        prompt_method = _as_text(prompt_method)
+        asked["stop"] = list(dict.fromkeys([*stop, *prompt_method.text.stop])) or None
     settings = {name: value for name, value in sorted(asked.items()) if value is not None}
     for name, value in settings.items():
         check_range(name, value)
@@ -215,37 +227,46 @@ def plan_run(
         item_set=item_set.id,
         method=method.name,
         respondent=model.name,
-        way=way.name,
-        last_step=way.last_step,
-        prompt_hash=way.prompt_hash,
+        prompt_method=prompt_method.name,
+        last_step=prompt_method.last_step,
+        prompt_hash=prompt_method.prompt_hash,
         settings={
             **settings,
             "samples": spec.samples,
             "shots": spec.shots,
             "endpoint": model.endpoint,
             **prompt_settings(spec.prompt),
-            **evidence_settings(way),
-            **retrieved_settings(way),
+            **evidence_settings(prompt_method),
+            **retrieved_settings(prompt_method),
         },
         replicate=spec.replicate,
         simulated=model.simulated,
     )
     run = msgspec.structs.replace(run, id=run_id(run))
     n_items = item_set.n_items if spec.limit is None else min(spec.limit, item_set.n_items)
-    try_prompts(store, method, way, item_set, n_items)
+    try_prompts(store, method, prompt_method, item_set, n_items)
     notes = (
-        *left_out_notes(way, item_set),
-        *retrieved_notes(way),
+        *left_out_notes(prompt_method, item_set),
+        *retrieved_notes(prompt_method),
         *thinking_note(model, settings),
-        *likelihood_note(spec.way, way, model),
-        *check_fit(store, method, way, item_set, n_items, model, settings.get("max_tokens")),
+        *likelihood_note(spec.prompt_method, prompt_method, model),
+        *check_fit(
+            store, method, prompt_method, item_set, n_items, model, settings.get("max_tokens")
+        ),
     )
     return PlannedRun(
-        run=run, item_set=item_set, way=way, samples=spec.samples, n_items=n_items, notes=notes
+        run=run,
+        item_set=item_set,
+        prompt_method=prompt_method,
+        samples=spec.samples,
+        n_items=n_items,
+        notes=notes,
     )
 
 
-def _as_text(way: Way) -> Way:
+def _as_text(prompt_method: PromptMethod) -> PromptMethod:
     """The way for a model that only goes on with a text; its prompts have a hash of their own."""
-    key = [way.prompt_hash, way.text.stop, way.text.version]
-    return msgspec.structs.replace(way, as_text=True, prompt_hash=content_id("as-text", key))
+    key = [prompt_method.prompt_hash, prompt_method.text.stop, prompt_method.text.version]
+    return msgspec.structs.replace(
+        prompt_method, as_text=True, prompt_hash=content_id("as-text", key)
+    )

@@ -26,10 +26,10 @@ from proofstone.records.items import (
     LoadedItem,
     Oracle,
     OwnPrompt,
-    Way,
+    PromptMethod,
     own_prompt_of,
 )
-from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Reply, Run
+from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Response, Run
 from proofstone.run.evidence import ask_item, asked_page
 from proofstone.store.store import Store
 from proofstone.texts.templates import answer_format_in
@@ -60,17 +60,21 @@ def read_own_prompt(path: Path) -> OwnPrompt:
         ) from error
 
 
-def with_prompt(method: Method, way: Way, prompt: OwnPrompt, item_set: ItemSet) -> Way:
+def with_prompt(
+    method: Method, prompt_method: PromptMethod, prompt: OwnPrompt, item_set: ItemSet
+) -> PromptMethod:
     """The way, asking by a person's template; its prompts' hash is another one then.
 
     Raises BadInput for a template that the method cannot ask by, BadUsage where it takes none.
     """
     if method.prompts is None:
-        raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt out")
-    method.prompts.check(prompt, way.name, item_set)
-    _check_read(method, way, format_of(prompt), f"the line {{# answer: ... #}} of {prompt.name}")
-    key = content_id("own-prompt", [way.prompt_hash, prompt.hash])
-    return structs.replace(way, own_prompt=prompt, prompt_hash=key)
+        raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt-template out")
+    method.prompts.check(prompt, prompt_method.name, item_set)
+    _check_read(
+        method, prompt_method, format_of(prompt), f"the line {{# answer: ... #}} of {prompt.name}"
+    )
+    key = content_id("own-prompt", [prompt_method.prompt_hash, prompt.hash])
+    return structs.replace(prompt_method, own_prompt=prompt, prompt_hash=key)
 
 
 def kept_prompt(store: Store, run: Run) -> OwnPrompt | None:
@@ -104,28 +108,35 @@ def format_of(
 
 
 def check_format(
-    method: Method, way: Way, prompt: OwnPrompt | None, settings: Mapping[str, Any]
+    method: Method,
+    prompt_method: PromptMethod,
+    prompt: OwnPrompt | None,
+    settings: Mapping[str, Any],
 ) -> None:
     """Raises BadInput for a format of answers that cannot be used, BadUsage where the way takes
     none or where the template states one too."""
-    _check_read(method, way, format_of(prompt, settings), "--answer-format")
+    _check_read(method, prompt_method, format_of(prompt, settings), "--answer-format")
 
 
-def _check_read(method: Method, way: Way, stated: AnswerFormat | None, where: str) -> None:
-    if stated is not None and way.whole_response:
+def _check_read(
+    method: Method, prompt_method: PromptMethod, stated: AnswerFormat | None, where: str
+) -> None:
+    if stated is not None and prompt_method.whole_response:
         raise BadUsage(
-            f"{method.name} takes no format of answers with {way.name}: {way.whole_response}",
+            f"{method.name} takes no format of answers with {prompt_method.name}: {prompt_method.whole_response}",
             hint=f"leave out {where}",
         )
 
 
-def in_format(replies: Mapping[str, Reply], stated: AnswerFormat | None) -> Mapping[str, Reply]:
+def in_format(
+    responses: Mapping[str, Response], stated: AnswerFormat | None
+) -> Mapping[str, Response]:
     """The replies by step as they are scored: in a stated format, their answers alone."""
     if stated is None:
-        return replies
+        return responses
     return {
-        step: stated.applied(reply, is_refusal=opens_with_refusal(reply.text))
-        for step, reply in replies.items()
+        step: stated.applied(response, is_refusal=opens_with_refusal(response.text))
+        for step, response in responses.items()
     }
 
 
@@ -134,21 +145,27 @@ def prompt_settings(prompt: OwnPrompt | None) -> dict[str, str]:
     return {} if prompt is None else {PROMPT: prompt.hash.hex(), PROMPT_NAME: prompt.name}
 
 
-def try_prompts(store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int) -> None:
+def try_prompts(
+    store: Store, method: Method, prompt_method: PromptMethod, item_set: ItemSet, n_items: int
+) -> None:
     """Renders what may fail on single questions, as many of them as are looked at before a run: a
     person's template, and worked examples of which some may not be shown. Raises BadInput where a
     template fails on one or says nothing, BadUsage where one finds too few examples."""
-    if way.own_prompt is None and not way.unfit and not way.likelihood:
+    if (
+        prompt_method.own_prompt is None
+        and not prompt_method.unfit
+        and not prompt_method.likelihood
+    ):
         return
-    for messages in first_prompts(store, method, way, item_set, n_items):
-        if way.own_prompt is not None and not messages[-1].text.strip():
-            raise BadInput(f"the template {way.own_prompt.name} makes an empty prompt")
+    for messages in first_prompts(store, method, prompt_method, item_set, n_items):
+        if prompt_method.own_prompt is not None and not messages[-1].text.strip():
+            raise BadInput(f"the template {prompt_method.own_prompt.name} makes an empty prompt")
 
 
 def check_fit(
     store: Store,
     method: Method,
-    way: Way,
+    prompt_method: PromptMethod,
     item_set: ItemSet,
     n_items: int,
     model: Model,
@@ -159,51 +176,51 @@ def check_fit(
     Raises BadUsage where the questions show images to a model that takes none, and where no prompt
     looked at leaves room for the reply.
     """
-    if way.images and model.limits.images is False:
+    if prompt_method.images and model.limits.images is False:
         raise no_images(model.name)
     limits = model.limits
     if limits.window is None:
         return ()
-    reply = (max_tokens or 0) if limits.counts_reply else 0
-    room = limits.window - reply
-    prompts = list(first_prompts(store, method, way, item_set, n_items))
+    response = (max_tokens or 0) if limits.counts_response else 0
+    room = limits.window - response
+    prompts = list(first_prompts(store, method, prompt_method, item_set, n_items))
     if room > 0 and all(most_tokens(prompt) <= room for prompt in prompts):
         return ()
     lengths = sorted(map(counted_tokens, prompts))
     if lengths and (room <= 0 or lengths[0] * FEWEST > room):
-        raise _nothing_fits(model.name, limits, reply, lengths[0])
+        raise _nothing_fits(model.name, limits, response, lengths[0])
     beyond = sum(length > room for length in lengths)
     near = sum(length * MOST > room for length in lengths) - beyond
     if not beyond and not near:
         return ()
-    return (_note(model.name, limits, reply, beyond, near, lengths),)
+    return (_note(model.name, limits, response, beyond, near, lengths),)
 
 
-def _nothing_fits(model: str, limits: Limits, reply: int, shortest: int) -> BadUsage:
+def _nothing_fits(model: str, limits: Limits, response: int, shortest: int) -> BadUsage:
     return BadUsage(
         f"no prompt fits {model}: the shortest has about {shortest:,} tokens, "
-        f"and the window is {_window(limits, reply)}",
+        f"and the window is {_window(limits, response)}",
         hint="ask with fewer --shots or a lower --max-tokens, or correct window in its entry",
     )
 
 
 def _note(
-    model: str, limits: Limits, reply: int, beyond: int, near: int, lengths: Sequence[int]
+    model: str, limits: Limits, response: int, beyond: int, near: int, lengths: Sequence[int]
 ) -> str:
     some = [f"about {beyond:,} will not fit"] if beyond else []
     some += [f"{near:,} {'more ' if beyond else ''}may not fit"] if near else []
     return (
         f"of {len(lengths):,} prompts looked at {' and '.join(some)} {model}: the longest has "
         f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to "
-        f"{MOST:g} times as many), the window is {_window(limits, reply)}; what does not fit fails "
+        f"{MOST:g} times as many), the window is {_window(limits, response)}; what does not fit fails "
         "as too_long"
     )
 
 
-def _window(limits: Limits, reply: int) -> str:
+def _window(limits: Limits, response: int) -> str:
     return (
-        f"{limits.window:,}, of which --max-tokens keeps {reply:,}"
-        if reply
+        f"{limits.window:,}, of which --max-tokens keeps {response:,}"
+        if response
         else (f"{limits.window:,}")
     )
 
@@ -212,7 +229,7 @@ _PAGE, _PAGES = 64, 16
 
 
 def first_prompts(
-    store: Store, method: Method, way: Way, item_set: ItemSet, n_items: int
+    store: Store, method: Method, prompt_method: PromptMethod, item_set: ItemSet, n_items: int
 ) -> Iterator[Sequence[Message]]:
     """The first prompts of the set's first ``n_items``, or of a thousand of them in pages evenly
     spread."""
@@ -220,16 +237,20 @@ def first_prompts(
     chosen = range(pages) if pages <= _PAGES else [n * pages // _PAGES for n in range(_PAGES)]
     for page in chosen:
         size = min(_PAGE, n_items - page * _PAGE)
-        for stored in asked_page(store, way, item_set.id, page * _PAGE - 1, size):
-            yield first_prompt(method, stored.loaded, way)
+        for stored in asked_page(store, prompt_method, item_set.id, page * _PAGE - 1, size):
+            yield first_prompt(method, stored.loaded, prompt_method)
 
 
-def first_prompt(method: Method, item: LoadedItem, way: Way) -> Sequence[Message]:
+def first_prompt(
+    method: Method, item: LoadedItem, prompt_method: PromptMethod
+) -> Sequence[Message]:
     """What a question's first call would send; nothing is sent."""
-    return next(iter(known_prompts(method, item, way)), ())
+    return next(iter(known_prompts(method, item, prompt_method)), ())
 
 
-def known_prompts(method: Method, item: LoadedItem, way: Way) -> list[Sequence[Message]]:
+def known_prompts(
+    method: Method, item: LoadedItem, prompt_method: PromptMethod
+) -> list[Sequence[Message]]:
     """What a question's calls would send, as far as it depends on no reply: the first call; of
     likelihoods all of them. Nothing is sent."""
     seen: list[Sequence[Message]] = []
@@ -240,13 +261,13 @@ def known_prompts(method: Method, item: LoadedItem, way: Way) -> list[Sequence[M
         *,
         oracle: Oracle | None = None,
         schema: Mapping[str, Any] | None = None,
-    ) -> Reply:
+    ) -> Response:
         seen.append(messages)
-        if way.likelihood:
-            return Reply(text="")
+        if prompt_method.likelihood:
+            return Response(text="")
         raise CallFailed("not_asked", "only its prompt is wanted")
 
-    asking = ask_item(method, item, way, look)
+    asking = ask_item(method, item, prompt_method, look)
     with suppress(CallFailed, StopIteration):
         asking.send(None)
     asking.close()  # one that asks several things at once has not ended
@@ -279,7 +300,7 @@ def with_room(asked: Mapping[str, Any], said: Mapping[str, Any], limits: Limits)
     if settings.get("thinking") != "on" or most is None:
         return settings
     raised = most + (limits.thinking_tokens if room == AUTO else room)
-    if room == AUTO and limits.window is not None and limits.counts_reply:
+    if room == AUTO and limits.window is not None and limits.counts_response:
         raised = max(most, min(raised, limits.window // 2))
     return {**settings, "max_tokens": raised}
 
@@ -319,27 +340,27 @@ def thinking_note(model: Model, settings: Mapping[str, Any]) -> tuple[str, ...]:
 def scored_as(method: Method, name: str, model: Model) -> str:
     """Return the prompting method that a model can be asked by: where its endpoint cannot score a
     given text, the options' letters in place of their texts."""
-    is_text = name == likelihood.OPTION and likelihood.LETTER in method.ways
+    is_text = name == likelihood.OPTION and likelihood.LETTER in method.prompt_methods
     return likelihood.LETTER if is_text and model.wire not in SCORING_WIRES else name
 
 
-def likelihood_note(asked: str, way: Way, model: Model) -> tuple[str, ...]:
+def likelihood_note(asked: str, prompt_method: PromptMethod, model: Model) -> tuple[str, ...]:
     """Return what to say before a run whose model is asked for another likelihood."""
-    if way.name == asked:
+    if prompt_method.name == asked:
         return ()
     return (
         f"{model.name}: a chat endpoint does not score given texts, so this run is "
-        f"{way.name}, not {asked}; the two are ranked apart. If it also serves /completions, add "
+        f"{prompt_method.name}, not {asked}; the two are ranked apart. If it also serves /completions, add "
         f'wire = "openai-completions" to [models."{model.name}"] in proofstone.toml',
     )
 
 
 def check_likelihood(
-    way: Way, usual: Mapping[str, Any], said: Mapping[str, Any], model: Model
+    prompt_method: PromptMethod, usual: Mapping[str, Any], said: Mapping[str, Any], model: Model
 ) -> None:
     """Raise BadUsage for settings of generated responses where nothing is generated, and for an
     endpoint that is configured not to return log-probabilities."""
-    if not way.likelihood:
+    if not prompt_method.likelihood:
         return
     listed = {"top_logprobs"} if model.wire not in SCORING_WIRES else set()
     others = [
@@ -349,15 +370,15 @@ def check_likelihood(
     ]
     if others:
         raise BadUsage(
-            f"{way.name} generates no response, so {', '.join(sorted(others))} cannot be set",
+            f"{prompt_method.name} generates no response, so {', '.join(sorted(others))} cannot be set",
             hint="remove these settings for this prompting method",
         )
     dropped = model.sent_settings(dict.fromkeys(("logprobs", "top_logprobs"), 1))[1]
     if dropped and not model.simulated:
         raise BadUsage(
-            f"{way.name} needs log-probabilities, and the entry of {model.name} lists "
+            f"{prompt_method.name} needs log-probabilities, and the entry of {model.name} lists "
             f"{', '.join(dropped)} as unsupported",
-            hint="use --ask direct, or remove them from 'unsupported' in proofstone.toml",
+            hint="use --prompt-method direct, or remove them from 'unsupported' in proofstone.toml",
         )
 
 

@@ -30,7 +30,7 @@ from proofstone.run.run_options import COUNTS, RunAsked, names_of
 from proofstone.search.sources import read_search_source
 from proofstone.session.session import Session, Target, listed, method_of
 
-DEFAULT_WAY = "direct"
+DEFAULT_PROMPT_METHOD = "direct"
 
 
 _EFFORT = "reasoning_effort"
@@ -71,7 +71,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 class RunRequest(Struct, frozen=True, kw_only=True):
     """Targets, models and ways with their layers, and what concerns the whole.
 
-    ``model_ways`` are the ways of single models, where they are not those of all; ``entries`` how
+    ``model_prompt_methods`` are the ways of single models, where they are not those of all; ``entries`` how
     single models are reached (a file's place, connections), over the configuration. ``whole`` are
     the fields of ``RunAsked`` that are said of all runs together: also ``thinking`` and
     ``reasoning_effort``, where everything is asked once with each of several, over what a layer
@@ -80,10 +80,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     targets: tuple[str, ...] = ()
     models: Mapping[str, Asking] = {}
-    ways: Mapping[str, Asking] = {}
+    prompt_methods: Mapping[str, Asking] = {}
     for_all: Asking = Asking()
     flags: Asking = Asking()
-    model_ways: Mapping[str, tuple[str, ...]] = {}
+    model_prompt_methods: Mapping[str, tuple[str, ...]] = {}
     entries: Mapping[str, Entry] = {}
     whole: Mapping[str, Any] = {}
 
@@ -92,13 +92,17 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """What concerns the whole, with the defaults of what is not said."""
         return RunAsked(**self.whole)
 
-    def ways_of(self, model: str) -> tuple[str, ...]:
+    def prompt_methods_of(self, model: str) -> tuple[str, ...]:
         """The ways in which a model is asked."""
-        return self.model_ways.get(model) or tuple(self.ways) or (DEFAULT_WAY,)
+        return (
+            self.model_prompt_methods.get(model)
+            or tuple(self.prompt_methods)
+            or (DEFAULT_PROMPT_METHOD,)
+        )
 
-    def asking(self, model: str, way: str) -> Asking:
+    def asking(self, model: str, prompt_method: str) -> Asking:
         """How a model is asked in a way, all layers taken together."""
-        layers = (self.ways.get(way), self.models.get(model), self.flags)
+        layers = (self.prompt_methods.get(prompt_method), self.models.get(model), self.flags)
         asking = self.for_all
         for layer in filter(None, layers):
             asking = layer.over(asking)
@@ -110,8 +114,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         asked = self.asked
         if "context_source" in self.whole and "retrieved" not in asked.context:
             raise BadUsage("--context-source goes with --context retrieved")
-        if asked.context_embedder and asked.context_search not in ("dense", "hybrid"):
-            raise BadUsage("--embedder goes with --context-search dense or hybrid")
+        if asked.context_embedding_model and asked.context_search not in ("dense", "hybrid"):
+            raise BadUsage("--embedding-model goes with --context-search dense or hybrid")
         return self.each_spec(item_sets)
 
     def each_spec(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
@@ -124,7 +128,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             RunSpec(
                 item_set=item_set,
                 model=model,
-                way=way,
+                prompt_method=prompt_method,
                 shots=asking.shots or 0,
                 settings=dict(asking.settings),
                 samples=1 if asking.samples is None else asking.samples,
@@ -136,18 +140,18 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 context_chunks=asked.context_chunks,
                 context_search=search,
                 context_source=source,
-                context_embedder=asked.context_embedder,
+                context_embedding_model=asked.context_embedding_model,
             )
             for model in self.models
-            for way in self.ways_of(model)
+            for prompt_method in self.prompt_methods_of(model)
             for context, source in _each_context(asked)
-            for asking in _each_swept(asked, self.asking(model, way))
+            for asking in _each_swept(asked, self.asking(model, prompt_method))
             for item_set in item_sets
         ]
 
     def says(self, setting: str) -> bool:
         """Whether some layer says a setting, or several values of it are asked."""
-        layers = (self.for_all, self.flags, *self.ways.values(), *self.models.values())
+        layers = (self.for_all, self.flags, *self.prompt_methods.values(), *self.models.values())
         return setting in self.whole or any(setting in each.settings for each in layers)
 
     def over(
@@ -156,7 +160,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         flags: Asking,
         targets: Sequence[str] = (),
         models: Sequence[str] = (),
-        ways: Sequence[str] = (),
+        prompt_methods: Sequence[str] = (),
         **whole: Any,
     ) -> RunRequest:
         """The request with what a command says over it: targets, models and ways named there are
@@ -167,8 +171,12 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             self,
             targets=tuple(targets) or self.targets,
             models={name: self.models.get(name, Asking()) for name in models} or self.models,
-            ways={way: self.ways.get(way, Asking()) for way in ways} or self.ways,
-            model_ways={} if ways else self.model_ways,
+            prompt_methods={
+                prompt_method: self.prompt_methods.get(prompt_method, Asking())
+                for prompt_method in prompt_methods
+            }
+            or self.prompt_methods,
+            model_prompt_methods={} if prompt_methods else self.model_prompt_methods,
             flags=flags,
             whole={**below, **whole},
         )
@@ -178,28 +186,36 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     ) -> RunRequest:
         """The same runs with everything said: targets by id, the method's ``defaults`` of each way
         and the flags within its layer, so that no later default and no flag can change them."""
-        all_ways = dict.fromkeys(way for model in self.models for way in self.ways_of(model))
+        all_prompt_methods = dict.fromkeys(
+            prompt_method
+            for model in self.models
+            for prompt_method in self.prompt_methods_of(model)
+        )
         plain = Asking(shots=0, samples=1, replicate="")
         room = {THINKING_TOKENS: AUTO} if self.says("thinking") else {}
-        ways = {
-            way: self.flags.over(
-                self.ways.get(way, Asking()).over(
-                    self.for_all.over(structs.replace(plain, settings={**defaults(way), **room}))
+        prompt_methods = {
+            prompt_method: self.flags.over(
+                self.prompt_methods.get(prompt_method, Asking()).over(
+                    self.for_all.over(
+                        structs.replace(plain, settings={**defaults(prompt_method), **room})
+                    )
                 )
             )
-            for way in all_ways
+            for prompt_method in all_prompt_methods
         }
         own = {
-            model: mine for model in self.models if (mine := self.ways_of(model)) != tuple(all_ways)
+            model: mine
+            for model in self.models
+            if (mine := self.prompt_methods_of(model)) != tuple(all_prompt_methods)
         }
         return structs.replace(
             self,
             targets=tuple(targets),
             models={model: layer.without(self.flags) for model, layer in self.models.items()},
-            ways=ways,
+            prompt_methods=prompt_methods,
             for_all=Asking(),
             flags=Asking(),
-            model_ways=own,
+            model_prompt_methods=own,
         )
 
 
@@ -227,8 +243,8 @@ def request_by(
     """The request that keywords of a function make, by the fields of ``record``: what is none of
     them is a setting."""
     said = dict(keywords)
-    if "embedder" in said:
-        said["context_embedder"] = said.pop("embedder")
+    if "embedding_model" in said:
+        said["context_embedding_model"] = said.pop("embedding_model")
     if (prompt := said.pop("prompt", None)) is not None:
         said["prompt"] = str(prompt)
     whole = {name: said.pop(name) for name in names_of("whole", record=record) if name in said}
@@ -244,7 +260,7 @@ def specs_of(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    ask: str | Sequence[str] = DEFAULT_WAY,
+    ask: str | Sequence[str] = DEFAULT_PROMPT_METHOD,
     **asked: Any,
 ) -> list[RunSpec]:
     """A run for each model, way and item set, model by model; ``asked`` are fields of ``RunAsked``,
@@ -252,7 +268,7 @@ def specs_of(
     request = request_by(
         asked,
         models={model: Asking() for model in listed(models)},
-        ways={way: Asking() for way in listed(ask)},
+        prompt_methods={prompt_method: Asking() for prompt_method in listed(ask)},
     )
     return request.each_spec(item_sets_of(session, listed(targets)))
 
@@ -289,13 +305,14 @@ def with_preset(session: Session, request: RunRequest) -> RunRequest:
         return request
     for target in request.targets:
         values = find_preset(method_of(session, target), request.asked.preset).values("run")
-        ways, efforts = (tuple(listed(values.pop(name, ()))) for name in ("ask", _EFFORT))
+        prompt_methods, efforts = (tuple(listed(values.pop(name, ()))) for name in ("ask", _EFFORT))
         counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
         swept = {} if request.says(_EFFORT) or not efforts else {_EFFORT: efforts}
         request = structs.replace(
             request,
             for_all=request.for_all.over(Asking(**counts, settings=values)),
-            ways=request.ways or {way: Asking() for way in ways},
+            prompt_methods=request.prompt_methods
+            or {prompt_method: Asking() for prompt_method in prompt_methods},
             whole={**swept, **request.whole},
         )
     return request

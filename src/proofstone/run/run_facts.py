@@ -20,38 +20,38 @@ from proofstone.models.check import (
 )
 from proofstone.records.calls import CallRecord, Message, ModelRequest
 from proofstone.records.ids import canonical_json, short
-from proofstone.records.runs import Plan, Reply, Run
+from proofstone.records.runs import Plan, Response, Run
 from proofstone.session.terminal import minute
 from proofstone.store.lookup import Found
-from proofstone.store.runs import ServedShare
+from proofstone.store.runs import ReportedShare
 from proofstone.store.store import Store
 
 
-def shares_of(store: Store, key: int, run: Run) -> tuple[ServedShare, ...]:
+def shares_of(store: Store, key: int, run: Run) -> tuple[ReportedShare, ...]:
     """The shares of a run's replies by who answered; none for a simulated respondent, which is
     what its name says."""
-    return () if run.simulated else store.served.of_run(key)
+    return () if run.simulated else store.reported.of_run(key)
 
 
 def note_of_run(store: Store, found: Found) -> str:
     """The note on a run as a line of its own; empty for what is no run, or has none."""
     if found.kind != "run":
         return ""
-    note = served_note(shares_of(store, *store.runs.run(found.id)))
+    note = reported_note(shares_of(store, *store.runs.run(found.id)))
     return f"run:{short(found.id)} was {note}" if note else ""
 
 
-def served_models(shares: Iterable[ServedShare]) -> dict[str, int]:
+def reported_models(shares: Iterable[ReportedShare]) -> dict[str, int]:
     """The replies of each model that answered, in the order in which they began to."""
     models: dict[str, int] = {}
     for share in shares:
-        models[share.model] = models.get(share.model, 0) + share.replies
+        models[share.model] = models.get(share.model, 0) + share.responses
     return models
 
 
-def served_note(shares: Sequence[ServedShare]) -> str:
+def reported_note(shares: Sequence[ReportedShare]) -> str:
     """What to say of a run whose endpoint changed model or serving under it; else nothing."""
-    models = served_models(shares)
+    models = reported_models(shares)
     if len(models) > 1:
         parts = [f"{model} ({_spell(model, shares)})" for model in models]
         return f"answered by {len(models)} models: {', '.join(parts)}"
@@ -63,12 +63,12 @@ def served_note(shares: Sequence[ServedShare]) -> str:
     return ""
 
 
-def _spell(model: str, shares: Sequence[ServedShare]) -> str:
+def _spell(model: str, shares: Sequence[ReportedShare]) -> str:
     """How many replies of a model, and when."""
     own = [share for share in shares if share.model == model]
-    n = sum(share.replies for share in own)
+    n = sum(share.responses for share in own)
     first, last = min(s.first_at for s in own), max(s.last_at for s in own)
-    noun = "reply" if n == 1 else "replies"
+    noun = "response" if n == 1 else "responses"
     times = dict.fromkeys((_minute(first), _minute(last)))
     return f"{n:,} {noun}, {' to '.join(times)} UTC"
 
@@ -98,7 +98,7 @@ async def perform_control(
     """
     async with store.writer(kept) as writer:
 
-        async def ask(messages: tuple[Message, ...]) -> Reply:
+        async def ask(messages: tuple[Message, ...]) -> Response:
             prompt = canonical_json(messages)
             request = ModelRequest(
                 messages=messages,
@@ -110,9 +110,9 @@ async def perform_control(
             asked = await asker.ask(request, keep)
             if asked.key is None:
                 await keep(asked.record)
-            if asked.reply is None:
+            if asked.response is None:
                 raise CallFailed(asked.record.error, asked.record.detail)
-            return asked.reply
+            return asked.response
 
         async def keep(call: CallRecord) -> None:
             await writer.write(call)

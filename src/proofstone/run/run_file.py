@@ -231,7 +231,10 @@ def run_file_text(
     seen from ``folder``, targets with their ``names`` behind them. Raises BadInput for a setting
     that TOML cannot hold."""
     parts = ["\n".join(_top(request, folder, heading, names or {}))]
-    parts += [_table("ask", way, _asking(layer, folder)) for way, layer in request.ways.items()]
+    parts += [
+        _table("ask", prompt_method, _asking(layer, folder))
+        for prompt_method, layer in request.prompt_methods.items()
+    ]
     parts += [
         _table("models", model, _model(request, model, layer, folder))
         for model, layer in request.models.items()
@@ -267,8 +270,8 @@ def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
 
 def _model(request: RunRequest, model: str, layer: Asking, folder: Path) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    if model in request.model_ways:
-        fields["ask"] = list(request.model_ways[model])
+    if model in request.model_prompt_methods:
+        fields["ask"] = list(request.model_prompt_methods[model])
     entry = request.entries.get(model, Entry())
     if not isinstance(entry.model, UnsetType):
         path = entry.model.partition("?")[0]
@@ -366,13 +369,13 @@ def read_run_file(path: Path) -> RunFile:
     def check(table: KeyPath, found: Mapping[str, str]) -> None:
         wrong.extend(((*table, key), what) for key, what in found.items())
 
-    models, ways = _tables(document, "models", check), _tables(document, "ask", check)
+    models, prompt_methods = _tables(document, "models", check), _tables(document, "ask", check)
     check((), wrong_keys({k: v for k, v in document.items() if k not in _NESTED}, TOP_KEYS))
     for name, fields in models.items():
         check(("models", name), wrong_keys(fields, MODEL_KEYS))
         check(("models", name), _wrong_name(name))
-    for way, fields in ways.items():
-        check(("ask", way), wrong_keys(fields, ASKING_KEYS))
+    for prompt_method, fields in prompt_methods.items():
+        check(("ask", prompt_method), wrong_keys(fields, ASKING_KEYS))
     if "target" in document and "targets" in document:
         check((), {"targets": "target and targets say the same: leave one out"})
     if wrong:
@@ -385,7 +388,7 @@ def read_run_file(path: Path) -> RunFile:
         raise BadInput(f"{path} cannot be run", problems, hint="see docs/run-files.md")
     return RunFile(
         path=path,
-        request=_request(document, models, ways, path.parent),
+        request=_request(document, models, prompt_methods, path.parent),
         workspace=beside(path.parent, document["workspace"]) if "workspace" in document else None,
         text=text,
     )
@@ -435,7 +438,7 @@ def _tables(
 def _request(
     document: Mapping[str, Any],
     models: Mapping[str, Mapping[str, Any]],
-    ways: Mapping[str, Mapping[str, Any]],
+    prompt_methods: Mapping[str, Mapping[str, Any]],
     folder: Path,
 ) -> RunRequest:
     targets = document.get("target", document.get("targets", ()))
@@ -448,9 +451,12 @@ def _request(
     return RunRequest(
         targets=tuple(_listed(targets) or ()),
         models={name: read_asking(fields, folder) for name, fields in models.items()},
-        ways={way: read_asking(fields, folder) for way, fields in ways.items()},
+        prompt_methods={
+            prompt_method: read_asking(fields, folder)
+            for prompt_method, fields in prompt_methods.items()
+        },
         for_all=read_asking(own, folder),
-        model_ways={
+        model_prompt_methods={
             name: tuple(_listed(fields["ask"]) or ())
             for name, fields in models.items()
             if "ask" in fields

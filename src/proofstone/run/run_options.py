@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Struct
 
 from proofstone.records.calls import CacheUse
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.models import LOCAL
 from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, options_in
 from proofstone.records.verdicts import Majority
@@ -46,7 +46,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         metavar="PROVIDER/NAME", of="command",
     )] = ()  # fmt: skip
     ask: Annotated[tuple[str, ...], RunOpt(
-        flags=("--ask", "--prompt-set"), metavar="WAY", of="command",
+        flags=("--prompt-method", "--prompt-method"), metavar="PROMPT_METHOD", of="command",
     )] = ()  # fmt: skip
     ranges: Annotated[tuple[str, ...], RunOpt(
         flags=("--range",), metavar="LOW-HIGH", of="command",
@@ -83,7 +83,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         "With --context retrieved: the most pieces of text for a question. Default: 5.",
         metavar="N", least=1,
     )] = CHUNKS  # fmt: skip
-    context_search: Annotated[SearchWay, RunOpt(
+    context_search: Annotated[SearchMethod, RunOpt(
         "With --context retrieved: search by words, by meaning, or by both. Default: bm25.",
     )] = "bm25"  # fmt: skip
     context_source: Annotated[tuple[str, ...], RunOpt(
@@ -92,10 +92,10 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         metavar="local|brave|google|searxng",
         expected=f"{LOCAL!r}, a search of the web, or several",
     )] = (LOCAL,)  # fmt: skip
-    context_embedder: Annotated[str, RunOpt(
+    context_embedding_model: Annotated[str, RunOpt(
         "With --context-search dense or hybrid: this model behind /embeddings makes the "
         "vectors. Default: the carried encoder.",
-        flags=("--embedder",), metavar="PROVIDER/NAME", expected="the name of a model",
+        flags=("--embedding-model",), metavar="PROVIDER/NAME", expected="the name of a model",
     )] = ""  # fmt: skip
     limit: Annotated[int | None, RunOpt(
         "Ask only the first questions.", least=1, of="asking",

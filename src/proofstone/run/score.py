@@ -23,7 +23,7 @@ from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun
 from proofstone.records.tables import Row
 from proofstone.run.campaign import loads_of_judging
-from proofstone.run.dry_run import forecast_of_replies
+from proofstone.run.dry_run import forecast_of_responses
 from proofstone.run.forecast import JudgingForecast
 from proofstone.run.forms import select_runs
 from proofstone.run.judges import (
@@ -34,7 +34,7 @@ from proofstone.run.judges import (
     seated,
 )
 from proofstone.run.scorings import Judging, Scored, score_run, score_units
-from proofstone.run.self_preference import Kin, kin_of
+from proofstone.run.self_preference import SelfEvaluation, self_evaluation_of
 from proofstone.session.askers import with_askers
 from proofstone.session.egress import let_out
 from proofstone.session.folders import find_folder
@@ -116,7 +116,7 @@ def score_forecast(
     return with_askers(
         session,
         spec.models,
-        lambda askers: forecast_of_replies(
+        lambda askers: forecast_of_responses(
             session.store, find_method(record.method), key, record, spec, list(askers.values()),
             again=again,
         ),
@@ -284,12 +284,18 @@ def respondent_of(session: Session, run: Target) -> str:
     return session.store.runs.run(found.id)[1].respondent
 
 
-def kin_of_judges(session: Session, judge: Judges, contestants: Sequence[str]) -> tuple[Kin, ...]:
+def self_evaluation_of_judges(
+    session: Session, judge: Judges, evaluated_models: Sequence[str]
+) -> tuple[SelfEvaluation, ...]:
     """The judges that are, or whose family is, among the contestants whose replies they judge.
     Asks nobody."""
     spec = judge_spec(judge)
-    held = [("contestant", name) for name in contestants]
-    return () if spec is None else kin_of(spec.models, held, partial(family_of_model, session))
+    held = [("contestant", name) for name in evaluated_models]
+    return (
+        ()
+        if spec is None
+        else self_evaluation_of(spec.models, held, partial(family_of_model, session))
+    )
 
 
 # Grades of replies in a file: by rule, and by judges whose calls are kept if there is a place.
@@ -302,7 +308,7 @@ class GradedFile(Struct, frozen=True):
     waiting: int
 
 
-class _Replies(Struct, frozen=True):
+class _Responses(Struct, frozen=True):
     rows: tuple[Row, ...]
     units: Sequence[Unit]
 
@@ -342,15 +348,15 @@ def grade_file(
     Raises what reading a file does, and what stopped a judge.
     """
     method, grading = grading_method()
-    replies = read_checked(path, lambda rows: _read(grading, rows), encoding=encoding)
+    responses = read_checked(path, lambda rows: _read(grading, rows), encoding=encoding)
     spec = judge_spec(judge)
     if spec is None:
-        scores = Background(lambda _stop: score_units(method, replies.units, None)).wait()
+        scores = Background(lambda _stop: score_units(method, responses.units, None)).wait()
     else:
         with passing_workspace(folder) as session:
             session.ask_egress = ask_egress
             scores = judge_units(session,
-                method, replies.units, spec, name=path.name, max_connections=max_connections,
+                method, responses.units, spec, name=path.name, max_connections=max_connections,
                 cache=cache, budget=budget,
             )  # fmt: skip
     by_unit: dict[int, list[Score]] = {}
@@ -358,14 +364,14 @@ def grade_file(
         by_unit.setdefault(score.unit, []).append(score)
     made = [
         grading.graded_row(row.values, by_unit.get(place, ()))
-        for place, row in enumerate(replies.rows)
+        for place, row in enumerate(responses.rows)
     ]
     return GradedFile(tuple(made), waiting=len(made) - len(by_unit))
 
 
-def _read(grading: FileGrades, rows: Iterable[Row]) -> _Replies:
+def _read(grading: FileGrades, rows: Iterable[Row]) -> _Responses:
     held = tuple(rows)
-    return _Replies(held, grading.read_replies(held))
+    return _Responses(held, grading.read_responses(held))
 
 
 @contextmanager

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, structs
 
 from proofstone.method import Method
-from proofstone.models.replies import read_reply
+from proofstone.models.responses import read_response
 from proofstone.records.calls import Clock, Judge
 from proofstone.records.ids import content_id, short
 from proofstone.records.items import Unit
-from proofstone.records.runs import Reply, Run, Score
+from proofstone.records.runs import Response, Run, Score
 from proofstone.run.prompts import format_of, in_format, kept_prompt
 from proofstone.session.session import Session, Target
 from proofstone.session.terminal import minute
 from proofstone.store.items import StoredItem
-from proofstone.store.runs import ItemReplies, RawReply
+from proofstone.store.runs import ItemResponses, RawResponse
 from proofstone.store.scores import ScoreRow, UnitRow
 from proofstone.store.store import Store
 
@@ -101,11 +101,11 @@ class Finished(Struct, frozen=True, gc=False):
     """One item's replies (by step) in one sample, all there."""
 
     item: StoredItem
-    replies: Mapping[str, Reply]
+    responses: Mapping[str, Response]
     sample: int
 
 
-async def score_replies(
+async def score_responses(
     store: Store, method: Method, finished: Iterable[Finished], judge: Judge | None = None
 ) -> list[ScoreRow]:
     """The scores of what is finished, many at once: a scorer is fastest while it is warm. What only
@@ -113,7 +113,7 @@ async def score_replies(
     units: list[Unit] = []
     rows: list[UnitRow] = []
     for one in finished:
-        for unit in method.units(one.item.loaded, one.replies, one.sample):
+        for unit in method.units(one.item.loaded, one.responses, one.sample):
             units.append(unit)
             rows.append(unit_row(store, method, one.item.key, unit))
     scores = await method.score(units, judge)
@@ -135,13 +135,13 @@ def pages_to_score(
     """The finished (item, sample) of a run that a scoring lacks, all of them where there is none
     yet, a page of items at a time."""
     stated = format_of(kept_prompt(store, run), run.settings)
-    for page in store.runs.reply_pages(key, run.item_set, _PAGE):
+    for page in store.runs.response_pages(key, run.item_set, _PAGE):
         keys = [entry.item.key for entry in page]
         scored = set() if scoring is None else store.scores.scored_among(scoring, keys)
         yield [
             Finished(
                 entry.item,
-                in_format({step: _reply(raw) for step, raw in steps.items()}, stated),
+                in_format({step: _response(raw) for step, raw in steps.items()}, stated),
                 sample,
             )
             for entry in page
@@ -157,32 +157,34 @@ async def _score_missing(
     # in a thread, the driver would wait for the interpreter lock at every row.
     storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
     for missing in pages_to_score(store, key, run, scoring):
-        rows = await score_replies(store, method, missing, judge)
+        rows = await score_responses(store, method, missing, judge)
         await asyncio.gather(*storing)
         storing = [asyncio.create_task(asyncio.to_thread(store.scores.add, scoring, rows))]
     await asyncio.gather(*storing)
 
 
-def _finished(entry: ItemReplies, last_step: str) -> Iterable[tuple[int, dict[str, RawReply]]]:
+def _finished(entry: ItemResponses, last_step: str) -> Iterable[tuple[int, dict[str, RawResponse]]]:
     """The replies by step of each sample that has its last step, in the order of samples."""
-    samples: dict[int, dict[str, RawReply]] = {}
-    for (sample, step), raw in entry.replies.items():
+    samples: dict[int, dict[str, RawResponse]] = {}
+    for (sample, step), raw in entry.responses.items():
         samples.setdefault(sample, {})[step] = raw
     return [(sample, samples[sample]) for sample in sorted(samples) if last_step in samples[sample]]
 
 
-def _reply(raw: RawReply) -> Reply:
-    return read_reply(raw.wire, raw.raw)
+def _response(raw: RawResponse) -> Response:
+    return read_response(raw.wire, raw.raw)
 
 
 def unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
     """A unit of the item with this key, as it is stored."""
-    gold, n_choices = method.gold(unit)
+    answer_key, n_choices = method.answer_key(unit)
     if unit.payload is None:  # the unit is its item
-        return UnitRow(item, unit.kind, b"", 1, b"", gold, n_choices, unit.clusters)
+        return UnitRow(item, unit.kind, b"", 1, b"", answer_key, n_choices, unit.clusters)
     version, payload = store.payloads.encode(unit.kind, unit.payload)
     identity = content_id("unit", [unit.kind, unit.payload])
-    return UnitRow(item, unit.kind, identity, version, payload, gold, n_choices, unit.clusters)
+    return UnitRow(
+        item, unit.kind, identity, version, payload, answer_key, n_choices, unit.clusters
+    )
 
 
 # The scorings of a run, as people choose among them.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Family = Callable[[str], str]
 
 
-class KinPart(Struct, frozen=True):
+class SelfEvaluationPart(Struct, frozen=True):
     """A part in the material that ``model`` had as ``role``; ``is_same`` where that is the very
     model, else one of its family. ``n_items`` are those touched, of a target that has items."""
 
@@ -32,18 +32,18 @@ class KinPart(Struct, frozen=True):
     n_items: int = 0
 
 
-class Kin(Struct, frozen=True, kw_only=True):
+class SelfEvaluation(Struct, frozen=True, kw_only=True):
     """A model (judge or contestant) whose own or whose family's work stands in the material, as
     ``parts``; of a run in the ``n_items`` of ``item_set``."""
 
     model: str
     family: str
-    parts: tuple[KinPart, ...]
+    parts: tuple[SelfEvaluationPart, ...]
     item_set: bytes | None = None
     n_items: int = 0
 
 
-def kinship(one: str, other: str, family: Family) -> bool | None:
+def self_evaluation(one: str, other: str, family: Family) -> bool | None:
     """True where two names mean one model, False where they are of one family, else None."""
     if same_model(one, other):
         return True
@@ -51,19 +51,19 @@ def kinship(one: str, other: str, family: Family) -> bool | None:
     return False if own and own == family(other) else None
 
 
-def kin_of(
+def self_evaluation_of(
     models: Iterable[str], held: Sequence[tuple[str, str]], family: Family
-) -> tuple[Kin, ...]:
+) -> tuple[SelfEvaluation, ...]:
     """The ``models`` that are kin to one who ``held`` (role, model) a part, each once."""
     found = []
     for model in dict.fromkeys(models):
         parts = tuple(
-            KinPart(role, other, is_same)
+            SelfEvaluationPart(role, other, is_same)
             for role, other in dict.fromkeys(held)
-            if (is_same := kinship(model, other, family)) is not None
+            if (is_same := self_evaluation(model, other, family)) is not None
         )
         if parts:
-            found.append(Kin(model=model, family=family(model), parts=parts))
+            found.append(SelfEvaluation(model=model, family=family(model), parts=parts))
     return tuple(found)
 
 
@@ -72,12 +72,14 @@ def held_by_builders(
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Of the models of a build by seat: those that judge, and who makes what they judge. Who only
     answers is neither."""
-    judges = [model for seat, model in models.items() if purpose_of(seat) == "judge"]
-    makers = [(seat, model) for seat, model in models.items() if purpose_of(seat) == "build"]
+    judges = [model for slot, model in models.items() if purpose_of(slot) == "judge"]
+    makers = [(slot, model) for slot, model in models.items() if purpose_of(slot) == "build"]
     return judges, makers
 
 
-def kin_of_runs(store: Store, specs: Sequence[RunSpec], family: Family) -> tuple[Kin, ...]:
+def self_evaluation_of_runs(
+    store: Store, specs: Sequence[RunSpec], family: Family
+) -> tuple[SelfEvaluation, ...]:
     """The contestants of runs that had a part in the items they are asked, themselves or through
     their family: one entry a contestant and item set."""
     found = []
@@ -88,13 +90,13 @@ def kin_of_runs(store: Store, specs: Sequence[RunSpec], family: Family) -> tuple
         n_items = store.items.item_set(item_set).n_items
         for model in dict.fromkeys(spec.model for spec in specs if spec.item_set == item_set):
             parts = tuple(
-                KinPart(role.role, role.model, is_same, len(items))
+                SelfEvaluationPart(role.role, role.model, is_same, len(items))
                 for role, items in touched.items()
-                if (is_same := kinship(model, role.model, family)) is not None
+                if (is_same := self_evaluation(model, role.model, family)) is not None
             )
             if parts:
                 found.append(
-                    Kin(
+                    SelfEvaluation(
                         model=model, family=family(model), parts=parts, item_set=item_set,
                         n_items=n_items,
                     )
@@ -111,9 +113,9 @@ def tell_lines(lines: Iterable[str], *, quiet: bool) -> None:
         say(f"warning: {line}", quiet=quiet)
 
 
-def judge_lines(kin: Sequence[Kin]) -> Iterator[str]:
+def judge_lines(self_evaluation: Sequence[SelfEvaluation]) -> Iterator[str]:
     """Of judges in a build: whose work each would judge."""
-    for judge in kin:
+    for judge in self_evaluation:
         own = [part.role for part in judge.parts if part.is_same]
         others = [part for part in judge.parts if not part.is_same]
         said = [f"is itself the {_and_listed(own)}"] if own else []
@@ -123,10 +125,10 @@ def judge_lines(kin: Sequence[Kin]) -> Iterator[str]:
         yield f"the judge {visible(judge.model)} {' and '.join(said)}: it may favour its own work"
 
 
-def run_lines(kin: Sequence[Kin]) -> Iterator[str]:
+def run_lines(self_evaluation: Sequence[SelfEvaluation]) -> Iterator[str]:
     """Of contestants: what they and their family did in what they are asked, over all targets."""
-    for model in dict.fromkeys(each.model for each in kin):
-        mine = [each for each in kin if each.model == model]
+    for model in dict.fromkeys(each.model for each in self_evaluation):
+        mine = [each for each in self_evaluation if each.model == model]
         of = sum(each.n_items for each in mine)
         parts = [part for each in mine for part in each.parts]
         said = _did([part for part in parts if part.is_same])
@@ -139,7 +141,7 @@ def run_lines(kin: Sequence[Kin]) -> Iterator[str]:
         )
 
 
-def _did(parts: Sequence[KinPart]) -> list[str]:
+def _did(parts: Sequence[SelfEvaluationPart]) -> list[str]:
     """``wrote 30``, a role once: of several models in it, the one that touched the most."""
     most: dict[tuple[str, str], int] = {}
     for part in parts:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 from msgspec import Struct
 
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.options import Opt
 from proofstone.session.options import (
     asked_for,
@@ -30,7 +30,7 @@ class SearchAsked(Struct, frozen=True, kw_only=True):
     k: Annotated[int, Opt(
         "The most passages.", flags=("-k",), least=1, most=1000, shows_default=True,
     )] = 5  # fmt: skip
-    way: Annotated[SearchWay, Opt(
+    search_method: Annotated[SearchMethod, Opt(
         "By words, by meaning, or by both.", flags=("--by",), shows_default=True,
     )] = "bm25"  # fmt: skip
     place: Annotated[str, Opt(
@@ -42,7 +42,7 @@ class SearchAsked(Struct, frozen=True, kw_only=True):
         "Only in these sources of the workspace, of whatever edition; repeat it or use commas.",
         flags=("--in",), metavar="SOURCE", separated=True,
     )] = ()  # fmt: skip
-    embedder: Annotated[str, Opt(
+    embedding_model: Annotated[str, Opt(
         "By meaning with this model behind /embeddings. Default: the carried encoder.",
         metavar="PROVIDER/NAME",
     )] = ""  # fmt: skip
@@ -72,8 +72,8 @@ def search_command(
     from proofstone.search.retrieval import search_web
     from proofstone.session.session import open_session
 
-    if asked.embedder and asked.way == "bm25":
-        raise click.UsageError("--embedder goes with --by dense or hybrid")
+    if asked.embedding_model and asked.search_method == "bm25":
+        raise click.UsageError("--embedding-model goes with --by dense or hybrid")
     with open_session(folder) as session:
         session.ask_egress = TerminalEgress(yes=asked.yes, quiet=quiet)
         if asked.place == "local":
@@ -82,7 +82,12 @@ def search_command(
         if asked.only:
             raise click.UsageError("--in names sources of the workspace: not with --source")
         web = search_web(
-            session, query, asked.k, source=asked.place, way=asked.way, embedder=asked.embedder
+            session,
+            query,
+            asked.k,
+            source=asked.place,
+            search_method=asked.search_method,
+            embedding_model=asked.embedding_model,
         )
     _show(web.chunks, web, as_json=as_json)
     if web.search is not None:
@@ -95,7 +100,7 @@ def _local(
     from proofstone.search.retrieval import search_passages, source_index
 
     index = source_index(
-        session, asked.only, embedder=None if asked.way == "bm25" else asked.embedder,
+        session, asked.only, embedding_model=None if asked.search_method == "bm25" else asked.embedding_model,
         tell=lambda title: say(f"reading {title}", quiet=quiet),
     )  # fmt: skip
     if not index.n_chunks:
@@ -104,7 +109,12 @@ def _local(
         titles = ", ".join(dict.fromkeys(index.former))
         say(f"not searched, being older editions (--in SOURCE searches one): {titles}", quiet=quiet)
     return search_passages(
-        session, query, asked.k, way=asked.way, sources=asked.only, embedder=asked.embedder
+        session,
+        query,
+        asked.k,
+        search_method=asked.search_method,
+        sources=asked.only,
+        embedding_model=asked.embedding_model,
     )
 
 

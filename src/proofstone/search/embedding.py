@@ -13,7 +13,7 @@ from proofstone.models.budget import Spending, open_request_purse
 from proofstone.models.config import ModelConfig, resolve
 from proofstone.models.embeddings import EmbeddingsEndpoint, EmbeddingUse
 from proofstone.models.names import parse_model_name
-from proofstone.records.calls import Clock, Embedder
+from proofstone.records.calls import Clock, EmbeddingModel
 from proofstone.records.ids import canonical_json
 from proofstone.search.index import ChunkPlace, PartFiles, SourcePart
 from proofstone.session.permits import SentBeside, SentLog
@@ -44,7 +44,7 @@ def all_vectors(
     files: PartFiles,
     keys: Mapping[bytes, bytes],
     parts: Mapping[bytes, SourcePart],
-    embedder: Embedder,
+    embedding_model: EmbeddingModel,
     admit: Callable[[ToEmbed], None] | None = None,
 ) -> list[NDArray[np.float32]]:
     """The vectors of each source's chunks, in the order of ``parts``, kept under its key or made.
@@ -54,7 +54,7 @@ def all_vectors(
     """
     found: dict[bytes, NDArray[np.float32]] = {}
     for source, part in parts.items():
-        kept = files.read_vectors(source, keys[source], embedder.name)
+        kept = files.read_vectors(source, keys[source], embedding_model.name)
         if kept is not None and len(kept) == len(part.places):
             found[source] = kept
 
@@ -67,13 +67,13 @@ def all_vectors(
             admit(ToEmbed(sources=tuple(lacking), chunks=len(places), characters=n_characters))
         for lot in _lots(lacking, parts):
             made = _embedded(
-                store, [place for each in lot for place in parts[each].places], embedder
+                store, [place for each in lot for place in parts[each].places], embedding_model
             )
             start = 0
             for source in lot:
                 end = start + len(parts[source].places)
                 own = made[start:end]
-                found[source] = files.write_vectors(source, keys[source], embedder.name, own)
+                found[source] = files.write_vectors(source, keys[source], embedding_model.name, own)
                 start = end
         return _width(found[lacking[-1]])
 
@@ -99,7 +99,7 @@ def _lots(sources: list[bytes], parts: Mapping[bytes, SourcePart]) -> Iterator[l
 
 
 def _embedded(
-    store: Store, places: Sequence[ChunkPlace], embedder: Embedder
+    store: Store, places: Sequence[ChunkPlace], embedding_model: EmbeddingModel
 ) -> NDArray[np.float32]:
     import numpy as np  # noqa: PLC0415
 
@@ -108,7 +108,9 @@ def _embedded(
         some = places[start : start + _AT_ONCE]
         texts = store.knowledge.passages({place.passage for place in some})
         made.append(
-            embedder.embed([texts[each.passage].text[each.start : each.end] for each in some])
+            embedding_model.embed(
+                [texts[each.passage].text[each.start : each.end] for each in some]
+            )
         )
     return np.concatenate(made).astype(np.float32)
 
@@ -117,10 +119,10 @@ def _width(vectors: NDArray[np.float32]) -> int:
     return int(vectors.shape[1]) if len(vectors) else 0
 
 
-# An embedder behind an endpoint, for callers that wait: ``Embedder`` by a model's name.
+# An embedder behind an endpoint, for callers that wait: ``EmbeddingModel`` by a model's name.
 
 
-class EndpointEmbedder:
+class EndpointEmbeddingModel:
     """Texts as vectors by a model of the configuration (``openai/text-embedding-3-small``); its
     host must be let out before. ``sources`` are the titles that the log names for what is sent.
     ``spending`` is charged for it, on whichever loop: no call of it may be under way.
@@ -142,11 +144,13 @@ class EndpointEmbedder:
             raise BadUsage(
                 f"{model} cannot be asked for vectors: an embedder is a model behind an "
                 "OpenAI-compatible /embeddings",
-                hint="name one of proofstone.toml, or leave --embedder out for the carried encoder",
+                hint="name one of proofstone.toml, or leave --embedding-model out for the carried encoder",
             )
         self._endpoint = endpoint = resolve(named, config)
         body = canonical_json(dict(endpoint.body)).decode() if endpoint.body else ""
-        self.name = " ".join(part for part in (endpoint.served_as, endpoint.identity, body) if part)
+        self.name = " ".join(
+            part for part in (endpoint.reported_as, endpoint.identity, body) if part
+        )
         self.model = model
         self.sources: tuple[str, ...] = ()
         self._clock, self._log = clock, log

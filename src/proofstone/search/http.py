@@ -95,10 +95,10 @@ async def get(
         )  # fmt: skip
         async with (
             session,
-            session.get(url, params=parameters, timeout=limit, allow_redirects=False) as reply,
+            session.get(url, params=parameters, timeout=limit, allow_redirects=False) as response,
         ):
-            body, is_cut = await _read(reply, most_bytes)
-            return Got(status=reply.status, headers=reply.headers, body=body, is_cut=is_cut)
+            body, is_cut = await _read(response, most_bytes)
+            return Got(status=response.status, headers=response.headers, body=body, is_cut=is_cut)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         host = url.partition("://")[2].partition("/")[0]
         raise EndpointUnusable(f"{host} does not answer: {type(error).__name__}") from error
@@ -160,14 +160,14 @@ def _page(url: str, got: Got) -> FetchedPage:
     return FetchedPage(url=url, media_type=kind, body=got.body)
 
 
-async def _read(reply: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
+async def _read(response: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
     """The body up to ``most`` bytes, and whether there is more. A length that is stated to be more
     is not waited for."""
-    if (reply.content_length or 0) > most:
-        return await reply.content.read(4096), True
+    if (response.content_length or 0) > most:
+        return await response.content.read(4096), True
     parts: list[bytes] = []
     left = most
-    while block := await reply.content.readany():
+    while block := await response.content.readany():
         left -= len(block)
         if left < 0:
             return b"".join(parts), True

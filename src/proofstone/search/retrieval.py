@@ -11,10 +11,10 @@ from proofstone.models.budget import Spending
 from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
 from proofstone.models.registry import leaves_to
-from proofstone.records.calls import Embedder, Searcher
-from proofstone.records.items import SearchWay
+from proofstone.records.calls import EmbeddingModel, Searcher
+from proofstone.records.items import SearchMethod
 from proofstone.records.models import LOCAL
-from proofstone.search.embedding import EndpointEmbedder, ToEmbed
+from proofstone.search.embedding import EndpointEmbeddingModel, ToEmbed
 from proofstone.search.index import SentenceEncoder, index_files
 from proofstone.search.sources import (
     OF_THE_WEB,
@@ -40,28 +40,30 @@ from proofstone.store.store import Store
 _OF_A_REQUEST = 96
 
 
-def chunk_loads(store: Store, embedder: Embedder, config: ModelConfig, asked: ToEmbed) -> Loads:
+def chunk_loads(
+    store: Store, embedding_model: EmbeddingModel, config: ModelConfig, asked: ToEmbed
+) -> Loads:
     """The chunks of sources, in their own words; the embedder's log names them from now on."""
-    if not isinstance(embedder, EndpointEmbedder):
+    if not isinstance(embedding_model, EndpointEmbeddingModel):
         return {}
     known = store.knowledge.sources(asked.sources).values()
-    named = {(OF_THE_WEB, "") if s.kind == WEB else (s.title, s.licence) for s in known}
+    named = {(OF_THE_WEB, "") if s.kind == WEB else (s.title, s.license) for s in known}
     origins = sorted(named)
-    embedder.sources = tuple(dict.fromkeys(title for title, _licence in origins))
+    embedding_model.sources = tuple(dict.fromkeys(title for title, _license in origins))
     outgoing = Outgoing(
         items=asked.chunks,
         noun="chunk",
         requests=-(-asked.chunks // _OF_A_REQUEST),
         characters=asked.characters,
-        origins=tuple(Origin(title, licence, 0, (title,)) for title, licence in origins),
+        origins=tuple(Origin(title, license, 0, (title,)) for title, license in origins),
         passages=asked.chunks,
     )
-    return _loads(embedder, config, outgoing)
+    return _loads(embedding_model, config, outgoing)
 
 
-def query_loads(embedder: Embedder, config: ModelConfig, query: str) -> Loads:
+def query_loads(embedding_model: EmbeddingModel, config: ModelConfig, query: str) -> Loads:
     """A query that a person wrote: of no source."""
-    return _loads(embedder, config, _one_query(query))
+    return _loads(embedding_model, config, _one_query(query))
 
 
 def _one_query(query: str) -> Outgoing:
@@ -69,12 +71,14 @@ def _one_query(query: str) -> Outgoing:
 
 
 def question_loads(
-    store: Store, embedder: Embedder, config: ModelConfig, item_sets: Sequence[bytes]
+    store: Store, embedding_model: EmbeddingModel, config: ModelConfig, item_sets: Sequence[bytes]
 ) -> Loads:
     """The questions of item sets, to be searched for by their meaning."""
     loads: Loads = {}
     for item_set in dict.fromkeys(item_sets):
-        for to, load in _loads(embedder, config, questions_would_leave(store, item_set)).items():
+        for to, load in _loads(
+            embedding_model, config, questions_would_leave(store, item_set)
+        ).items():
             known = loads.get(to, type(load)())
             loads[to] = known.with_run(load.models[0], item_set, load.outgoing)
     return loads
@@ -109,30 +113,38 @@ def web_loads(
     return {to: load} if load.models else {}
 
 
-def _loads(embedder: Embedder, config: ModelConfig, outgoing: Outgoing) -> Loads:
-    if not isinstance(embedder, EndpointEmbedder):
+def _loads(embedding_model: EmbeddingModel, config: ModelConfig, outgoing: Outgoing) -> Loads:
+    if not isinstance(embedding_model, EndpointEmbeddingModel):
         return {}
-    to = leaves_to(embedder.model, config)
+    to = leaves_to(embedding_model.model, config)
     if to is None or to.is_local:
         return {}
-    return {to: Load().with_run(embedder.model, b"", outgoing)}
+    return {to: Load().with_run(embedding_model.model, b"", outgoing)}
 
 
 # Searching a workspace's own sources: the part that makes and keeps their index.
 
 
-def open_embedder(session: Session, name: str = "", spending: Spending | None = None) -> Embedder:
+def open_embedding_model(
+    session: Session, name: str = "", spending: Spending | None = None
+) -> EmbeddingModel:
     """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
     ``spending``. Raises what ``resolve`` raises, and NoPrice."""
     if name:
-        return EndpointEmbedder(name, session.config, session.clock, session.sent_log, spending)
+        return EndpointEmbeddingModel(
+            name, session.config, session.clock, session.sent_log, spending
+        )
     return SentenceEncoder()
 
 
 def _opened(
-    session: Session, embedder: Embedder | str, spending: Spending | None = None
-) -> Embedder:
-    return open_embedder(session, embedder, spending) if isinstance(embedder, str) else embedder
+    session: Session, embedding_model: EmbeddingModel | str, spending: Spending | None = None
+) -> EmbeddingModel:
+    return (
+        open_embedding_model(session, embedding_model, spending)
+        if isinstance(embedding_model, str)
+        else embedding_model
+    )
 
 
 def source_index(
@@ -140,11 +152,11 @@ def source_index(
     sources: Sequence[Target] = (),
     *,
     indexing: Indexing | None = None,
-    embedder: Embedder | str | None = None,
+    embedding_model: EmbeddingModel | str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
     """The index of these sources, by default of all in their newest edition; what is kept of it
-    is made anew only where a source changed. With an ``embedder``, one or a model's name ("":
+    is made anew only where a source changed. With an ``embedding_model``, one or a model's name ("":
     the carried encoder), it is searched by meaning too. ``tell`` hears the title of each source
     that is read.
 
@@ -152,35 +164,41 @@ def source_index(
     EgressRefused.
     """
     only = {find_target(session.store, source, ("source",)).id for source in sources}
-    return _index(session, only or None, indexing, embedder, tell)
+    return _index(session, only or None, indexing, embedding_model, tell)
 
 
 def _index(
     session: Session,
     only: set[bytes] | None,
     indexing: Indexing | None = None,
-    embedder: Embedder | str | None = None,
+    embedding_model: EmbeddingModel | str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
-    made = None if embedder is None else _opened(session, embedder)
+    made = None if embedding_model is None else _opened(session, embedding_model)
 
     def admit(asked: ToEmbed) -> None:
         if made is not None:
             let_out(session, chunk_loads(session.store, made, session.config, asked))
 
     return open_index(
-        session.store, index_files(session.folder), indexing or Indexing(), embedder=made,
+        session.store, index_files(session.folder), indexing or Indexing(), embedding_model=made,
         only=only, tell=tell, admit=admit,
     )  # fmt: skip
 
 
 def index_for(
-    session: Session, way: SearchWay, embedder: str = "", spending: Spending | None = None
+    session: Session,
+    search_method: SearchMethod,
+    embedding_model: str = "",
+    spending: Spending | None = None,
 ) -> SourceIndex:
     """The index of all sources for a way of searching, with vectors where it needs any; making
     them and searching by them is charged to ``spending``."""
     return source_index(
-        session, embedder=None if way == "bm25" else _opened(session, embedder, spending)
+        session,
+        embedding_model=None
+        if search_method == "bm25"
+        else _opened(session, embedding_model, spending),
     )
 
 
@@ -189,27 +207,27 @@ def search_passages(
     query: str,
     k: int = 5,
     *,
-    way: SearchWay = "bm25",
+    search_method: SearchMethod = "bm25",
     sources: Sequence[Target] = (),
-    embedder: Embedder | str | None = None,
+    embedding_model: EmbeddingModel | str | None = None,
 ) -> list[RetrievedChunk]:
     """The ``k`` chunks that fit a query best, best first: by their words ("bm25"), by meaning
     ("dense") or by both ("hybrid"), with the carried encoder unless another is handed in or
     named. The query goes to a named one's host, once that is allowed."""
-    if way == "bm25":
-        return source_index(session, sources).search([query], k, way)[0]
-    made = _opened(session, embedder or "")
-    index = source_index(session, sources, embedder=made)
+    if search_method == "bm25":
+        return source_index(session, sources).search([query], k, search_method)[0]
+    made = _opened(session, embedding_model or "")
+    index = source_index(session, sources, embedding_model=made)
     let_out(session, query_loads(made, session.config, query))
-    return index.search([query], k, way)[0]
+    return index.search([query], k, search_method)[0]
 
 
 def web_finder(
     session: Session,
     source: str,
     *,
-    way: SearchWay = "bm25",
-    embedder: Embedder | str = "",
+    search_method: SearchMethod = "bm25",
+    embedding_model: EmbeddingModel | str = "",
     tell: Callable[[str], None] | None = None,
     n_pages: int = 0,
     spending: Spending | None = None,
@@ -225,10 +243,10 @@ def web_finder(
         asked.web, session.folder, session.config, session.clock, engines=asked.engines, log=log,
         tell=tell, spending=spending,
     )  # fmt: skip
-    made = None if way == "bm25" else _opened(session, embedder, spending)
+    made = None if search_method == "bm25" else _opened(session, embedding_model, spending)
     return WebFinder(
         session.store, searcher, WebPages(session),
-        lambda only: _index(session, only, embedder=made), way,
+        lambda only: _index(session, only, embedding_model=made), search_method,
         hits=n_pages or HITS, n_pages=n_pages or PAGES,
     )  # fmt: skip
 
@@ -239,13 +257,13 @@ def search_web(
     k: int = 5,
     *,
     source: str,
-    way: SearchWay = "bm25",
-    embedder: Embedder | str = "",
+    search_method: SearchMethod = "bm25",
+    embedding_model: EmbeddingModel | str = "",
 ) -> WebFinding:
     """What a search of the web finds for a query that a person wrote: it is sent, and the first
     pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
-    made = embedder if way == "bm25" else _opened(session, embedder)
-    finder = web_finder(session, source, way=way, embedder=made)
+    made = embedding_model if search_method == "bm25" else _opened(session, embedding_model)
+    finder = web_finder(session, source, search_method=search_method, embedding_model=made)
     if not isinstance(made, str):
         let_out(session, query_loads(made, session.config, query))
     if finder.lacking([query]):
@@ -259,12 +277,14 @@ def searcher(
     session: Session,
     source: str = "local",
     *,
-    way: SearchWay = "bm25",
-    embedder: Embedder | str = "",
+    search_method: SearchMethod = "bm25",
+    embedding_model: EmbeddingModel | str = "",
 ) -> Searcher:
     """What searches the workspace's own sources or the web, behind one protocol: for steps of
     builds, and for methods. What it sends leaves only where a policy lists the search."""
     if source == LOCAL:
-        index = source_index(session, embedder=None if way == "bm25" else embedder)
-        return LocalSearcher(index, way)
-    return web_finder(session, source, way=way, embedder=embedder)
+        index = source_index(
+            session, embedding_model=None if search_method == "bm25" else embedding_model
+        )
+        return LocalSearcher(index, search_method)
+    return web_finder(session, source, search_method=search_method, embedding_model=embedding_model)

@@ -16,9 +16,9 @@ from msgspec import Struct
 from proofstone.documents.passages import sentence_spans
 from proofstone.errors import BadUsage
 from proofstone.models.tokens import load_cl100k
-from proofstone.records.calls import Embedder, FoundText, Searcher, TokenCounter
+from proofstone.records.calls import EmbeddingModel, FoundText, Searcher, TokenCounter
 from proofstone.records.ids import content_id
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.knowledge import Passage, Source
 from proofstone.records.models import LOCAL, WEB_SEARCHES, WebSearchName
 from proofstone.search.bm25 import TERMS_VERSION, CutHan, Postings, jieba_words, terms_of
@@ -151,10 +151,10 @@ class SourceIndex:
         return len(self.index)
 
     def search(
-        self, queries: Sequence[str], k: int, way: SearchWay = "bm25"
+        self, queries: Sequence[str], k: int, search_method: SearchMethod = "bm25"
     ) -> list[list[RetrievedChunk]]:
         """For each query the ``k`` best chunks, best first. Raises as ``ChunkIndex.search``."""
-        hits = self.index.search(queries, k, way)
+        hits = self.index.search(queries, k, search_method)
         knowledge = self.store.knowledge
         passages = knowledge.passages({hit.place.passage for each in hits for hit in each})
         sources = knowledge.sources({passage.source for passage in passages.values()})
@@ -176,7 +176,7 @@ def open_index(
     files: PartFiles,
     indexing: Indexing,
     *,
-    embedder: Embedder | None = None,
+    embedding_model: EmbeddingModel | None = None,
     only: Collection[bytes] | None = None,
     tell: Callable[[str], None] | None = None,
     admit: Callable[[ToEmbed], None] | None = None,
@@ -210,13 +210,15 @@ def open_index(
             n_made += 1
         parts[source.id] = part
     vectors: list[NDArray[np.float32]] = []
-    if embedder is not None:
+    if embedding_model is not None:
         keys = {
-            source: content_id("retrieval-vectors", [key, embedder.name])
+            source: content_id("retrieval-vectors", [key, embedding_model.name])
             for source, key in keys.items()
         }
-        vectors = all_vectors(store, files, keys, parts, embedder, admit)
-    index = ChunkIndex(list(parts.values()), vectors=vectors, embedder=embedder, cut=cut)
+        vectors = all_vectors(store, files, keys, parts, embedding_model, admit)
+    index = ChunkIndex(
+        list(parts.values()), vectors=vectors, embedding_model=embedding_model, cut=cut
+    )
     return SourceIndex(
         store, index, key=content_id("retrieval-index", list(keys.values())),
         n_sources=len(wanted), n_made=n_made,
@@ -254,14 +256,14 @@ class LocalSearcher:
 
     name = LOCAL
 
-    def __init__(self, index: SourceIndex, way: SearchWay = "bm25") -> None:
-        self._index, self._way = index, way
+    def __init__(self, index: SourceIndex, search_method: SearchMethod = "bm25") -> None:
+        self._index, self._search_method = index, search_method
 
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
     ) -> Sequence[FoundText]:
         """The ``n`` best chunks."""
-        (found,) = self._index.search([query], n, self._way)
+        (found,) = self._index.search([query], n, self._search_method)
         return found_texts(found)
 
 

@@ -30,7 +30,7 @@ from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
 from proofstone.records.calls import Clock, FoundText
 from proofstone.records.ids import content_id
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.knowledge import Source
 from proofstone.records.models import WEB_SEARCHES
 from proofstone.search.http import FetchedPage, fetch_page, read_note, write_note
@@ -255,7 +255,7 @@ class WebFinding(Struct, frozen=True, kw_only=True):
 
 @dataclass(eq=False)
 class WebFinder:
-    """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``way``.
+    """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``search_method``.
     ``open_index`` gives the index of some sources. Of each query ``hits`` are asked for, and the
     first ``n_pages`` of them are read.
 
@@ -268,7 +268,7 @@ class WebFinder:
     searcher: WebSearcher
     pages: WebPages
     open_index: Callable[[set[bytes]], SourceIndex]
-    way: SearchWay = "bm25"
+    search_method: SearchMethod = "bm25"
     hits: int = HITS
     n_pages: int = PAGES
     sends: Literal["by policy", "cleared", "nothing"] = "by policy"
@@ -283,7 +283,9 @@ class WebFinder:
     @property
     def key(self) -> bytes:
         """Another one where the same answers of the search would give other chunks."""
-        return content_id("web-finder", [self.name, self.way, self.hits, self.n_pages, _VERSION])
+        return content_id(
+            "web-finder", [self.name, self.search_method, self.hits, self.n_pages, _VERSION]
+        )
 
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
@@ -446,7 +448,7 @@ class WebFinder:
         sources = {bytes.fromhex(page.source) for page in own if page.source}
         chunks: list[RetrievedChunk] = []
         if sources and k:
-            (chunks,) = self.open_index(sources).search([query], k, self.way)
+            (chunks,) = self.open_index(sources).search([query], k, self.search_method)
         return WebFinding(query=query, search=search, pages=own, chunks=tuple(chunks))
 
 

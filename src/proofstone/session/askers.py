@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from proofstone.errors import NoPrice, StoreFailed
 from proofstone.models.ask import Asker
-from proofstone.models.budget import Exposure, Spending, no_price, unbounded_reply
+from proofstone.models.budget import Exposure, Spending, no_price, unbounded_response
 from proofstone.models.concurrency import Limiters
 from proofstone.models.config import ModelConfig
 from proofstone.models.entries import Entry
@@ -38,12 +38,12 @@ Kept = Callable[[CallRecord], None]
 T = TypeVar("T")
 
 
-def check_replies_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
-    """Raises UnboundedReply, naming all models whose replies, by the settings that they are asked
+def check_responses_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
+    """Raises UnboundedResponse, naming all models whose replies, by the settings that they are asked
     with, a budget cannot hold."""
     names = [asker.model.name for asker, settings in asked if not asker.fits_a_budget(settings)]
     if names:
-        raise unbounded_reply(list(dict.fromkeys(names)))
+        raise unbounded_response(list(dict.fromkeys(names)))
 
 
 @asynccontextmanager

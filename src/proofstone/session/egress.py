@@ -180,7 +180,7 @@ class SentSource(Struct, frozen=True, order=True):
     examples."""
 
     title: str
-    licence: str
+    license: str
     n_items: int
 
 
@@ -272,7 +272,7 @@ def what_was_sent(store: Store, beside: Sequence[SentBeside] = ()) -> list[SentT
         )
     sources: dict[str, list[SentSource]] = {}
     for source in store.sent.sources(NOT_SENT):
-        origin = SentSource(source.title, source.licence, source.n_items)
+        origin = SentSource(source.title, source.license, source.n_items)
         sources.setdefault(known_of(source.endpoint).host, []).append(origin)
     complete = [
         structs.replace(sent, sources=_merged(sources.get(sent.host, ())))
@@ -294,7 +294,7 @@ def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
     the larger count is kept rather than their sum."""
     found: dict[tuple[str, str], SentSource] = {}
     for origin in origins:
-        key = (origin.title, origin.licence)
+        key = (origin.title, origin.license)
         known = found.get(key, origin)
         found[key] = structs.replace(origin, n_items=max(known.n_items, origin.n_items))
     return tuple(found[key] for key in sorted(found))

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.models.check import Checked, call_roll, served_here
+from proofstone.models.check import Checked, call_roll, reported_here
 from proofstone.models.config import ModelConfig, card_of, price_of
 from proofstone.models.entries import key_lines, usable_bundled
 from proofstone.models.names import ModelName, parse_model_name
@@ -73,7 +73,7 @@ def _all_models(config: ModelConfig, once_run: Iterable[str]) -> list[str]:
 def _kept(check: Checked, now: float) -> ModelCheck:
     state: CheckState = "answered"
     if not check.usable:
-        state = "retired" if check.retired else "failed"
+        state = "excluded" if check.excluded else "failed"
     detail = f"{check.kind}: {check.detail}" if check.kind else ""
     return ModelCheck(
         model=check.name,
@@ -128,8 +128,8 @@ def models_here(session: Session) -> list[str]:
     """Models on this machine that need no key and no configuration: those that running local
     servers list, then the bundled one where its package is installed."""
     config, clock = session.config, session.clock
-    served = Background(lambda _stop: served_here(config, clock)).wait()
-    return [*served, *usable_bundled()]
+    reported = Background(lambda _stop: reported_here(config, clock)).wait()
+    return [*reported, *usable_bundled()]
 
 
 def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
@@ -184,7 +184,7 @@ def model_choices(
         if not each.name.endswith("/...")
         and not each.name.startswith("sim/")
         and not (each.unset or each.problem)
-        and not (each.checked and each.checked.state == "retired")
+        and not (each.checked and each.checked.state == "excluded")
     ]
     names = sorted(dict.fromkeys(usable), key=lambda name: (not name.startswith("local/"), name))
     known = [ModelChoice(name, costs.get(name, "price not known")) for name in names]

@@ -403,8 +403,8 @@ encoding_option = click.option(
 )
 
 
-work_list_option = click.option(
-    "--work-list",
+flagged_items_option = click.option(
+    "--flagged-items",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Write flagged items with reasons (.csv, .jsonl); fill in the column decision, then run "
@@ -412,7 +412,7 @@ work_list_option = click.option(
 )
 
 
-def tell_work_list(path: Path, n: int) -> None:
+def tell_flagged_items(path: Path, n: int) -> None:
     """Says what was written, and what comes next."""
     say(f"{path}   {n} flagged")
     if n:

@@ -146,12 +146,12 @@ def joined_origins(
     """Origins by title and licence, each once; ``count`` makes one number of two."""
     found: dict[tuple[str, str], Origin] = {}
     for origin in origins:
-        key = (origin.title, origin.licence)
+        key = (origin.title, origin.license)
         known = found.get(key)
         if known is not None:
             names = tuple(sorted({*origin.names, *known.names}))
             n_items = count(origin.n_items, known.n_items)
-            found[key] = Origin(origin.title, origin.licence, n_items, names)
+            found[key] = Origin(origin.title, origin.license, n_items, names)
         else:
             found[key] = origin
     return tuple(found[key] for key in sorted(found))

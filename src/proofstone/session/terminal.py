@@ -190,7 +190,7 @@ def describe(leaving: Leaving) -> str:
     if out.passages and out.characters and out.noun == "question":
         lines.insert(0, f"{_n(out.passages, 'passage')} of the sources' own text go with questions")
     rows = [
-        (f"  {printable(origin.title)}", _share(origin, out), origin.licence or "no licence named")
+        (f"  {printable(origin.title)}", _share(origin, out), origin.license or "no licence named")
         for origin in out.origins[:_SHOWN]
     ]
     lines += aligned(rows, left=(0, 2))

@@ -20,7 +20,7 @@ from proofstone.files.write import write_rows
 # Work lists as files: written once, and never over what a person decided in one.
 
 
-def write_work_file(
+def write_flagged_items_file(
     path: Path, rows: Iterable[Mapping[str, Any]], *, columns: Sequence[str] | None = None
 ) -> int:
     """Writes the rows of a work list; returns how many.

@@ -88,13 +88,13 @@ def demo_command(
     from proofstone.results.board_text import render_terminal, to_json
     from proofstone.session.progress import watching
     from proofstone.session.session import create_session
-    from proofstone.start.demo import CARRIED_MODEL, demonstrate
+    from proofstone.start.demo import BUNDLED_MODEL, demonstrate
 
     with create_session(folder) as session, watching(quiet=quiet) as watch:
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)
         done = demonstrate(
             session,
-            model or CARRIED_MODEL,
+            model or BUNDLED_MODEL,
             questions=questions,
             watch=watch,
             tell=lambda line: say(line, quiet=quiet),
@@ -137,7 +137,7 @@ def demo_command(
 @click.option("--want", type=click.Choice(["memory", "reading", "both"]),
               help="What to measure: knowledge of the documents, answering with the documents "
               "in the prompt, or both.")  # fmt: skip
-@click.option("--licence", metavar="NAME", help="License of the documents, such as CC-BY-4.0.")
+@click.option("--license", metavar="NAME", help="License of the documents, such as CC-BY-4.0.")
 @click.option("--private", is_flag=True,
               help="Documents are private. No data leaves this machine, unless proofstone.toml "
               "has an [egress] policy.")  # fmt: skip
@@ -222,9 +222,9 @@ def init_command(
         for line in () if yes or quiet else method_lines():
             say(line)
         # A source is read under its licence.
-        answers = complete(answers, ("want", "licence"), {}, ())
+        answers = complete(answers, ("want", "license"), {}, ())
         with watching_documents(quiet=quiet) as watch:
-            stated = Stated(licence=answers.licence or "")
+            stated = Stated(license=answers.license or "")
             report = read_documents(session, documents, stated, watch)
         languages = languages_of(session, report)
         for line in read_lines(report, languages):
@@ -255,12 +255,12 @@ def _given(said: dict[str, Any]) -> Answers:
     """The answers that options give. UsageError where two contradict each other."""
     from proofstone.start.guide import Answers
 
-    if said["private"] and said["licence"]:
-        raise click.UsageError("--private documents have no --licence: leave out either")
+    if said["private"] and said["license"]:
+        raise click.UsageError("--private documents have no --license: leave out either")
     models = read_list(said["models"])
     return Answers(
         want=said["want"],
-        licence="" if said["private"] else said["licence"],
+        license="" if said["private"] else said["license"],
         languages=said["languages"],
         writer=said["writer"],
         judge=said["judge"],
@@ -317,7 +317,7 @@ def _choices(session: Session, *, has_writer: bool) -> list[ModelChoice]:
 # What each answer is called on the command line.
 FLAGS: Mapping[str, str] = {
     "want": "--want memory|reading|both",
-    "licence": "--licence NAME, or --private",
+    "license": "--license NAME, or --private",
     "languages": "--languages CODE,...",
     "writer": "--writer PROVIDER/NAME",
     "judge": "--judge PROVIDER/NAME",
@@ -392,7 +392,7 @@ def _usual(name: str, answers: Answers, choices: Sequence[ModelChoice]) -> Any:
     if name == "models":
         return tuple(each.name for each in choices if each.costs.startswith("free"))
     plain: dict[str, Any] = {
-        "want": "both", "licence": "", "languages": (),
+        "want": "both", "license": "", "languages": (),
         "questions": 100, "people": 0, "budget": "",
     }  # fmt: skip
     return plain[name]
@@ -407,7 +407,7 @@ _QUESTIONS: Mapping[str, tuple[str, str]] = {
         "  both     and what having the passages is worth",
         "Your choice",
     ),
-    "licence": (
+    "license": (
         "\nUnder which license are the documents, such as CC-BY-4.0? Without one that permits\n"
         "publication they are private: never part of a public release, and asked in both ways.",
         "Licence, or Enter for private",
@@ -459,7 +459,7 @@ def _ask(
     prompt = partial(click.prompt, question, err=True)
     if name in _TYPES:
         return prompt(type=_TYPES[name], default=usual)
-    if name == "licence":
+    if name == "license":
         return str(prompt(default=usual, show_default=bool(usual))).strip()
     if name == "models":
         names = read_list([str(prompt(default=",".join(usual) or NONE))])

@@ -26,7 +26,7 @@ from proofstone.run.run_facts import ControlReport
 from proofstone.session.progress import Watch
 from proofstone.session.session import Session
 
-CARRIED_MODEL = "local/smollm2-135m"
+BUNDLED_MODEL = "local/smollm2-135m"
 
 
 TABLES = ("elements", "countries", "codes")
@@ -35,7 +35,7 @@ TABLES = ("elements", "countries", "codes")
 SEEDS = (40, 41, 42)
 
 
-WAYS = ("direct", "cot")
+PROMPT_METHODS = ("direct", "cot")
 
 
 QUESTIONS = 20
@@ -123,9 +123,11 @@ def _measured_speed(session: Session, bank: Bank, model: str, tell: Callable[[st
         session, bank, seeds=[_PILOT_SEED], questions=_PILOT_QUESTIONS, name="pilot"
     )
     seconds = 0.0
-    for way, tried in zip(WAYS, _ask(session, [pilot], model, None), strict=True):
+    for prompt_method, tried in zip(
+        PROMPT_METHODS, _ask(session, [pilot], model, None), strict=True
+    ):
         spent = tried.seconds / _PILOT_QUESTIONS
-        tell(f"speed  {way:<7} {spent:.2f} s a question")
+        tell(f"speed  {prompt_method:<7} {spent:.2f} s a question")
         seconds += spent
     return seconds
 
@@ -136,8 +138,13 @@ def _ask(
     """The forms asked in each way, the model loaded once. KeyboardInterrupt passes, once the
     replies in flight are kept."""
     specs = [
-        RunSpec(item_set=form.id, model=model, way=way, settings=_settings(model, way))
-        for way in WAYS
+        RunSpec(
+            item_set=form.id,
+            model=model,
+            prompt_method=prompt_method,
+            settings=_settings(model, prompt_method),
+        )
+        for prompt_method in PROMPT_METHODS
         for form in forms
     ]
     results = run_specs(session, specs, watch=watch)
@@ -153,8 +160,8 @@ def _composed_before(session: Session, bank: Bank) -> int | None:
     return next((form.n_items for form in forms if form.seed == SEEDS[0]), None)
 
 
-def _settings(model: str, way: str) -> dict[str, Any]:
-    return _LOCAL_SETTINGS[way] if model == CARRIED_MODEL else {}
+def _settings(model: str, prompt_method: str) -> dict[str, Any]:
+    return _LOCAL_SETTINGS[prompt_method] if model == BUNDLED_MODEL else {}
 
 
 def _shown(thing: Bank | ItemSet) -> str:

@@ -58,13 +58,13 @@ _CONTEXTS: dict[Want, tuple[ContextName, ...]] = {
 
 
 class Answers(Struct, frozen=True, kw_only=True):
-    """The answers so far; None where nothing was said yet. ``licence`` "" means private documents.
+    """The answers so far; None where nothing was said yet. ``license`` "" means private documents.
 
     ``languages`` none means all that are found; ``people`` review, 0 nobody; ``budget`` "" none.
     """
 
     want: Want | None = None
-    licence: str | None = None
+    license: str | None = None
     languages: tuple[str, ...] | None = None
     writer: str | None = None
     judge: str | None = None
@@ -306,9 +306,11 @@ _AROUND = 400  # characters of a page before and after a passage
 def questions_beside(store: Store, item_set: ItemSet, n: int) -> list[QuestionBeside]:
     """The first ``n`` questions of a set that rest on passages, with these."""
     method = find_method(item_set.method)
-    plain = method.prepare(next(iter(method.ways)), 0, item_set, None)
-    way = with_evidence(store, plain, item_set, 10 * MOST_TOKENS)
-    items = [each.loaded for each in asked_page(store, way, item_set.id, -1, item_set.n_items)]
+    plain = method.prepare(next(iter(method.prompt_methods)), 0, item_set, None)
+    prompt_method = with_evidence(store, plain, item_set, 10 * MOST_TOKENS)
+    items = [
+        each.loaded for each in asked_page(store, prompt_method, item_set.id, -1, item_set.n_items)
+    ]
     return [
         QuestionBeside(text=method.show(item), rests_on=tuple(_pages(store, item.passages)))
         for item in items[:n]

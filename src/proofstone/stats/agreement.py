@@ -16,7 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
-from proofstone.records.runs import Estimand, Estimate, Flag, group_flags
+from proofstone.records.runs import Estimate, Flag, Population, group_flags
 from proofstone.stats.clusters import Dependence, SharedKeys, cluster_sums
 from proofstone.stats.comparisons import measure_contrasts
 from proofstone.stats.intervals import NO_SPREAD_BELOW, percentiles, share_interval, t_quantile
@@ -49,7 +49,7 @@ def cohen_kappa(
     n_categories: int | None = None,
     clusters: NDArray[np.integer] | None = None,
     keys: SharedKeys | None = None,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -74,7 +74,7 @@ def cohen_kappa(
         return _one_less(seen, (margins * cost).sum(axis=(1, 2)) / total)
 
     own = None if clusters is None else clusters[kept]
-    return _estimate(cells, kappa, own, keys, n_draws, seed, confidence)
+    return _estimate(cells, kappa, own, keys, n_resamples, seed, confidence)
 
 
 def agreement(
@@ -84,7 +84,7 @@ def agreement(
     n_categories: int | None = None,
     clusters: NDArray[np.integer] | None = None,
     keys: SharedKeys | None = None,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -117,7 +117,7 @@ def agreement(
 
     kept = number > 0
     own = None if clusters is None else clusters[kept]
-    return _estimate(columns[kept], coefficient_of, own, keys, n_draws, seed, confidence)
+    return _estimate(columns[kept], coefficient_of, own, keys, n_resamples, seed, confidence)
 
 
 def krippendorff_alpha(
@@ -127,7 +127,7 @@ def krippendorff_alpha(
     values: Floats | None = None,
     clusters: NDArray[np.integer] | None = None,
     keys: SharedKeys | None = None,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
@@ -159,7 +159,7 @@ def krippendorff_alpha(
 
     own = None if clusters is None else clusters[kept]
     flat = coincidences.reshape(len(counts), c * c)
-    return _estimate(flat, alpha, own, keys, n_draws, seed, confidence)
+    return _estimate(flat, alpha, own, keys, n_resamples, seed, confidence)
 
 
 def _category_counts(ratings: Ratings, c: int) -> Floats:
@@ -194,7 +194,7 @@ def _estimate(
     reduce: _Reduce,
     clusters: NDArray[np.integer] | None,
     keys: SharedKeys | None,
-    n_draws: int,
+    n_resamples: int,
     seed: int,
     confidence: float,
 ) -> Estimate:
@@ -211,15 +211,17 @@ def _estimate(
     groups = dependence.groups
     rng = generator(seed, _PURPOSE)
     if clusters is not None and keys is not None and keys.groups is None:
-        drawn = reduce(_normal_sums(columns, dependence, n_draws, rng))
-        how = f"normal law of sums over shared pairs, {n_draws} draws, seed {seed}"
+        drawn = reduce(_normal_sums(columns, dependence, n_resamples, rng))
+        how = f"normal law of sums over shared pairs, {n_resamples} draws, seed {seed}"
     else:
         blocks = columns if clusters is None else cluster_sums(columns, clusters)
         groups = float(len(blocks))
         drawn = np.zeros(0)
         if groups >= 2.0:
-            drawn = bootstrapped(len(blocks), lambda counts: reduce(counts @ blocks), n_draws, rng)
-        how = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
+            drawn = bootstrapped(
+                len(blocks), lambda counts: reduce(counts @ blocks), n_resamples, rng
+            )
+        how = f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
     if groups >= 2.0:
         made_by = how
         low, high = percentiles(drawn, confidence)
@@ -229,7 +231,7 @@ def _estimate(
         low=low,
         high=high,
         level=confidence,
-        estimand="agreement on units like these",
+        population="agreement on units like these",
         made_by=made_by,
         resampled="units" if clusters is None else "clusters",
         effective_n=groups,
@@ -238,11 +240,11 @@ def _estimate(
 
 
 def _normal_sums(
-    columns: Floats, dependence: Dependence, n_draws: int, rng: np.random.Generator
+    columns: Floats, dependence: Dependence, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
     """Sums of ``columns`` as they would vary (draws, C); none below 0."""
     root = dependence.moments(columns - columns.mean(axis=0)).root()
-    noise = rng.standard_normal((n_draws, len(root))) @ root.T
+    noise = rng.standard_normal((n_resamples, len(root))) @ root.T
     return np.asarray(np.maximum(columns.sum(axis=0) + noise, 0.0))
 
 
@@ -305,7 +307,7 @@ def _shares(
             low=float(found.low[place]),
             high=float(found.high[place]),
             level=confidence,
-            estimand="records like these",
+            population="records like these",
             made_by=found.made_by[place] if n else "none",
             resampled="items" if dependence.is_shared else "records",
             effective_n=dependence.among(sets[:, place] > 0).groups,
@@ -352,7 +354,7 @@ def filter_bias(
     own: NDArray[np.bool_],
     keys: SharedKeys,
     *,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     confidence: float = 0.95,
 ) -> FilterBias:
     """The bias against the models ``own`` (m) of ``values`` (U units, m; NaN where missing).
@@ -374,7 +376,7 @@ def filter_bias(
     after = np.where((complete & is_filtered)[:, None], columns, np.nan)
     # Two samples of items, whatever they have in common: a filter picks among items, it does not
     # change them, so pairs would compare an item with itself.
-    found = measure_contrasts(before, after, keys, estimand, paired=False)
+    found = measure_contrasts(before, after, keys, population, paired=False)
     bias, own_change, others_change = found.estimates(confidence=confidence, bound=2.0)
     return FilterBias(
         bias=bias,
@@ -515,7 +517,7 @@ def _corrected_estimate(
         low=low,
         high=high,
         level=confidence,
-        estimand="units like these, as people label them",
+        population="units like these, as people label them",
         made_by=made_by if groups >= 2.0 else "none",
         resampled="labelled records" if not n_more else "labelled and judged records",
         effective_n=groups,

@@ -23,7 +23,7 @@ from proofstone.stats.intervals import (
     tails,
     unknown,
 )
-from proofstone.stats.resampling import blocks_of_draws, generator
+from proofstone.stats.resampling import blocks_of_resamples, generator
 
 # Figures over bins of confidence: calibration error, and the parts of the Brier score.
 #
@@ -120,12 +120,12 @@ class Binned:
 
 
 def ece_range(
-    binned: Binned, dependence: Dependence, n_draws: int, rng: np.random.Generator, level: float
+    binned: Binned, dependence: Dependence, n_resamples: int, rng: np.random.Generator, level: float
 ) -> tuple[float, float]:
     """The interval of the calibration error, from at least two groups of answers."""
     gaps = binned.gaps
     root = binned.noise(binned.confidence - binned.scores, gaps, dependence)
-    noise = _noise(root, dependence.groups, n_draws, rng)
+    noise = _noise(root, dependence.groups, n_resamples, rng)
     low, high = _along(gaps, noise, lambda sums: np.abs(sums).sum(axis=1), level)
     value = binned.ece()
     return low * value, min(high * value, 1.0)
@@ -136,13 +136,13 @@ def squares_range(
     values: Floats,
     sums: Floats,
     dependence: Dependence,
-    n_draws: int,
+    n_resamples: int,
     rng: np.random.Generator,
     level: float,
 ) -> tuple[float, float]:
     """The interval of the weighted squares of ``sums`` over bins of ``values``: reliability of the
     gaps, resolution of the leads."""
-    noise = _noise(binned.noise(values, sums, dependence), dependence.groups, n_draws, rng)
+    noise = _noise(binned.noise(values, sums, dependence), dependence.groups, n_resamples, rng)
     shares = binned.shares
     low, high = _along(sums, noise, lambda drawn: (drawn**2 / shares).sum(axis=1), level)
     value = float((sums**2 / shares).sum())
@@ -150,7 +150,7 @@ def squares_range(
 
 
 def gaps_by_chance(
-    binned: Binned, dependence: Dependence, n_draws: int, rng: np.random.Generator
+    binned: Binned, dependence: Dependence, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
     """The calibration error of a respondent that is right as often as it says, drawn (draws).
 
@@ -169,7 +169,7 @@ def gaps_by_chance(
         own = dependence.moments(left).variances()
         spread = np.sqrt(np.maximum(own / np.where(apart > 0, apart, np.inf), 1.0))
     drawn = []
-    for number in blocks_of_draws(n, n_draws):
+    for number in blocks_of_resamples(n, n_resamples):
         right = (rng.random((number, n)) < c).astype(np.float64)
         drawn.append((np.abs((right - c) @ binned.member) * spread).sum(axis=1) / n)
     return np.concatenate(drawn)
@@ -187,16 +187,16 @@ def chance_p(
     return (reached + 1) / (len(drawn) + 1)
 
 
-def _noise(root: Floats, groups: float, n_draws: int, rng: np.random.Generator) -> Floats:
+def _noise(root: Floats, groups: float, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Errors of sums over bins (draws, bins), each draw over one draw of their common scale."""
-    scale = _scale(groups, n_draws, rng)
-    return np.asarray(rng.standard_normal((n_draws, len(root))) @ root.T / scale[:, None])
+    scale = _scale(groups, n_resamples, rng)
+    return np.asarray(rng.standard_normal((n_resamples, len(root))) @ root.T / scale[:, None])
 
 
-def _scale(groups: float, n_draws: int, rng: np.random.Generator) -> Floats:
+def _scale(groups: float, n_resamples: int, rng: np.random.Generator) -> Floats:
     """What an estimated deviation of so many groups is of the true one, drawn."""
     degrees = max(groups - 1.0, 1.0)
-    return np.asarray(np.sqrt(rng.chisquare(degrees, n_draws) / degrees))
+    return np.asarray(np.sqrt(rng.chisquare(degrees, n_resamples) / degrees))
 
 
 def _along(
@@ -394,7 +394,7 @@ class Calibration(Struct, frozen=True, kw_only=True):
     auroc: Interval
     risk_area: Interval
     curve: tuple[RiskPoint, ...]
-    n_draws: int
+    n_resamples: int
     seed: int
 
 
@@ -406,7 +406,7 @@ def calibrate(
     keys: SharedKeys | None = None,
     binning: Binning = "equal width",
     n_bins: int = 10,
-    n_draws: int = 1_000,
+    n_resamples: int = 1_000,
     seed: int = 0,
     level: float = 0.95,
 ) -> Calibration:
@@ -425,7 +425,7 @@ def calibrate(
     over_bins = _Found()
     if len(c):
         rng = generator(seed, _PURPOSE)
-        over_bins = _found(_bin(c, y, binning, n_bins), answers, n_draws, rng)
+        over_bins = _found(_bin(c, y, binning, n_bins), answers, n_resamples, rng)
     return Calibration(
         n=len(c),
         left_out=int((~kept).sum()),
@@ -445,7 +445,7 @@ def calibrate(
         auroc=answers.auroc(),
         risk_area=answers.risk_area(),
         curve=_curve(answers),
-        n_draws=n_draws,
+        n_resamples=n_resamples,
         seed=seed,
     )
 
@@ -561,14 +561,14 @@ def _bin(c: Floats, y: Floats, binning: Binning, n_bins: int) -> Binned:
     return Binned(c, y, member, edges[held], edges[held + 1])
 
 
-def _found(binned: Binned, answers: _Answers, n_draws: int, rng: np.random.Generator) -> _Found:
+def _found(binned: Binned, answers: _Answers, n_resamples: int, rng: np.random.Generator) -> _Found:
     dependence, level, parts = answers.dependence, answers.level, binned.parts()
-    chance = gaps_by_chance(binned, dependence, n_draws, rng)
+    chance = gaps_by_chance(binned, dependence, n_resamples, rng)
     ece, reliability, resolution = (0.0, 1.0), (0.0, 1.0), (0.0, 0.25)
     if dependence.groups >= 2.0:
         gap = binned.confidence - binned.scores
         lead = binned.scores - binned.scores.mean()
-        how = (dependence, n_draws, rng, level)
+        how = (dependence, n_resamples, rng, level)
         ece = ece_range(binned, *how)
         reliability = squares_range(binned, gap, binned.gaps, *how)
         resolution = squares_range(binned, lead, binned.leads, *how)

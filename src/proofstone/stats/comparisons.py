@@ -18,11 +18,11 @@ from scipy import special
 
 from proofstone.records.runs import (
     FEW_GROUPS,
-    Estimand,
     Estimate,
     Flag,
-    estimand_name,
+    Population,
     group_flags,
+    population_name,
     resampled_unit,
 )
 from proofstone.stats.clusters import ErrorParts, SharedKeys, cluster_sums, partner_sums
@@ -84,7 +84,7 @@ def sign_flip(
     second: Floats,
     clusters: NDArray[np.integer] | None = None,
     *,
-    n_draws: int = 10_000,
+    n_resamples: int = 10_000,
     seed: int = 0,
 ) -> SignFlip:
     """The test of two columns (units, NaN where missing); ``clusters`` are codes (units)."""
@@ -95,11 +95,11 @@ def sign_flip(
     is_exact = len(sums) <= _MOST_EXACT
     return SignFlip(
         difference=float(sums.sum() / n) if n else float("nan"),
-        p=float(_share_as_far(sums, n_draws, seed)[0]),
+        p=float(_share_as_far(sums, n_resamples, seed)[0]),
         n_units=n,
         n_flipped=len(sums),
         resampled="items" if clusters is None else "clusters",
-        n_patterns=2 ** len(sums) if is_exact else n_draws,
+        n_patterns=2 ** len(sums) if is_exact else n_resamples,
         is_exact=is_exact,
         seed=seed,
     )
@@ -109,7 +109,7 @@ def sign_flip_p(
     values: Floats,
     clusters: NDArray[np.integer] | None = None,
     *,
-    n_draws: int = 10_000,
+    n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Floats:
     """The p-values of all pairs of columns (R, R), symmetric, ones on the diagonal.
@@ -120,14 +120,14 @@ def sign_flip_p(
     first, second = np.triu_indices(m, 1)
     p = np.ones((m, m))
     if not np.isnan(values).any():
-        found = _share_as_far(_cluster_sums(values, clusters), n_draws, seed, (first, second))
+        found = _share_as_far(_cluster_sums(values, clusters), n_resamples, seed, (first, second))
         p[first, second] = p[second, first] = found
         return p
     for a in range(m - 1):
         others = second[first == a]
         differences = np.nan_to_num(values[:, a : a + 1] - values[:, others])
         p[a, others] = p[others, a] = _share_as_far(
-            _cluster_sums(differences, clusters), n_draws, seed
+            _cluster_sums(differences, clusters), n_resamples, seed
         )
     return p
 
@@ -139,7 +139,7 @@ def _cluster_sums(differences: Floats, clusters: NDArray[np.integer] | None) -> 
 
 def _share_as_far(
     sums: Floats,
-    n_draws: int,
+    n_resamples: int,
     seed: int,
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
 ) -> Floats:
@@ -158,14 +158,14 @@ def _share_as_far(
         return np.asarray((statistic(_all_signs(len(sums))) >= bound).mean(axis=0))
     rng, reached = generator(seed, _PURPOSE), np.zeros(len(bound), dtype=np.int64)
     block = max(1, _MOST_AT_ONCE // len(sums))
-    left = n_draws - 1
+    left = n_resamples - 1
     while left > 0:
         number = min(block, left)
         flips = rng.integers(0, 2, (number, len(sums)), dtype=np.int8)
         signs: Floats = flips.astype(np.float64) * 2.0 - 1.0
         reached += (statistic(signs) >= bound).sum(axis=0)
         left -= number
-    return (reached + 1.0) / n_draws
+    return (reached + 1.0) / n_resamples
 
 
 def _all_signs(n: int) -> Floats:
@@ -249,7 +249,7 @@ class Contrasts(ErrorParts):
     degrees: Floats
     n_units: NDArray[np.int64]
     is_paired: Bools
-    estimand: Estimand
+    population: Population
     flags: tuple[Flag, ...]
 
     def combined(self, weights: Floats) -> Contrasts:
@@ -268,7 +268,7 @@ class Contrasts(ErrorParts):
             degrees=np.where(lost, np.nan, degrees),
             n_units=np.array(fewest, dtype=np.int64).reshape(-1, 2),
             is_paired=np.array([self.is_paired[c].all() for c in columns], dtype=bool),
-            estimand=self.estimand,
+            population=self.population,
             flags=self.flags,
         )
 
@@ -300,7 +300,7 @@ class Contrasts(ErrorParts):
                     low=value if nothing else max(value - half, -bound),
                     high=value if nothing else min(value + half, bound),
                     level=confidence,
-                    estimand=estimand_name(self.estimand),
+                    population=population_name(self.population),
                     made_by=self._made_by(c),
                     resampled=resampled_unit(is_shared=is_shared),
                     effective_n=0.0 if np.isnan(degrees) else degrees + 1.0,
@@ -332,7 +332,7 @@ def measure_contrasts(
     before: Floats,
     after: Floats,
     keys: SharedKeys,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     *,
     paired: bool | None = None,
 ) -> Contrasts:
@@ -350,9 +350,9 @@ def measure_contrasts(
     is_paired = (smaller > 0) & in_pairs
     gain = np.where(both, after, 0.0) - np.where(both, before, 0.0)
     plus = _term(
-        np.where(is_paired, gain, after), np.where(is_paired, both, is_after), keys, estimand
+        np.where(is_paired, gain, after), np.where(is_paired, both, is_after), keys, population
     )
-    minus = _term(np.where(is_paired, 0.0, before), ~is_paired & is_before, keys, estimand)
+    minus = _term(np.where(is_paired, 0.0, before), ~is_paired & is_before, keys, population)
     nothing = np.where(is_paired, 0.0, np.nan)
     counts = np.stack([np.where(is_paired, plus.n, minus.n), plus.n], axis=1)
     return Contrasts(
@@ -363,8 +363,8 @@ def measure_contrasts(
         degrees=_degrees(plus, minus, is_paired),
         n_units=counts.astype(np.int64),
         is_paired=is_paired,
-        estimand=estimand,
-        flags=("no-keys",) if estimand == "knowledge" and not len(keys.unit) else (),
+        population=population,
+        flags=("no-keys",) if population == "knowledge" and not len(keys.unit) else (),
     )
 
 
@@ -377,13 +377,13 @@ class _Term(ErrorParts):
     groups: Floats
 
 
-def _term(values: Floats, mask: Bools, keys: SharedKeys, estimand: Estimand) -> _Term:
+def _term(values: Floats, mask: Bools, keys: SharedKeys, population: Population) -> _Term:
     n = mask.sum(axis=0)
     held = np.where(mask, values, 0.0)
     mean = divided(held.sum(axis=0), n)
     residual = np.where(mask, held - np.nan_to_num(mean), 0.0) / np.maximum(n, 1)
     alone = residual * _correction(n.astype(np.float64))
-    if estimand == "bank" or not len(keys.unit):
+    if population == "bank" or not len(keys.unit):
         return _Term(alone, alone, alone, mean, n, n.astype(np.float64))
     ones = mask.astype(np.float64)
     sharing = (ones * partner_sums(keys, ones)).sum(axis=0)
@@ -433,7 +433,7 @@ def compare_pair(
     second: Floats,
     keys: SharedKeys,
     *,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     confidence: float = 0.95,
 ) -> PairedDifference:
     """The second against the first: two columns (units) of shares in [0, 1], no NaN.
@@ -446,10 +446,10 @@ def compare_pair(
     counts = {"rises": rises, "falls": falls, "level": len(difference) - rises - falls}
     if not len(difference):
         nan = math.nan
-        nothing = _estimate(nan, nan, nan, 0, 0.0, estimand, confidence, "none")
+        nothing = _estimate(nan, nan, nan, 0, 0.0, population, confidence, "none")
         return PairedDifference(estimate=nothing, p=1.0, standard_error=math.nan, **counts)
     spread = measure_spread(
-        np.column_stack([second, first]), equal_weights(len(first)), keys, estimand
+        np.column_stack([second, first]), equal_weights(len(first)), keys, population
     )
     (compared,) = rank_all(spread, confidence=confidence).comparisons
     variance = float(spread.difference_variances()[0, 1])
@@ -461,7 +461,7 @@ def compare_pair(
             high,
             len(first),
             spread.groups,
-            estimand,
+            population,
             confidence,
             made_by,
             is_shared=spread.is_shared,
@@ -489,7 +489,7 @@ def compare_spread(
     estimate = _estimate(
         value, low, high, spread.n_units, spread.groups, "knowledge", confidence, made_by
     )
-    named = {"estimand": f"{clusters} like these", "resampled": clusters}
+    named = {"population": f"{clusters} like these", "resampled": clusters}
     return structs.replace(estimate, **named), compared.p
 
 
@@ -499,7 +499,7 @@ def units_to_pass(
     keys: SharedKeys,
     bound: float,
     *,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> float:
@@ -511,7 +511,7 @@ def units_to_pass(
     if not len(first):
         return math.nan
     shifted = np.column_stack([second - bound, first])
-    spread = measure_spread(shifted, equal_weights(len(first)), keys, estimand)
+    spread = measure_spread(shifted, equal_weights(len(first)), keys, population)
     (needed,) = separations(spread, [(0, 1)], confidence=confidence, power=power)
     if math.isnan(needed.needed) or math.isinf(needed.needed):
         return needed.needed
@@ -576,7 +576,7 @@ def _estimate(
     high: float,
     n: int,
     groups: float,
-    estimand: Estimand,
+    population: Population,
     confidence: float,
     made_by: str,
     *,
@@ -588,7 +588,7 @@ def _estimate(
         low=low,
         high=high,
         level=confidence,
-        estimand=estimand_name(estimand),
+        population=population_name(population),
         made_by=made_by,
         resampled=resampled_unit(is_shared=is_shared),
         effective_n=groups,

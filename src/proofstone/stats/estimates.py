@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records.runs import (
     OUTCOMES,
-    Estimand,
     Estimate,
     Flag,
     Outcome,
+    Population,
     Worth,
-    estimand_name,
+    population_name,
     resampled_unit,
 )
 from proofstone.stats.clusters import ErrorParts, SharedKeys, key_matrix, partner_sums
@@ -53,7 +53,7 @@ from proofstone.stats.resampling import (
     bootstrap_counts,
     disjoint_clusters,
     generator,
-    means_by_draw,
+    means_by_resample,
 )
 
 # A measure's table of what each outcome counts as, applied to scores; then one mean a unit.
@@ -169,7 +169,7 @@ class Spread(ErrorParts):
     means: Floats
     groups: float
     n_units: int
-    estimand: Estimand
+    population: Population
     is_shared: bool
     flags: tuple[Flag, ...]
     own_groups: Floats | None = None
@@ -190,14 +190,14 @@ class Spread(ErrorParts):
 
 
 def measure_spread(
-    values: Floats, weighting: Weighting, keys: SharedKeys, estimand: Estimand
+    values: Floats, weighting: Weighting, keys: SharedKeys, population: Population
 ) -> Spread:
     """The means of the columns of ``values`` (n units >= 1, R respondents; no NaN), and spread."""
     alone, n_lone = _parts(values, weighting, weighting.sizes)
     weights = weighting.weights()
     groups = 1.0 / float(weights @ weights)
     parts, partners, is_shared, by_key = alone, alone, False, None
-    if estimand == "knowledge":
+    if population == "knowledge":
         effective, groups, is_shared = _effective_groups(weighting, keys)
         if is_shared:
             parts, n_lone = _parts(values, weighting, effective)
@@ -211,9 +211,9 @@ def measure_spread(
         partners=partners,
         groups=groups,
         n_units=len(values),
-        estimand=estimand,
+        population=population,
         is_shared=is_shared,
-        flags=_flags(estimand, keys, n_lone, weighting),
+        flags=_flags(population, keys, n_lone, weighting),
         by_key=by_key,
     )
 
@@ -301,10 +301,10 @@ def _effective_groups(weighting: Weighting, keys: SharedKeys) -> tuple[Floats, f
 
 
 def _flags(
-    estimand: Estimand, keys: SharedKeys, n_lone: int, weighting: Weighting
+    population: Population, keys: SharedKeys, n_lone: int, weighting: Weighting
 ) -> tuple[Flag, ...]:
     found: list[Flag] = []
-    if estimand == "knowledge" and not len(keys.unit):
+    if population == "knowledge" and not len(keys.unit):
         found.append("no-keys")
     if n_lone and weighting.n_groups > 1:
         found.append("lone-units")
@@ -326,7 +326,7 @@ def mean_estimates(
     weighting: Weighting,
     keys: SharedKeys,
     *,
-    estimand: Estimand,
+    population: Population,
     confidence: float = 0.95,
     n_parts: int | None = None,
 ) -> tuple[Estimate, ...]:
@@ -338,9 +338,9 @@ def mean_estimates(
     No unit gives NaN, flagged.
     """
     if not len(values):
-        nothing = no_estimate(estimand_name(estimand), confidence, "items")
+        nothing = no_estimate(population_name(population), confidence, "items")
         return tuple(nothing for _ in range(values.shape[1]))
-    spread = measure_spread(values, weighting, keys, estimand)
+    spread = measure_spread(values, weighting, keys, population)
     return estimates_of(spread, values, weighting, confidence=confidence, n_parts=n_parts)
 
 
@@ -366,7 +366,7 @@ def estimates_of(
             low=float(found.low[r]),
             high=float(found.high[r]),
             level=confidence,
-            estimand=estimand_name(spread.estimand),
+            population=population_name(spread.population),
             made_by=found.made_by[r],
             resampled=resampled_unit(is_shared=spread.is_shared),
             effective_n=float(found.size[r]),
@@ -424,16 +424,16 @@ _NORMAL_FROM = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnMeans:
+class BootstrapMeans:
     """The ``means`` (m) of m respondents and ``drawn`` ones (m, draws). ``resampled`` says what was
-    drawn, ``made_by`` how and by which seed, ``estimand`` what the draws speak of."""
+    drawn, ``made_by`` how and by which seed, ``population`` what the draws speak of."""
 
     means: Floats
     drawn: Floats
     n_units: int
     resampled: str
     made_by: str
-    estimand: str
+    population: str
 
     def noise(self) -> float:
         """The variance of one respondent's mean over other items, freed of what all share: half of
@@ -445,16 +445,16 @@ class DrawnMeans:
         return float(centred.var(axis=1).sum() / (m - 1))
 
 
-def draw_means(
+def bootstrap_means(
     values: Floats,
     keys: SharedKeys,
     *,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     strata: NDArray[np.integer] | None = None,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     stream: int = 0,
-) -> DrawnMeans:
+) -> BootstrapMeans:
     """Draws of the means of ``values`` (U units, m respondents; NaN where missing).
 
     Items, or clusters of items that share facts, with replacement within ``strata`` (U). Where
@@ -465,83 +465,83 @@ def draw_means(
     """
     rng = generator(seed, _PURPOSE, stream)
     if not len(values):
-        return _undrawn(values.shape[1], n_draws, estimand)
-    shares = estimand == "knowledge" and len(keys.unit) > 0
+        return _undrawn(values.shape[1], n_resamples, population)
+    shares = population == "knowledge" and len(keys.unit) > 0
     clusters = disjoint_clusters(keys) if shares else None
     is_many = len(values) >= _NORMAL_FROM and strata is None and not np.isnan(values).any()
     if (shares and clusters is None) or is_many:
-        return _normal(values, keys, estimand, n_draws, seed, rng)
+        return _normal(values, keys, population, n_resamples, seed, rng)
     if clusters is None:
         clusters = np.arange(len(values))
-    counts = _counts(clusters, strata, n_draws, rng)
+    counts = _counts(clusters, strata, n_resamples, rng)
     whole = np.ones((1, len(values)), dtype=np.float32)
     what = "clusters of items" if shares else "items"
-    return DrawnMeans(
-        means=means_by_draw(whole, values)[:, 0],
-        drawn=means_by_draw(counts, values),
+    return BootstrapMeans(
+        means=means_by_resample(whole, values)[:, 0],
+        drawn=means_by_resample(counts, values),
         n_units=len(values),
         resampled=f"{what} within strata" if strata is not None else what,
-        made_by=f"bootstrap, {n_draws} draws, seed {seed}",
-        estimand=estimand_name(estimand),
+        made_by=f"bootstrap, {n_resamples} draws, seed {seed}",
+        population=population_name(population),
     )
 
 
-def draw_shares(shares: Floats, n: int, *, n_draws: int = 2_000, seed: int = 0,
-                stream: int = 0) -> DrawnMeans:  # fmt: skip
+def bootstrap_shares(shares: Floats, n: int, *, n_resamples: int = 2_000, seed: int = 0,
+                stream: int = 0) -> BootstrapMeans:  # fmt: skip
     """Draws where only ``shares`` (m) of ``n`` items are known: binomial, each respondent with
     items of its own, which moves more than the same items for all would."""
     rng = generator(seed, _PURPOSE, stream)
-    drawn = rng.binomial(max(n, 1), np.clip(shares, 0.0, 1.0)[:, None], (len(shares), n_draws))
+    drawn = rng.binomial(max(n, 1), np.clip(shares, 0.0, 1.0)[:, None], (len(shares), n_resamples))
     known = drawn / n if n else np.full(drawn.shape, np.nan)
-    return DrawnMeans(
+    return BootstrapMeans(
         means=shares,
         drawn=known,
         n_units=n,
         resampled="items, each model with its own" if n else "",
-        made_by=f"binomial, {n_draws} draws, seed {seed}" if n else "none",
-        estimand="questions like these",
+        made_by=f"binomial, {n_resamples} draws, seed {seed}" if n else "none",
+        population="questions like these",
     )
 
 
-def _undrawn(m: int, n_draws: int, estimand: Estimand) -> DrawnMeans:
-    drawn = np.full((m, n_draws), np.nan)
-    return DrawnMeans(drawn.mean(axis=1), drawn, 0, "", "none", estimand_name(estimand))
+def _undrawn(m: int, n_resamples: int, population: Population) -> BootstrapMeans:
+    drawn = np.full((m, n_resamples), np.nan)
+    return BootstrapMeans(drawn.mean(axis=1), drawn, 0, "", "none", population_name(population))
 
 
 def _counts(
     clusters: NDArray[np.integer],
     strata: NDArray[np.integer] | None,
-    n_draws: int,
+    n_resamples: int,
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
     """How often each unit is drawn (draws, U), whole clusters at a time; a cluster belongs to the
     stratum of its first unit."""
     _, first, member = np.unique(clusters, return_index=True, return_inverse=True)
     drawn_from = Strata.of(None if strata is None else strata[first], len(first))
-    counts = np.empty((n_draws, len(first)), dtype=np.float32)
-    counts[:, drawn_from.order] = bootstrap_counts(drawn_from, n_draws, rng)
+    counts = np.empty((n_resamples, len(first)), dtype=np.float32)
+    counts[:, drawn_from.order] = bootstrap_counts(drawn_from, n_resamples, rng)
     return counts[:, member]
 
 
 def _normal(
     values: Floats,
     keys: SharedKeys,
-    estimand: Estimand,
-    n_draws: int,
+    population: Population,
+    n_resamples: int,
     seed: int,
     rng: np.random.Generator,
-) -> DrawnMeans:
+) -> BootstrapMeans:
     units = np.flatnonzero(~np.isnan(values).any(axis=1))
     if not len(units):
-        return _undrawn(values.shape[1], n_draws, estimand)
-    spread = measure_spread(values[units], equal_weights(len(units)), keys.among(units), estimand)
+        return _undrawn(values.shape[1], n_resamples, population)
+    spread = measure_spread(values[units], equal_weights(len(units)), keys.among(units), population)
     root = covariance_root(spread.covariance())
-    normal = rng.standard_normal((root.shape[1], n_draws))
-    return DrawnMeans(
+    normal = rng.standard_normal((root.shape[1], n_resamples))
+    return BootstrapMeans(
         means=spread.means,
         drawn=spread.means[:, None] + root @ normal,
         n_units=len(units),
         resampled=resampled_unit(is_shared=spread.is_shared),
-        made_by=f"normal law of the means, {n_draws} draws, seed {seed}",
-        estimand=estimand_name(estimand),
+        made_by=f"normal law of the means, {n_resamples} draws, seed {seed}",
+        population=population_name(population),
     )

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.errors import BadUsage
-from proofstone.records.runs import Estimand, Estimate, estimand_name, group_flags
+from proofstone.records.runs import Estimate, Population, group_flags, population_name
 from proofstone.stats.clusters import Dependence, SharedKeys, block_sums, partner_sums
 from proofstone.stats.comparisons import Contrasts, measure_contrasts
-from proofstone.stats.estimates import DrawnMeans
+from proofstone.stats.estimates import BootstrapMeans
 from proofstone.stats.intervals import (
     covariance_root,
     percentiles,
@@ -155,7 +155,7 @@ def analyse_factor(
     keys: SharedKeys,
     *,
     reference: int = 0,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     confidence: float = 0.95,
 ) -> Factor:
     """The analysis of two or more ``levels``: each (U units, M models), shares in [0, 1], NaN where
@@ -172,7 +172,7 @@ def analyse_factor(
     others = [k for k in range(len(levels)) if k != reference]
     before = np.concatenate([levels[reference] for _ in others], axis=1)
     after = np.concatenate([levels[k] for k in others], axis=1)
-    contrasts = measure_contrasts(before, after, keys, estimand)
+    contrasts = measure_contrasts(before, after, keys, population)
     n_models = levels[0].shape[1]
     table = np.arange(len(others) * n_models).reshape(len(others), n_models)
     known = ~np.isnan(contrasts.values[table])
@@ -376,7 +376,7 @@ def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> S
 _PURPOSE = 9
 
 
-_ESTIMAND: Estimand = "knowledge"
+_POPULATION: Population = "knowledge"
 
 
 def drop_between(before: float, after: float) -> float:
@@ -389,13 +389,13 @@ def relative_drop(
     after: Floats,
     *,
     clusters: NDArray[np.integer] | None = None,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
     """``drop_between`` of the means of two columns of values on the same n items, as a share.
 
-    The interval is by percentiles of ``n_draws`` bootstrap draws of whole clusters (codes of the
+    The interval is by percentiles of ``n_resamples`` bootstrap draws of whole clusters (codes of the
     items; each item is its own without them), both columns together, each draw one cluster fewer
     than there are and rescaled (Rao and Wu 1988). Draws in which nothing stands before are left
     out. The share lost has no least value: it is below 0 where accuracy rose. No items, or nothing
@@ -406,22 +406,24 @@ def relative_drop(
     _, block = np.unique(np.arange(n) if clusters is None else clusters, return_inverse=True)
     n_blocks = int(block.max(initial=-1)) + 1
     sums = block_sums(np.stack([before, after], axis=1), block, n_blocks)
-    low, high = percentiles(_drawn(sums, n_draws, seed), confidence)
+    low, high = percentiles(_drawn(sums, n_resamples, seed), confidence)
     return Estimate(
         value=value,
         n=n,
         low=low,
         high=high,
         level=confidence,
-        estimand=estimand_name(_ESTIMAND),
-        made_by=f"bootstrap, percentile, {n_draws} draws, seed {seed}" if n_blocks > 1 else "none",
+        population=population_name(_POPULATION),
+        made_by=f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
+        if n_blocks > 1
+        else "none",
         resampled="items" if clusters is None else "clusters",
         effective_n=float(n_blocks),
         flags=group_flags(n, n_blocks),
     )
 
 
-def _drawn(sums: Floats, n_draws: int, seed: int) -> Floats:
+def _drawn(sums: Floats, n_resamples: int, seed: int) -> Floats:
     """The drop in each draw that has one; nothing of fewer than two blocks."""
     if len(sums) < 2:
         return np.empty(0)
@@ -431,7 +433,7 @@ def _drawn(sums: Floats, n_draws: int, seed: int) -> Floats:
         has_some = before > 0
         return np.asarray((before[has_some] - after[has_some]) / before[has_some])
 
-    return bootstrapped(len(sums), drops, n_draws, generator(seed, _PURPOSE), one_less=True)
+    return bootstrapped(len(sums), drops, n_resamples, generator(seed, _PURPOSE), one_less=True)
 
 
 # How far several means lie apart: the largest less the least, and their standard deviation.
@@ -540,10 +542,10 @@ class Disattenuated(Struct, frozen=True, kw_only=True):
 
 
 def disattenuate(
-    first: DrawnMeans,
-    second: DrawnMeans,
+    first: BootstrapMeans,
+    second: BootstrapMeans,
     *,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Disattenuated:
@@ -557,7 +559,7 @@ def disattenuate(
     reliable = tuple(float(_reliability(v, n, once)[0]) for v, n in zip((x, y), noise, strict=True))
     observed = float(weighted_correlation(x, y, once)[0]) if m > 1 else float("nan")
     value = float(_corrected(x, y, noise, once)[0]) if m > 1 else float("nan")
-    counts = models_drawn(m, n_draws, seed).T
+    counts = models_drawn(m, n_resamples, seed).T
     number = min(first.drawn.shape[1], second.drawn.shape[1])
     drawn = first.drawn[kept, :number], second.drawn[kept, :number]
     # A draw of items holds the noise twice: once as there, once again.
@@ -573,8 +575,10 @@ def disattenuate(
             over_models if enough else np.full(1, np.nan),
             m,
             confidence,
-            estimand="models like these, on these items",
-            made_by=f"bootstrap, percentile, {n_draws} draws, seed {seed}" if enough else "none",
+            population="models like these, on these items",
+            made_by=f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
+            if enough
+            else "none",
             resampled="models" if enough else "",
         ),
         items=_estimate(
@@ -582,7 +586,7 @@ def disattenuate(
             over_items,
             m,
             confidence,
-            estimand="these models, on items like these",
+            population="these models, on items like these",
             made_by=first.made_by,
             resampled=first.resampled,
         ),
@@ -615,7 +619,7 @@ def _corrected(x: Floats, y: Floats, noise: tuple[float, float], w: Floats) -> F
 
 
 def _estimate(
-    value: float, drawn: Floats, m: int, confidence: float, *, estimand: str, made_by: str,
+    value: float, drawn: Floats, m: int, confidence: float, *, population: str, made_by: str,
     resampled: str,
 ) -> Estimate:  # fmt: skip
     low, high = percentiles(drawn, confidence)
@@ -626,7 +630,7 @@ def _estimate(
         low=min(low, value) if known else float("nan"),
         high=max(high, value) if known else float("nan"),
         level=confidence,
-        estimand=estimand,
+        population=population,
         made_by=made_by,
         resampled=resampled,
         effective_n=float(m),
@@ -656,7 +660,7 @@ class DimensionCheck(Struct, frozen=True, kw_only=True):
     nothing; whole groups of items that share a key, where keys part the items and each group lies
     in one stratum. Where keys overlap, or a group lies in several strata, nothing can be exchanged:
     then ``p`` compares the sum of squares with its moments by the covariance over all pairs of
-    items that share any key ("shared pairs"), and ``n_draws`` is 0. ``groups`` is the effective
+    items that share any key ("shared pairs"), and ``n_resamples`` is 0. ``groups`` is the effective
     number of independent groups of items.
     """
 
@@ -668,7 +672,7 @@ class DimensionCheck(Struct, frozen=True, kw_only=True):
     n_strata: int
     groups: float
     chance: Chance
-    n_draws: int
+    n_resamples: int
     seed: int
 
 
@@ -677,12 +681,12 @@ def check_dimension(
     strata: NDArray[np.integer],
     *,
     keys: SharedKeys | None = None,
-    n_draws: int = 500,
+    n_resamples: int = 500,
     seed: int = 0,
 ) -> DimensionCheck:
     """The check over ``strata`` codes (units) of ``values`` (units, respondents), on the units that
     all have; ``keys`` say which units share what, by default nothing."""
-    if n_draws < 1:
+    if n_resamples < 1:
         raise BadUsage("no draws say nothing", hint="give 1 or more")
     whole = np.flatnonzero(~np.isnan(values).any(axis=1))
     keys = (keys or SharedKeys.none(len(values))).among(whole)
@@ -701,10 +705,10 @@ def check_dimension(
             square, p = _by_pairs(left, code, sizes, keys, groups, seen**2)
             chance = square**0.5
         else:
-            drawn = _shuffled(left, code, blocks, n_draws, generator(seed, _STRATA_PURPOSE))
+            drawn = _shuffled(left, code, blocks, n_resamples, generator(seed, _STRATA_PURPOSE))
             chance = float(np.sqrt((drawn**2).mean()))
             # Single precision: equal draws may differ in their seventh digit.
-            p = float(((drawn >= seen * (1.0 - 1e-5)).sum() + 1) / (n_draws + 1))
+            p = float(((drawn >= seen * (1.0 - 1e-5)).sum() + 1) / (n_resamples + 1))
     return DimensionCheck(
         interaction=seen,
         by_chance=chance,
@@ -714,7 +718,7 @@ def check_dimension(
         n_strata=len(sizes),
         groups=groups,
         chance=chance_of,
-        n_draws=n_draws if blocks is not None else 0,
+        n_resamples=n_resamples if blocks is not None else 0,
         seed=seed,
     )
 
@@ -760,16 +764,16 @@ def _by_pairs(
 
 
 def _shuffled(
-    left: Floats, code: Codes, block: Codes, n_draws: int, rng: np.random.Generator
+    left: Floats, code: Codes, block: Codes, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """The statistic of draws (n_draws) in which strata are dealt to whole blocks anew."""
+    """The statistic of draws (n_resamples) in which strata are dealt to whole blocks anew."""
     stratum = np.zeros(int(block.max()) + 1, dtype=np.int32)
     stratum[block] = code
     n_strata = int(code.max()) + 1
     number = max(1, _MOST_AT_ONCE // (len(code) * n_strata))
     parts = []
-    for start in range(0, n_draws, number):
-        size = min(number, n_draws - start)
+    for start in range(0, n_resamples, number):
+        size = min(number, n_resamples - start)
         dealt = rng.permuted(np.broadcast_to(stratum, (size, len(stratum))), axis=1)
         parts.append(_interactions(left, dealt[:, block], n_strata))
     return np.concatenate(parts)

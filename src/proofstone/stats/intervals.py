@@ -83,7 +83,7 @@ def unknown(of: type[_Known], **known: Any) -> _Known:
     return of(**dict.fromkeys(of.__struct_fields__, math.nan) | known)
 
 
-def no_estimate(estimand: str, confidence: float, resampled: str) -> Estimate:
+def no_estimate(population: str, confidence: float, resampled: str) -> Estimate:
     """The estimate of no score at all: NaN, flagged."""
     nan = float("nan")
     return Estimate(
@@ -92,7 +92,7 @@ def no_estimate(estimand: str, confidence: float, resampled: str) -> Estimate:
         low=nan,
         high=nan,
         level=confidence,
-        estimand=estimand,
+        population=population,
         made_by="none",
         resampled=resampled,
         flags=("no-scores",),

@@ -72,14 +72,14 @@ def describe_items(
     values: Floats,
     *,
     answers: NDArray[np.integer] | None = None,
-    gold: NDArray[np.integer] | None = None,
+    answer_key: NDArray[np.integer] | None = None,
     extreme: float = 0.05,
     false_share: float = 0.1,
 ) -> tuple[ItemStatistics, ...]:
     """Statistics of each row of ``values`` (items, respondents), NaN where a cell is missing.
 
     ``answers`` (items, respondents, or these by samples too) are codes, negative where none was
-    read, with ``gold`` (items).
+    read, with ``answer_key`` (items).
     Items within ``extreme`` of 0 or 1 are flagged; those that the weak get right and the strong
     wrong where Benjamini and Hochberg let ``false_share`` of them be so by chance; both, and
     distractors that more than half of the strong third give, only from eight respondents on.
@@ -90,7 +90,7 @@ def describe_items(
     adjusted = over_known(benjamini_hochberg, p)
     is_strong, is_weak = _thirds(rest)
     strong, weak = (_mean_where(values, chosen) for chosen in (is_strong, is_weak))
-    distractor, share = _distractors(answers, gold, is_strong)
+    distractor, share = _distractors(answers, answer_key, is_strong)
     enough = n >= _FEWEST_RESPONDENTS
     found: dict[ItemFlag, NDArray[np.bool_]] = {
         "nearly-all-right": enough & (difficulty >= 1.0 - extreme),
@@ -187,17 +187,17 @@ def _mean_where(values: Floats, chosen: NDArray[np.bool_]) -> Floats:
 
 def _distractors(
     answers: NDArray[np.integer] | None,
-    gold: NDArray[np.integer] | None,
+    answer_key: NDArray[np.integer] | None,
     is_strong: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], Floats]:
     """The wrong answer that most of the strong give, of equal ones the first, and their share."""
     n_items = len(is_strong)
-    if answers is None or gold is None or not answers.size or answers.max() < 0:
+    if answers is None or answer_key is None or not answers.size or answers.max() < 0:
         return np.full(n_items, -1), np.full(n_items, np.nan)
     if answers.ndim == 3:
         is_strong = np.repeat(is_strong, answers.shape[2], axis=1)
         answers = answers.reshape(n_items, -1)
-    wrong = is_strong & (answers >= 0) & (answers != gold[:, None])
+    wrong = is_strong & (answers >= 0) & (answers != answer_key[:, None])
     n_codes = int(answers.max()) + 1
     row, column = np.nonzero(wrong)
     # Only answers that were given: free texts have as many codes as replies.
@@ -381,7 +381,7 @@ class PositionBias(Struct, frozen=True, kw_only=True):
 
 def position_bias(
     scores: Floats,
-    gold: Codes,
+    answer_key: Codes,
     chosen: Codes,
     n_options: Codes,
     *,
@@ -394,8 +394,8 @@ def position_bias(
     ``unit`` (replies) says which replies are to one item, by its place in ``keys``; without it each
     is to its own. Replies without a score or without a right position are left out.
     """
-    kept = ~np.isnan(scores) & (gold >= 0) & (gold < n_options)
-    y, g, c, k = scores[kept], gold[kept], chosen[kept], n_options[kept]
+    kept = ~np.isnan(scores) & (answer_key >= 0) & (answer_key < n_options)
+    y, g, c, k = scores[kept], answer_key[kept], chosen[kept], n_options[kept]
     dependence = Dependence.of(len(y), None if unit is None else unit[kept], keys)
     valid = (c >= 0) & (c < k)
     most = int(k.max(initial=0))

@@ -493,7 +493,7 @@ def majority_at_k(
     answers: NDArray[np.integer],
     k: int,
     *,
-    n_draws: int = 200,
+    n_resamples: int = 200,
     seed: int = 0,
 ) -> Floats:
     """The expected score of the answer that most of ``k`` samples give, by drawing k of them.
@@ -510,11 +510,11 @@ def majority_at_k(
     there = ~np.isnan(flat)
     codes = np.where(there, codes, -1)
     rng = generator(seed, _PURPOSE, k)
-    block = max(1, _MOST_AT_ONCE // (n_draws * flat.shape[1]))
+    block = max(1, _MOST_AT_ONCE // (n_resamples * flat.shape[1]))
     found = np.full(len(flat), np.nan)
     for start in range(0, len(flat), block):
         part = slice(start, start + block)
-        found[part] = _majorities(flat[part], codes[part], there[part], k, n_draws, rng)
+        found[part] = _majorities(flat[part], codes[part], there[part], k, n_resamples, rng)
     return np.where(there.sum(axis=1) >= k, found, np.nan).reshape(shape)
 
 
@@ -523,7 +523,7 @@ def _majorities(
     codes: NDArray[np.integer],
     there: NDArray[np.bool_],
     k: int,
-    n_draws: int,
+    n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
     """The mean over draws of each row's majority score (rows)."""
@@ -531,7 +531,7 @@ def _majorities(
     own = np.where(there, scores, 0.0)
     number = np.maximum(same.sum(axis=2), 1)
     worth = (same @ own[:, :, None])[:, :, 0] / number
-    keys = rng.random((len(scores), n_draws, scores.shape[1]))
+    keys = rng.random((len(scores), n_resamples, scores.shape[1]))
     keys = np.where(there[:, None, :], keys, 2.0)
     order = np.argsort(keys, axis=2, kind="stable")
     drawn = np.zeros(keys.shape)

@@ -20,7 +20,7 @@ from scipy.special import gammaincc
 
 from proofstone.errors import BadUsage
 from proofstone.records.runs import Estimate
-from proofstone.stats.estimates import DrawnMeans, Spread
+from proofstone.stats.estimates import BootstrapMeans, Spread
 from proofstone.stats.intervals import (
     NO_SPREAD_BELOW,
     covariance_root,
@@ -130,7 +130,7 @@ def tiers(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     return tuple((start, end - 1) for start, end in pairwise(ends) if end > start)
 
 
-def best_group(better: NDArray[np.bool_]) -> tuple[int, ...]:
+def top_group(better: NDArray[np.bool_]) -> tuple[int, ...]:
     """Those that nobody beats: with the confidence of the comparisons, the best is among them."""
     return tuple(np.flatnonzero(~better.any(axis=0)).tolist())
 
@@ -179,7 +179,7 @@ def share_estimate(
 ) -> Estimate:
     """Return a share of ``n`` independent items or entities with ``share_interval``; no interval
     where ``n`` is 0, not known."""
-    estimand, how = _COUNTED[of]
+    population, how = _COUNTED[of]
     low, high, made_by = float("nan"), float("nan"), "none"
     if n and not np.isnan(value):
         share, size = np.array([value]), np.array([float(n)])
@@ -191,7 +191,7 @@ def share_estimate(
         low=low,
         high=high,
         level=confidence,
-        estimand=estimand,
+        population=population,
         made_by=made_by,
         resampled=of if n else "",
         effective_n=float(n),
@@ -209,7 +209,7 @@ def stated_estimate(value: float, stderr: float, n: int, confidence: float) -> E
         low=max(value - half, 0.0) if is_known else float("nan"),
         high=min(value + half, 1.0) if is_known else float("nan"),
         level=confidence,
-        estimand=_COUNTED["items"][0],
+        population=_COUNTED["items"][0],
         made_by="normal, by the standard error as stated" if is_known else "none",
         resampled="items" if is_known else "",
         effective_n=float(n),
@@ -303,10 +303,10 @@ class RankAgreement(Struct, frozen=True, kw_only=True):
 
 
 def rank_agreement(
-    first: DrawnMeans,
-    second: DrawnMeans,
+    first: BootstrapMeans,
+    second: BootstrapMeans,
     *,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> tuple[RankAgreement, RankAgreement]:
@@ -322,7 +322,7 @@ def rank_agreement(
     x, y = x[kept], y[kept]
     number = min(first.drawn.shape[1], second.drawn.shape[1])
     drawn = first.drawn[kept, :number], second.drawn[kept, :number]
-    counts = models_drawn(len(x), n_draws, seed)
+    counts = models_drawn(len(x), n_resamples, seed)
     once = np.ones((1, len(x)))
     found = []
     for name, of in _COEFFICIENTS:
@@ -346,10 +346,10 @@ def spearman(first: Floats, second: Floats) -> float:
     return float(_rho(first[:, None], second[:, None], np.ones((1, len(first))))[0])
 
 
-def models_drawn(m: int, n_draws: int, seed: int) -> Floats:
+def models_drawn(m: int, n_resamples: int, seed: int) -> Floats:
     """How often each of m models is drawn (draws, m), with replacement."""
     rng = generator(seed, _PURPOSE)
-    return np.asarray(bootstrap_counts(Strata.of(None, m), n_draws, rng), dtype=np.float64)
+    return np.asarray(bootstrap_counts(Strata.of(None, m), n_resamples, rng), dtype=np.float64)
 
 
 def _tau(x: Floats, y: Floats, counts: Floats) -> Floats:
@@ -398,7 +398,7 @@ def _over_models(value: float, drawn: Floats, m: int, seed: int, confidence: flo
         low=min(low, value),
         high=max(high, value),
         level=confidence,
-        estimand="models like these, on these items",
+        population="models like these, on these items",
         made_by=f"bootstrap, percentile, {len(drawn)} draws, seed {seed}" if enough else "none",
         resampled="models" if enough else "",
         effective_n=float(m),
@@ -407,7 +407,12 @@ def _over_models(value: float, drawn: Floats, m: int, seed: int, confidence: flo
 
 
 def _over_items(
-    value: float, drawn: Floats, first: DrawnMeans, second: DrawnMeans, m: int, confidence: float
+    value: float,
+    drawn: Floats,
+    first: BootstrapMeans,
+    second: BootstrapMeans,
+    m: int,
+    confidence: float,
 ) -> Estimate:
     low, high = percentiles(drawn, confidence)
     # A draw is noisier than the data, so agreement falls; the mirrored interval corrects for that,
@@ -419,7 +424,7 @@ def _over_items(
         low=max(low, -1.0),
         high=min(high, 1.0),
         level=confidence,
-        estimand="these models, on items like these",
+        population="these models, on items like these",
         made_by=first.made_by,
         resampled=first.resampled,
         effective_n=float(m),
@@ -427,7 +432,7 @@ def _over_items(
     )
 
 
-def _kept_order(benchmark: DrawnMeans) -> float:
+def _kept_order(benchmark: BootstrapMeans) -> float:
     """The mean tau-b of a benchmark with itself on other items; 1 where it has no order."""
     kept = ~np.isnan(benchmark.means)
     drawn = benchmark.drawn[kept, :_MOST_LOOKED_AT]
@@ -477,7 +482,7 @@ class RankMove(Struct, frozen=True, kw_only=True):
 
 
 def rank_moves(
-    first: DrawnMeans, second: DrawnMeans, *, confidence: float = 0.95
+    first: BootstrapMeans, second: BootstrapMeans, *, confidence: float = 0.95
 ) -> tuple[RankMove, ...]:
     """One move a model that has a mean on both benchmarks, in their order."""
     kept = np.flatnonzero(~np.isnan(first.means) & ~np.isnan(second.means))
@@ -570,7 +575,7 @@ def _p(shift: Floats, errors: Floats) -> Floats:
 
 
 def _shift(
-    value: float, error: float, first: DrawnMeans, second: DrawnMeans, confidence: float
+    value: float, error: float, first: BootstrapMeans, second: BootstrapMeans, confidence: float
 ) -> Estimate:
     half = normal_quantile(confidence) * error
     return Estimate(
@@ -579,7 +584,7 @@ def _shift(
         low=value - half,
         high=value + half,
         level=confidence,
-        estimand="these models, on items like these",
+        population="these models, on items like these",
         made_by=f"normal, error by {first.made_by}",
         resampled=first.resampled,
         effective_n=float(min(first.n_units, second.n_units)),
@@ -616,17 +621,17 @@ class JointRanking:
     better: NDArray[np.bool_]
     intervals: tuple[RankInterval, ...]
     made_by: str
-    n_draws: int
+    n_resamples: int
     seed: int
 
 
 def rank_jointly(
-    spread: Spread, *, confidence: float = 0.95, n_draws: int = 10_000, seed: int = 0
+    spread: Spread, *, confidence: float = 0.95, n_resamples: int = 10_000, seed: int = 0
 ) -> JointRanking:
     """The simultaneous ranks of all respondents of ``spread``, at ``confidence`` for all together.
 
     With fewer than two effective groups nothing is resolved, of a respondent or of all. A p-value
-    is at least 1 / (n_draws + 1).
+    is at least 1 / (n_resamples + 1).
     """
     m = len(spread.means)
     first, second, difference, variance = spread.pairs()
@@ -647,11 +652,13 @@ def rank_jointly(
             statistic, common = _as_normal(statistic, degrees[known]), np.inf
         pairs = (first[known], second[known])
         rng = generator(seed, _JOINT_RANKS_PURPOSE)
-        adjusted[known] = _stepped_down(statistic, pairs, spread.covariance(), common, n_draws, rng)
+        adjusted[known] = _stepped_down(
+            statistic, pairs, spread.covariance(), common, n_resamples, rng
+        )
     p = np.ones((m, m))
     p[first, second] = p[second, first] = adjusted
     better = (p < 1.0 - confidence) & (spread.means[:, None] > spread.means[None, :])
-    return JointRanking(p, better, rank_intervals(better), "max-t", n_draws, seed)
+    return JointRanking(p, better, rank_intervals(better), "max-t", n_resamples, seed)
 
 
 def _by_holm(spread: Spread, confidence: float, seed: int) -> JointRanking:
@@ -667,7 +674,7 @@ def _stepped_down(
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]],
     covariance: Floats,
     degrees: float,
-    n_draws: int,
+    n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
     """The p-value of each pair: how often the largest drawn statistic among it and all smaller
@@ -680,13 +687,13 @@ def _stepped_down(
     ascending = statistic[order].astype(np.float32)
     reached = np.zeros(len(order), dtype=np.int64)
     block = max(1, _MOST_AT_ONCE // len(order))
-    for start in range(0, n_draws, block):
-        number = min(block, n_draws - start)
+    for start in range(0, n_resamples, block):
+        number = min(block, n_resamples - start)
         drawn = _drawn(root, degrees, number, rng)
         tied = np.abs((drawn[first] - drawn[second]) / scale[:, None]).astype(np.float32)
         largest = np.maximum.accumulate(tied, axis=0)
         reached += (largest >= ascending[:, None]).sum(axis=1)
-    p = (reached + 1.0) / (n_draws + 1.0)
+    p = (reached + 1.0) / (n_resamples + 1.0)
     adjusted = np.empty_like(p)
     adjusted[order] = np.maximum.accumulate(p[::-1])[::-1]
     return adjusted

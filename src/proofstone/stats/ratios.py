@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from proofstone.records.runs import Estimand, Estimate, group_flags
+from proofstone.records.runs import Estimate, Population, group_flags
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, mean_estimates
 from proofstone.stats.intervals import (
@@ -34,17 +34,27 @@ def ratio_values(tops: Floats, bottoms: Floats) -> Floats:
 
 
 def ratio_estimate(
-    tops: Floats, bottoms: Floats, keys: SharedKeys, *, estimand: Estimand, confidence: float = 0.95
+    tops: Floats,
+    bottoms: Floats,
+    keys: SharedKeys,
+    *,
+    population: Population,
+    confidence: float = 0.95,
 ) -> Estimate:
     """``ratio_estimates`` of one column (n)."""
     (estimate,) = ratio_estimates(
-        tops[:, None], bottoms[:, None], keys, estimand=estimand, confidence=confidence
+        tops[:, None], bottoms[:, None], keys, population=population, confidence=confidence
     )
     return estimate
 
 
 def ratio_estimates(
-    tops: Floats, bottoms: Floats, keys: SharedKeys, *, estimand: Estimand, confidence: float = 0.95
+    tops: Floats,
+    bottoms: Floats,
+    keys: SharedKeys,
+    *,
+    population: Population,
+    confidence: float = 0.95,
 ) -> tuple[Estimate, ...]:
     """``sum(tops) / sum(bottoms)`` over n units of each column (n, m), 0 <= tops <= bottoms, each
     bottom above 0.
@@ -56,7 +66,7 @@ def ratio_estimates(
     """
     values = ratio_values(tops, bottoms)
     return mean_estimates(
-        values, equal_weights(len(values)), keys, estimand=estimand, confidence=confidence
+        values, equal_weights(len(values)), keys, population=population, confidence=confidence
     )
 
 
@@ -69,7 +79,7 @@ _PURPOSE = 23
 
 
 @dataclass(frozen=True, slots=True)
-class DrawnRatios:
+class BootstrapRatios:
     """K ratios: their ``values`` (K; NaN where nothing is counted), and as they come out in each
     draw (``draws``, K). ``n`` (K) is what was counted, ``groups`` (K) the effective number of
     ``clusters`` behind each. Where no draw moves a value, the interval of a share of that many."""
@@ -111,7 +121,7 @@ class DrawnRatios:
             low=low,
             high=high,
             level=confidence,
-            estimand=f"{self.clusters} like these",
+            population=f"{self.clusters} like these",
             made_by=self.made_by if groups >= 2.0 else "none",
             resampled=self.clusters,
             effective_n=groups,
@@ -119,32 +129,34 @@ class DrawnRatios:
         )
 
 
-def draw_ratios(
+def bootstrap_ratios(
     tops: Floats,
     bottoms: Floats,
     *,
     clusters: str = "clusters",
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
-) -> DrawnRatios:
-    """``sum(tops) / sum(bottoms)`` of each column (clusters, K), and the same in ``n_draws`` draws
+) -> BootstrapRatios:
+    """``sum(tops) / sum(bottoms)`` of each column (clusters, K), and the same in ``n_resamples`` draws
     of clusters with replacement, one fewer than there are and rescaled (Rao and Wu 1988).
 
     A cluster that counts in no column is left out: it was not in the sample. ``clusters`` is what
     intervals call them.
     """
-    (found,) = draw_ratios_each([(tops, bottoms)], clusters=clusters, n_draws=n_draws, seed=seed)
+    (found,) = bootstrap_ratios_each(
+        [(tops, bottoms)], clusters=clusters, n_resamples=n_resamples, seed=seed
+    )
     return found
 
 
-def draw_ratios_each(
+def bootstrap_ratios_each(
     pairs: Sequence[tuple[Floats, Floats]],
     *,
     clusters: str = "clusters",
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
-) -> list[DrawnRatios]:
-    """``draw_ratios`` of each (tops, bottoms); those of as many clusters share their draws, which
+) -> list[BootstrapRatios]:
+    """``bootstrap_ratios`` of each (tops, bottoms); those of as many clusters share their draws, which
     one by one would be the same, and take the time of one."""
     held = [_counting(tops, bottoms) for tops, bottoms in pairs]
     drawn: dict[int, Floats] = {}
@@ -154,10 +166,10 @@ def draw_ratios_each(
             np.concatenate([held[at][side] for at in places], axis=1) for side in (0, 1)
         )
         ends = np.cumsum([held[at][1].shape[1] for at in places])[:-1]
-        parts = np.split(_drawn(tops, bottoms, n_draws, seed), ends, axis=1)
+        parts = np.split(_drawn(tops, bottoms, n_resamples, seed), ends, axis=1)
         drawn |= dict(zip(places, parts, strict=True))
     return [
-        _ratios(tops, bottoms, drawn[at], clusters, f"{n_draws} draws, seed {seed}")
+        _ratios(tops, bottoms, drawn[at], clusters, f"{n_resamples} draws, seed {seed}")
         for at, (tops, bottoms) in enumerate(held)
     ]
 
@@ -167,7 +179,7 @@ def _counting(tops: Floats, bottoms: Floats) -> tuple[Floats, Floats]:
     return tops[held], bottoms[held]
 
 
-def _drawn(tops: Floats, bottoms: Floats, n_draws: int, seed: int) -> Floats:
+def _drawn(tops: Floats, bottoms: Floats, n_resamples: int, seed: int) -> Floats:
     """The ratios in each draw (draws, K)."""
     if not len(bottoms):
         return np.empty((0, bottoms.shape[1]))
@@ -175,12 +187,14 @@ def _drawn(tops: Floats, bottoms: Floats, n_draws: int, seed: int) -> Floats:
     def ratios(counts: Floats) -> Floats:
         return divided(counts @ tops, counts @ bottoms)
 
-    return bootstrapped(len(bottoms), ratios, n_draws, generator(seed, _PURPOSE), one_less=True)
+    return bootstrapped(len(bottoms), ratios, n_resamples, generator(seed, _PURPOSE), one_less=True)
 
 
-def _ratios(tops: Floats, bottoms: Floats, draws: Floats, clusters: str, how: str) -> DrawnRatios:
+def _ratios(
+    tops: Floats, bottoms: Floats, draws: Floats, clusters: str, how: str
+) -> BootstrapRatios:
     totals = bottoms.sum(axis=0)
-    return DrawnRatios(
+    return BootstrapRatios(
         values=divided(tops.sum(axis=0), totals),
         draws=draws,
         n=totals,
@@ -262,7 +276,7 @@ def _spread(means: Floats, added: Floats, bottoms: Floats) -> Spread:
         partners=added[held],
         groups=float(own.min()) if own.size else 0.0,
         n_units=int(held.sum()),
-        estimand="knowledge",
+        population="knowledge",
         is_shared=False,
         flags=(),
         own_groups=own,
@@ -284,7 +298,7 @@ def _derivatives(ratios: Floats) -> Floats:
 
 # Several numbers made of drawn ratios, with intervals that hold for all of them together.
 #
-# Each is a function of ratios that were drawn over the same clusters (`draw_ratios`): a difference
+# Each is a function of ratios that were drawn over the same clusters (`bootstrap_ratios`): a difference
 # of two F1, a slope. Its error is the standard deviation of its draws; the intervals are as many of
 # these wide as the largest of all standardised deviations in a draw is, at the level that is asked
 # for ("max-t", Westfall and Young 1993). That allows for whatever the numbers share. A quantile of
@@ -305,7 +319,7 @@ class MadeOf:
 
 
 def estimate_together(
-    drawn: DrawnRatios, made: Sequence[MadeOf], *, confidence: float = 0.95
+    drawn: BootstrapRatios, made: Sequence[MadeOf], *, confidence: float = 0.95
 ) -> tuple[Estimate, ...]:
     """The value of each with its interval, ``confidence`` for all intervals at once.
 
@@ -354,7 +368,7 @@ def _times(
 
 
 def _estimate(
-    drawn: DrawnRatios,
+    drawn: BootstrapRatios,
     made: MadeOf,
     value: float,
     half: float,
@@ -377,7 +391,7 @@ def _estimate(
         low=low,
         high=high,
         level=confidence,
-        estimand=f"{drawn.clusters} like these",
+        population=f"{drawn.clusters} like these",
         made_by=_made_by(drawn.made_by, n_together) if groups >= 2.0 else "none",
         resampled=drawn.clusters,
         effective_n=groups,

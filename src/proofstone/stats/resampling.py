@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from proofstone.records.runs import Estimand, Estimate, Flag, estimand_name, group_flags
+from proofstone.records.runs import Estimate, Flag, Population, group_flags, population_name
 from proofstone.stats.clusters import SharedKeys, block_sums, partner_sums
 from proofstone.stats.intervals import divided, no_estimate, percentiles
 
@@ -64,11 +64,11 @@ def generator(seed: int, *purpose: int) -> np.random.Generator:
     return np.random.default_rng([seed, *purpose])
 
 
-def blocks_of_draws(n_units: int, n_draws: int) -> Iterator[int]:
-    """How many draws to hold at a time, together ``n_draws``, so that memory stays bounded."""
+def blocks_of_resamples(n_units: int, n_resamples: int) -> Iterator[int]:
+    """How many draws to hold at a time, together ``n_resamples``, so that memory stays bounded."""
     block = max(1, _MOST_COUNTS // max(n_units, 1))
-    for start in range(0, n_draws, block):
-        yield min(block, n_draws - start)
+    for start in range(0, n_resamples, block):
+        yield min(block, n_resamples - start)
 
 
 def allocate(sizes: Sequence[int] | Integers, rate: float) -> Integers:
@@ -85,14 +85,16 @@ def allocate(sizes: Sequence[int] | Integers, rate: float) -> Integers:
     return drawn
 
 
-def subsample_counts(strata: Strata, rate: float, n_draws: int, rng: np.random.Generator) -> Counts:
+def subsample_counts(
+    strata: Strata, rate: float, n_resamples: int, rng: np.random.Generator
+) -> Counts:
     """Draws without replacement (draws, units in ``strata.order``): 1 where a unit is drawn.
 
     Each draw holds ``allocate(sizes, rate)`` of each stratum, any such subset equally likely.
     """
-    chosen = np.empty((n_draws, len(strata.order)), dtype=np.float32)
+    chosen = np.empty((n_resamples, len(strata.order)), dtype=np.float32)
     for end, size, n in zip(strata.ends, strata.sizes, allocate(strata.sizes, rate), strict=True):
-        keys = rng.random((n_draws, int(size)), dtype=np.float32)
+        keys = rng.random((n_resamples, int(size)), dtype=np.float32)
         chosen[:, int(end - size) : int(end)] = _smallest(keys, int(n))
     return chosen
 
@@ -110,7 +112,7 @@ def _smallest(keys: Counts, n: int) -> NDArray[np.bool_]:
 
 
 def bootstrap_counts(
-    strata: Strata, n_draws: int, rng: np.random.Generator, *, one_less: bool = False
+    strata: Strata, n_resamples: int, rng: np.random.Generator, *, one_less: bool = False
 ) -> Counts:
     """Draws with replacement (draws, units in ``strata.order``): how often a unit is drawn.
 
@@ -119,10 +121,10 @@ def bootstrap_counts(
     Wu 1988). A stratum of one unit is held as it is.
     """
     number = np.maximum(strata.sizes - 1, 1) if one_less else strata.sizes
-    counts = np.empty((n_draws, len(strata.order)), dtype=np.float32)
+    counts = np.empty((n_resamples, len(strata.order)), dtype=np.float32)
     scale = np.repeat(strata.sizes / number, strata.sizes)
     rows = max(1, _IN_CACHE // max(len(strata.order), 1))
-    for start in range(0, n_draws, rows):
+    for start in range(0, n_resamples, rows):
         block = counts[start : start + rows]
         drawn = _drawn_counts(strata, number, rng.random((len(block), int(number.sum()))))
         block[:] = drawn * scale if one_less else drawn
@@ -131,27 +133,27 @@ def bootstrap_counts(
 
 def _drawn_counts(strata: Strata, number: Integers, place: NDArray[np.float64]) -> Integers:
     """How often each unit is drawn (draws, units) by ``place`` in [0, 1) (draws, drawn units)."""
-    n_draws, n = len(place), len(strata.order)
+    n_resamples, n = len(place), len(strata.order)
     place *= np.repeat(strata.sizes, number)
     # A product may round up to the size itself; the last unit is meant.
     places = np.minimum(place.astype(np.int64), np.repeat(strata.sizes - 1, number))
     places += np.repeat(strata.ends - strata.sizes, number)
-    places += np.arange(n_draws)[:, None] * n
-    return np.bincount(places.ravel(), minlength=n_draws * n).reshape(n_draws, n)
+    places += np.arange(n_resamples)[:, None] * n
+    return np.bincount(places.ravel(), minlength=n_resamples * n).reshape(n_resamples, n)
 
 
 def bootstrapped(
     strata: Strata | int,
     statistic: Callable[[Floats], Floats],
-    n_draws: int,
+    n_resamples: int,
     rng: np.random.Generator,
     *,
     one_less: bool = False,
 ) -> Floats:
-    """``statistic`` of counts (draws, what is drawn) over ``n_draws`` of ``bootstrap_counts``, of
+    """``statistic`` of counts (draws, what is drawn) over ``n_resamples`` of ``bootstrap_counts``, of
     ``strata`` or of so many units in one."""
     drawn_from = Strata.of(None, strata) if isinstance(strata, int) else strata
-    blocks = blocks_of_draws(len(drawn_from.order), n_draws)
+    blocks = blocks_of_resamples(len(drawn_from.order), n_resamples)
     counts = (bootstrap_counts(drawn_from, number, rng, one_less=one_less) for number in blocks)
     return np.concatenate([statistic(each.astype(np.float64)) for each in counts])
 
@@ -169,7 +171,7 @@ _EXACT_IN_FLOAT32 = 2.0**24
 _ONE_THREAD = 250_000
 
 
-def means_by_draw(
+def means_by_resample(
     counts: NDArray[np.float32], values: Floats, weights: Floats | None = None
 ) -> Floats:
     """The mean of each column in each draw (respondents, draws), over the units that it has.
@@ -277,11 +279,11 @@ def bootstrap_means(
     *,
     strata: Codes | None = None,
     clusters: Codes | None = None,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> tuple[Estimate, ...]:
-    """One estimate a column of ``values`` (units, R), by percentiles of ``n_draws`` means.
+    """One estimate a column of ``values`` (units, R), by percentiles of ``n_resamples`` means.
 
     NaN is a missing cell, left out of its column. ``strata`` and ``clusters`` are codes (units);
     a cluster belongs to the stratum of its first unit. Each stratum gives one block fewer than it
@@ -292,15 +294,15 @@ def bootstrap_means(
     n, m = values.shape
     if not n:
         what = "items" if clusters is None else "clusters"
-        nothing = no_estimate(estimand_name(_estimand(clusters)), confidence, what)
+        nothing = no_estimate(population_name(_population(clusters)), confidence, what)
         return tuple(nothing for _ in range(m))
     blocks = _blocks(values, strata, clusters)
-    drawn = _drawn_means(blocks, n_draws, seed)
+    drawn = _bootstrap_means(blocks, n_resamples, seed)
     total = blocks.held.sum(axis=0)
     means = divided(blocks.sums.sum(axis=0), total)
     groups = float(blocks.sizes.sum() ** 2 / (blocks.sizes**2).sum())
     low, high = _percentiles(drawn, means, groups, confidence)
-    made_by = f"bootstrap, percentile, {n_draws} draws, seed {seed}"
+    made_by = f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
     return tuple(
         Estimate(
             value=float(means[r]),
@@ -308,7 +310,7 @@ def bootstrap_means(
             low=float(low[r]),
             high=float(high[r]),
             level=confidence,
-            estimand=estimand_name(_estimand(clusters)),
+            population=population_name(_population(clusters)),
             made_by=made_by if groups >= 2.0 else "none",
             resampled=_resampled(clusters, blocks.strata),
             effective_n=groups,
@@ -345,7 +347,7 @@ def _blocks(values: Floats, strata: Codes | None, clusters: Codes | None) -> _Bl
     return _Blocks(drawn_from, sums[order], held[order], sizes[order].astype(np.float64))
 
 
-def _drawn_means(blocks: _Blocks, n_draws: int, seed: int) -> Floats:
+def _bootstrap_means(blocks: _Blocks, n_resamples: int, seed: int) -> Floats:
     # Where no cell is missing one column of counts does for all respondents.
     alike = (blocks.held == blocks.held[:, :1]).all()
     held_units = blocks.held[:, :1] if alike else blocks.held
@@ -353,7 +355,7 @@ def _drawn_means(blocks: _Blocks, n_draws: int, seed: int) -> Floats:
     def means(counts: Floats) -> Floats:
         return divided(counts @ blocks.sums, counts @ held_units)
 
-    return bootstrapped(blocks.strata, means, n_draws, generator(seed, _PURPOSE), one_less=True)
+    return bootstrapped(blocks.strata, means, n_resamples, generator(seed, _PURPOSE), one_less=True)
 
 
 def _percentiles(
@@ -372,7 +374,7 @@ def _flags(strata: Strata, n: int, groups: float, *, is_alike: bool) -> tuple[Fl
     return (*(("lone-units",) if has_lone else ()), *group_flags(n, groups, is_alike=is_alike))
 
 
-def _estimand(clusters: Codes | None) -> Estimand:
+def _population(clusters: Codes | None) -> Population:
     return "bank" if clusters is None else "knowledge"
 
 

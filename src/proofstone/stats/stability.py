@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from proofstone.errors import BadUsage
-from proofstone.records.runs import Assumed, Estimand, Flag
+from proofstone.records.runs import Assumed, Flag, Population
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import Spread, measure_spread
 from proofstone.stats.intervals import (
@@ -39,11 +39,11 @@ from proofstone.stats.intervals import (
 )
 from proofstone.stats.resampling import (
     Strata,
-    blocks_of_draws,
+    blocks_of_resamples,
     bootstrap_counts,
     disjoint_clusters,
     generator,
-    means_by_draw,
+    means_by_resample,
     ranks_of,
     subsample_counts,
 )
@@ -113,12 +113,12 @@ class Shrinkage(Struct, frozen=True, kw_only=True):
     spread_low: float
     spread_high: float
     confidence: float
-    n_draws: int
+    n_resamples: int
     seed: int
 
 
 def shrink_scores(
-    spread: Spread, *, confidence: float = 0.95, n_draws: int = 4_000, seed: int = 0
+    spread: Spread, *, confidence: float = 0.95, n_resamples: int = 4_000, seed: int = 0
 ) -> Shrinkage | None:
     """The posterior of the true scores behind ``spread`` (m respondents), in its order.
 
@@ -135,9 +135,9 @@ def shrink_scores(
     own = np.maximum(own, _LEAST_VARIANCE * contrast)
     posterior = _Posterior(spread.means, own, axes, float(np.sqrt(contrast)))
     rng = generator(seed, _PURPOSE)
-    step = rng.choice(_STEPS, size=n_draws, p=posterior.weights)
+    step = rng.choice(_STEPS, size=n_resamples, p=posterior.weights)
     drawn = posterior.draw(step, rng)
-    share = np.bincount(drawn.argmax(axis=0), minlength=m) / n_draws
+    share = np.bincount(drawn.argmax(axis=0), minlength=m) / n_resamples
     ends = tails(confidence)
     low, high = np.clip(np.quantile(drawn, ends, axis=1), 0.0, 1.0)
     middle = np.clip(drawn.mean(axis=1), 0.0, 1.0)
@@ -157,7 +157,7 @@ def shrink_scores(
         spread_low=float(of_tau[0]),
         spread_high=float(of_tau[2]),
         confidence=confidence,
-        n_draws=n_draws,
+        n_resamples=n_resamples,
         seed=seed,
     )
 
@@ -296,7 +296,7 @@ def discriminate(
     *,
     k: int = 10,
     keys: SharedKeys | None = None,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
 ) -> tuple[Discrimination, ...]:
     """One result a code of ``strata`` (units), over the top k by the mean of all units.
 
@@ -317,7 +317,7 @@ def discriminate(
             found.append(_nothing(code, len(top)))
             continue
         spread = measure_spread(
-            values[np.ix_(units, top)], equal_weights(len(units)), shared.among(units), estimand
+            values[np.ix_(units, top)], equal_weights(len(units)), shared.among(units), population
         )
         noise, degrees, flags = float("nan"), float("nan"), spread.flags
         if spread.groups >= 2.0:
@@ -499,7 +499,7 @@ class Stability(Struct, frozen=True, kw_only=True):
     resampled: str
     rate: float
     variance_share: float
-    n_draws: int
+    n_resamples: int
     seed: int
     n_units: int
     n_drawn: int
@@ -519,7 +519,7 @@ def subsample_stability(
     *,
     k: int = 10,
     rates: Sequence[float] = (0.5, 0.7, 0.9),
-    n_draws: int = 1_000,
+    n_resamples: int = 1_000,
     seed: int = 0,
     weighting: Weighting | None = None,
     keys: SharedKeys | None = None,
@@ -533,7 +533,7 @@ def subsample_stability(
     """
     if bad := [rate for rate in rates if not 0.0 < rate <= 1.0]:
         raise BadUsage(f"{bad[0]:g} is no share of the items", hint="give rates like 0.5,0.7,0.9")
-    _check(k, n_draws)
+    _check(k, n_resamples)
     drawn_from = _Drawn.of(strata, len(values), keys)
     field = _Field(values, drawn_from, weighting, k, seed)
     found = []
@@ -541,7 +541,7 @@ def subsample_stability(
         rng = generator(seed, round(rate * 1e9))
         counts = (
             drawn_from.of_units(subsample_counts(drawn_from.strata, rate, number, rng))
-            for number in blocks_of_draws(len(values), n_draws)
+            for number in blocks_of_resamples(len(values), n_resamples)
         )
         means = field.means_of(counts)
         found.append(field.measure(means, "subsampling without replacement", rate))
@@ -553,7 +553,7 @@ def bootstrap_stability(
     strata: NDArray[np.integer] | None = None,
     *,
     k: int = 10,
-    n_draws: int = 1_000,
+    n_resamples: int = 1_000,
     seed: int = 0,
     weighting: Weighting | None = None,
     keys: SharedKeys | None = None,
@@ -561,21 +561,21 @@ def bootstrap_stability(
     """The same from draws of as many units, or clusters, with replacement, within ``strata``. Where
     clusters overlap, there is nothing to draw apart: the means are drawn from the normal
     distribution of their clustered covariance. That takes every cell to be there."""
-    _check(k, n_draws)
+    _check(k, n_resamples)
     drawn_from = _Drawn.of(strata, len(values), keys)
     rng = generator(seed, _BOOTSTRAP)
     field = _Field(values, drawn_from, weighting, k, seed)
     if drawn_from.overlapping is not None and not np.isnan(values).any():
-        means = [_normal_means(values, weighting, drawn_from.overlapping, n_draws, rng)]
+        means = [_normal_means(values, weighting, drawn_from.overlapping, n_resamples, rng)]
         return field.measure(means, "bootstrap with replacement", 1.0, resampled=_BY_COVARIANCE)
     counts = (
         drawn_from.of_units(bootstrap_counts(drawn_from.strata, number, rng))
-        for number in blocks_of_draws(len(values), n_draws)
+        for number in blocks_of_resamples(len(values), n_resamples)
     )
     return field.measure(field.means_of(counts), "bootstrap with replacement", 1.0)
 
 
-def summarise_draws(drawn: Floats) -> Summary:
+def summarize_resamples(drawn: Floats) -> Summary:
     """A quantity's draws (n) as their summary; NaN among them are left out."""
     kept = drawn[~np.isnan(drawn)]
     n = len(kept)
@@ -586,23 +586,25 @@ def summarise_draws(drawn: Floats) -> Summary:
     return Summary(mean=float(kept.mean()), sd=sd, low=low, high=high, error=sd / n**0.5, n=n)
 
 
-def _check(k: int, n_draws: int) -> None:
-    if k < 1 or n_draws < 1:
-        raise BadUsage(f"a top {k} in {n_draws} draws is nothing", hint="give 1 or more of each")
+def _check(k: int, n_resamples: int) -> None:
+    if k < 1 or n_resamples < 1:
+        raise BadUsage(
+            f"a top {k} in {n_resamples} draws is nothing", hint="give 1 or more of each"
+        )
 
 
 def _normal_means(
     values: Floats,
     weighting: Weighting | None,
     keys: SharedKeys,
-    n_draws: int,
+    n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
     """Means (respondents, draws) around those seen, with the covariance over all pairs of units
     that share a key; directions in which sharing sums to less than nothing are held."""
     spread = measure_spread(values, weighting or equal_weights(len(values)), keys, "knowledge")
     root = covariance_root(spread.covariance(), is_symmetric=True)
-    noise = rng.standard_normal((len(root), n_draws))
+    noise = rng.standard_normal((len(root), n_resamples))
     return np.asarray(np.round(spread.means[:, None] + root @ noise, 12))
 
 
@@ -668,7 +670,7 @@ class _Field:
         self.k, self.seed = k, seed
         self.n_drawn = float(len(values))
         everything = np.ones((1, len(values)), dtype=np.float32)
-        self.means = means_by_draw(everything, self.values, self.weights)
+        self.means = means_by_resample(everything, self.values, self.weights)
         self.ranks = ranks_of(self.means)[:, 0]
         order = np.argsort(self.ranks, kind="stable")
         self.top = order[self.ranks[order] <= k]
@@ -679,7 +681,7 @@ class _Field:
         for block in counts:
             drawn.append(block.sum(axis=1, dtype=np.float64))
             self.n_drawn = float(np.concatenate(drawn).mean())
-            yield means_by_draw(block, self.values, self.weights)
+            yield means_by_resample(block, self.values, self.weights)
 
     def measure(
         self, means: Iterable[Floats], scheme: Scheme, rate: float, *, resampled: str = ""
@@ -694,15 +696,15 @@ class _Field:
             resampled=resampled or self.resampled,
             rate=rate,
             variance_share=1.0 if is_bootstrap else (1.0 - rate) / rate,
-            n_draws=ranks.shape[1],
+            n_resamples=ranks.shape[1],
             seed=self.seed,
             n_units=n_units,
             n_drawn=round(self.n_drawn),
             k=self.k,
             top=tuple(self.top.tolist()),
             leaders=tuple(np.flatnonzero(self.ranks == 1).tolist()),
-            tau=summarise_draws(_tau_b_by_draw(self.ranks[self.top], ranks[self.top])),
-            overlap=summarise_draws(self._overlap(ranks)),
+            tau=summarize_resamples(_tau_b_by_draw(self.ranks[self.top], ranks[self.top])),
+            overlap=summarize_resamples(self._overlap(ranks)),
             first_alone=alone,
             first_shared=shared,
             ranks=_rank_spreads(self.ranks, ranks),
@@ -733,12 +735,12 @@ def _tau_b_by_draw(full: Ranks, drawn: Ranks) -> Floats:
 
 
 def _rank_spreads(full: Ranks, drawn: Ranks) -> tuple[RankSpread, ...]:
-    m, n_draws = drawn.shape
+    m, n_resamples = drawn.shape
     cells = np.arange(m)[:, None] * m + drawn - 1
     counts = np.bincount(cells.ravel(), minlength=m * m).reshape(m, m)
     reached = np.cumsum(counts, axis=1)
-    low = 1 + (reached < 0.025 * n_draws).sum(axis=1)
-    high = 1 + (reached < 0.975 * n_draws).sum(axis=1)
+    low = 1 + (reached < 0.025 * n_resamples).sum(axis=1)
+    high = 1 + (reached < 0.975 * n_resamples).sum(axis=1)
     return tuple(
         RankSpread(
             respondent=place,
@@ -785,7 +787,11 @@ class Reliability(Struct, frozen=True, kw_only=True):
 
 
 def measure_reliability(
-    values: Floats, keys: SharedKeys, *, estimand: Estimand = "knowledge", confidence: float = 0.95
+    values: Floats,
+    keys: SharedKeys,
+    *,
+    population: Population = "knowledge",
+    confidence: float = 0.95,
 ) -> Reliability:
     """The reliability of the means of ``values`` (U units, m respondents), on the units that all
     have; with shared facts the noise is clustered."""
@@ -793,7 +799,7 @@ def measure_reliability(
     n, m = len(units), values.shape[1]
     sd, noise, groups = float("nan"), float("nan"), 0.0
     if n and m > 1:
-        spread = measure_spread(values[units], equal_weights(n), keys.among(units), estimand)
+        spread = measure_spread(values[units], equal_weights(n), keys.among(units), population)
         sd = float(spread.means.std(ddof=1))
         groups = spread.groups
         if groups >= 2.0:

@@ -55,7 +55,7 @@ class ImageStore(StorePart):
 CALL = (
     "id", "profile_id", "prompt_id", "request_hash", "attempt", "purpose", "sample", "state",
     "error", "detail", "status", "raw", "prompt_tokens", "completion_tokens", "reasoning_tokens",
-    "cached_tokens", "cost_usd", "served_model", "fingerprint", "latency_s", "attempts",
+    "cached_tokens", "cost_usd", "reported_model", "fingerprint", "latency_s", "attempts",
     "started_at", "reference", "estimated_tokens",
 )  # fmt: skip
 
@@ -133,7 +133,7 @@ def _values(call: CallRecord, raw: bytes) -> tuple[Any, ...]:
     return (
         call.request_hash, call.attempt, call.purpose, call.sample, call.state, call.error,
         call.detail, call.status, raw, usage.prompt, usage.completion, usage.reasoning,
-        usage.cached, call.cost_usd, call.served_model, call.fingerprint, call.latency_s,
+        usage.cached, call.cost_usd, call.reported_model, call.fingerprint, call.latency_s,
         call.attempts, call.started_at, call.reference, call.estimated_tokens,
     )  # fmt: skip
 
@@ -232,14 +232,14 @@ class CallRows(StorePart):
         )
         return HashFilter(self._scalars(query))
 
-    def newest_served(self, model: str, endpoint: str) -> str:
+    def newest_reported(self, model: str, endpoint: str) -> str:
         """The model that the newest complete call at this endpoint says answered it, or ""."""
         call, profile = schema.call, schema.profile
         query = (
-            select(call.c.served_model)
+            select(call.c.reported_model)
             .join(profile, profile.c.id == call.c.profile_id)
             .where(profile.c.model == model, profile.c.endpoint == endpoint)
-            .where(call.c.state == "complete", call.c.served_model != "")
+            .where(call.c.state == "complete", call.c.reported_model != "")
             .order_by(call.c.id.desc())
             .limit(1)
         )

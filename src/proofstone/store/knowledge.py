@@ -19,10 +19,10 @@ from proofstone.records.knowledge import (
     BuiltFact,
     Fact,
     Passage,
-    Placement,
     Role,
     Source,
     Stratum,
+    TaxonomyLabel,
     bank_id,
     identified_fact,
 )
@@ -509,7 +509,9 @@ class KnowledgeStore(StorePart):
     def sources_of_book(self, book: str) -> list[Source]:
         """The sources that are or once were said to be of this book, by a statement or a placement,
         in the order in which they came."""
-        placed = select(schema.placement.c.source_id).where(schema.placement.c.book == book)
+        placed = select(schema.taxonomy_label.c.source_id).where(
+            schema.taxonomy_label.c.book == book
+        )
         said = (schema.source.c.book == book) | schema.source.c.id.in_(placed)
         query = select(schema.source).where(said)
         rows = self._rows(query.order_by(schema.source.c.id))
@@ -686,41 +688,43 @@ class IndexedRows(StorePart):
 # Placements of sources in taxonomies: added, never changed; the newest of a source holds.
 
 
-class PlacementStore(StorePart):
+class TaxonomyLabelStore(StorePart):
     """Adds and reads placements."""
 
-    def add(self, placements: Sequence[Placement]) -> None:
+    def add(self, taxonomy_labels: Sequence[TaxonomyLabel]) -> None:
         """Stores placements of stored sources in one transaction; one that is there stays."""
         with self._database.writing() as connection:
-            for one in placements:
+            for one in taxonomy_labels:
                 insert_record(
-                    connection, schema.placement, one,
+                    connection, schema.taxonomy_label, one,
                     {"source_id": one.source, "build_id": one.build, "actor_id": one.actor,
                      "follows_id": one.follows},
                     models=canonical_json(one.models), **msgspec.structs.asdict(one.stratum),
                 )  # fmt: skip
 
-    def of_source(self, source: bytes) -> list[Placement]:
+    def of_source(self, source: bytes) -> list[TaxonomyLabel]:
         """The placements of a source, oldest first."""
-        return list(map(_placement, self._rows(_select().where(schema.source.c.hash == source))))
+        return list(
+            map(_taxonomy_label, self._rows(_select().where(schema.source.c.hash == source)))
+        )
 
-    def in_force(self, sources: Iterable[bytes]) -> dict[bytes, Placement]:
+    def in_force(self, sources: Iterable[bytes]) -> dict[bytes, TaxonomyLabel]:
         """The newest placement of each of these sources that has one."""
-        found = map(_placement, self._among(_select(), schema.source.c.hash, sources))
-        return {placement.source: placement for placement in found}
+        found = map(_taxonomy_label, self._among(_select(), schema.source.c.hash, sources))
+        return {taxonomy_label.source: taxonomy_label for taxonomy_label in found}
 
 
 def _select() -> Any:
-    table = schema.placement
+    table = schema.taxonomy_label
     query = with_ids(
         table, source="source_id", build="build_id", actor="actor_id", follows="follows_id"
     )
     return query.order_by(table.c.created_at, table.c.hash)
 
 
-def _placement(row: Row[Any]) -> Placement:
+def _taxonomy_label(row: Row[Any]) -> TaxonomyLabel:
     models = msgspec.json.decode(row.models, type=tuple[str, ...])
-    return record_of(Placement, row, stratum=stratum_of(row), models=models)
+    return record_of(TaxonomyLabel, row, stratum=stratum_of(row), models=models)
 
 
 def refuse_absent(

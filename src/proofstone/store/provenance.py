@@ -30,7 +30,7 @@ class Origin(Struct, frozen=True, order=True):
     name. ``names`` are all names a rule may know it by; ``n_items`` questions rest on it."""
 
     title: str
-    licence: str = ""
+    license: str = ""
     n_items: int = 0
     names: tuple[str, ...] = ()
 
@@ -122,15 +122,15 @@ class OriginRows(StorePart):
         """The sources of passages, by title; ``n_items`` counts passages."""
         source, passage = schema.source, schema.passage
         query = (
-            select(source.c.title, source.c.licence, func.count(passage.c.id))
+            select(source.c.title, source.c.license, func.count(passage.c.id))
             .join(passage, passage.c.source_id == source.c.id)
-            .group_by(source.c.title, source.c.licence)
+            .group_by(source.c.title, source.c.license)
         )
         found: Counter[tuple[str, str]] = Counter()
-        for title, licence, n in self._among(query, passage.c.hash, passages):
-            found[title, licence] += n
+        for title, license, n in self._among(query, passage.c.hash, passages):
+            found[title, license] += n
         return [
-            Origin(title, licence, n, (title,)) for (title, licence), n in sorted(found.items())
+            Origin(title, license, n, (title,)) for (title, license), n in sorted(found.items())
         ]
 
     def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
@@ -167,7 +167,7 @@ def origin_columns() -> list[Any]:
     source = schema.source
     return [
         func.coalesce(source.c.title, "").label("title"),
-        func.coalesce(source.c.licence, "").label("licence"),
+        func.coalesce(source.c.license, "").label("license"),
         func.coalesce(schema.fact.c.book, "").label("book"),
     ]
 
@@ -195,13 +195,13 @@ def _of_items(item_set: int, here: ColumnElement[bool]) -> Any:
 def _gather(rows: Any, otherwise: str) -> list[Origin]:
     items: dict[tuple[str, str], set[int]] = {}
     names: dict[tuple[str, str], set[str]] = {}
-    for item, title, licence, book in rows:
-        origin = (title or book or otherwise, licence)
+    for item, title, license, book in rows:
+        origin = (title or book or otherwise, license)
         items.setdefault(origin, set()).add(item)
         names.setdefault(origin, set()).update({origin[0], book or origin[0]})
     return [
-        Origin(title, licence, len(found), tuple(sorted(names[title, licence])))
-        for (title, licence), found in sorted(items.items())
+        Origin(title, license, len(found), tuple(sorted(names[title, license])))
+        for (title, license), found in sorted(items.items())
     ]
 
 
@@ -286,7 +286,7 @@ def held_by(
         connection, "form", s.item_set, s.item_set.c.name, member.c.item_set_id, member.c.item_id,
         items,
     )  # fmt: skip
-    name = s.run.c.respondent + " " + s.run.c.way
+    name = s.run.c.respondent + " " + s.run.c.prompt_method
     yield from _holders(
         connection, "run", s.run, name, s.response.c.run_id, s.response.c.item_id, items
     )
@@ -366,7 +366,7 @@ class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
     basis: str
     flags: str
-    gold: str
+    answer_key: str
     n_choices: int
     verdict: PanelVerdict | None = None
 
@@ -391,7 +391,7 @@ class TraceRows(StorePart):
         query = _responses().where(table.c.run_id == run, table.c.item_id == item)
         return [_response(row) for row in self._rows(query.order_by(table.c.sample, table.c.id))]
 
-    def served_by(self, call: int, limit: int) -> list[ResponseTrace]:
+    def reported_by(self, call: int, limit: int) -> list[ResponseTrace]:
         """Up to ``limit`` responses that a call gave, oldest first."""
         table = schema.response
         query = _responses().where(table.c.call_id == call).order_by(table.c.id).limit(limit)
@@ -432,7 +432,7 @@ class TraceRows(StorePart):
         score, unit = schema.score, schema.unit
         query = (
             select(
-                score, unit.c.kind.label("unit"), unit.c.key.label("unit_key"), unit.c.gold,
+                score, unit.c.kind.label("unit"), unit.c.key.label("unit_key"), unit.c.answer_key,
                 unit.c.n_choices, schema.item.c.hash.label("item"),
                 schema.scoring.c.hash.label("scoring"), schema.run.c.hash.label("run"),
             ).select_from(score.join(unit).join(schema.item).join(schema.scoring).join(schema.run))
@@ -558,7 +558,7 @@ class SentSource(msgspec.Struct, frozen=True, gc=False, order=True):
 
     endpoint: str
     title: str
-    licence: str
+    license: str
     n_items: int
 
 
@@ -686,13 +686,13 @@ def _built(not_sent: Collection[str]) -> Any:
         .distinct()
         .subquery()
     )
-    title, licence = func.coalesce(source.c.title, ""), func.coalesce(source.c.licence, "")
+    title, license = func.coalesce(source.c.title, ""), func.coalesce(source.c.license, "")
     return (
-        select(asked.c.endpoint, title, licence, func.count(entered.c.row_id.distinct()))
+        select(asked.c.endpoint, title, license, func.count(entered.c.row_id.distinct()))
         .join(stage, stage.c.step_id == asked.c.step_id)
         .join(entered, entered.c.build_id == stage.c.build_id)
         .join(source, source.c.id == entered.c.source_id)
-        .group_by(asked.c.endpoint, title, licence)
+        .group_by(asked.c.endpoint, title, license)
     )
 
 
@@ -765,7 +765,7 @@ def _counted(rows: Iterable[Any]) -> list[SentSource]:
     items: dict[tuple[str, str, str], set[int]] = {}
     for row in rows:
         title = row.title or row.book or row.otherwise
-        items.setdefault((row.endpoint, title, row.licence), set()).add(row.item_id)
+        items.setdefault((row.endpoint, title, row.license), set()).add(row.item_id)
     return [SentSource(*place, len(found)) for place, found in sorted(items.items())]
 
 
@@ -774,9 +774,9 @@ def _examples(rows: Iterable[Any], shots: Iterable[Any]) -> list[SentSource]:
     endpoints: dict[int, set[str]] = {}
     for row in rows:
         endpoints.setdefault(row.run, set()).add(row.endpoint)
-    asked = {(row.endpoint, row.title or row.book or row.otherwise, row.licence) for row in rows}
+    asked = {(row.endpoint, row.title or row.book or row.otherwise, row.license) for row in rows}
     drawn = {
-        (endpoint, row.title or row.book or row.otherwise, row.licence)
+        (endpoint, row.title or row.book or row.otherwise, row.license)
         for row in shots
         if msgspec.json.decode(row.settings).get("shots")
         for endpoint in endpoints[row.run]

@@ -357,7 +357,7 @@ class PurgePlan(msgspec.Struct, frozen=True):
     units: frozenset[int]
     texts_of_units: frozenset[int]
     prompts: frozenset[int]
-    replies: frozenset[int]
+    responses: frozenset[int]
     images: frozenset[int] = frozenset()
     rows: frozenset[int] = frozenset()
     texts_of_rows: frozenset[int] = frozenset()
@@ -373,7 +373,7 @@ class PurgePlan(msgspec.Struct, frozen=True):
             "facts": len(self.texts_of_facts),
             "item texts": len(self.texts_of_items) + len(self.texts_of_units),
             "prompts": len(self.prompts),
-            "replies": len(self.replies),
+            "responses": len(self.responses),
         }
         rare = {
             "images": len(self.images),
@@ -426,7 +426,7 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
     )
     asked = _calls_on(connection, items) | calls_for_rows(connection, rows)
     asked |= _calls_reading(connection, sources)
-    prompts, replies = _bodies(connection, asked, finder)
+    prompts, responses = _bodies(connection, asked, finder)
     of_rows = _bodies_by_key(connection, schema.build_row, rows)
     quoting = _quoting(connection, schema.unit, schema.unit.c.id, finder)
     verdicts = _quoting(connection, schema.score_verdict, schema.score_verdict.c.unit_id, finder)
@@ -441,7 +441,7 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
             _with_text(_bodies_by_key(connection, schema.unit, units)) | quoting
         ),
         prompts=frozenset(prompts),
-        replies=frozenset(replies),
+        responses=frozenset(responses),
         images=frozenset(images_in(connection, prompts, of_rows.values())),
         rows=frozenset(rows),
         texts_of_rows=frozenset(key for key, body in of_rows.items() if body),
@@ -603,14 +603,14 @@ def _bodies(connection: Connection, asked: set[int], finder: Finder) -> tuple[se
     for key, body in _bodies_of(connection, prompt.c.id, prompt.c.body):
         if key not in prompts and _holds(finder, decompress(body)):
             prompts.add(key)
-    replies = asked | _where_in(connection, call.c.id, call.c.prompt_id, prompts)
+    responses = asked | _where_in(connection, call.c.id, call.c.prompt_id, prompts)
     for key, raw in _bodies_of(connection, call.c.id, call.c.raw):
-        if key not in replies and _holds(finder, decompress(raw)):
-            replies.add(key)
+        if key not in responses and _holds(finder, decompress(raw)):
+            responses.add(key)
     full = (func.length(call.c.raw) > 0) | (call.c.detail != "")
     return (
         _where_in(connection, prompt.c.id, prompt.c.id, prompts, func.length(prompt.c.body) > 0),
-        _where_in(connection, call.c.id, call.c.id, replies, full),
+        _where_in(connection, call.c.id, call.c.id, responses, full),
     )
 
 
@@ -673,7 +673,7 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
     label = schema.item_label
     _empty(connection, label, plan.items, by=label.c.item_id, metadata=b"")
     _empty(connection, schema.unit, plan.texts_of_units, payload=b"")
-    _empty(connection, schema.call, plan.replies, raw=b"", detail="")
+    _empty(connection, schema.call, plan.responses, raw=b"", detail="")
     for chunk in chunks(plan.units | plan.texts_of_units, _CHUNK):
         table = schema.score
         long = table.c.unit_id.in_(chunk) & (func.length(table.c.answer) > _LONGEST_LABEL)

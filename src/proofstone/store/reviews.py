@@ -13,11 +13,11 @@ from proofstone.records.ids import canonical_json, content_id
 from proofstone.records.reviews import (
     CHECK_TASKS,
     Correction,
+    Override,
     Person,
     Review,
     ReviewPlace,
     ReviewSheet,
-    Ruling,
     SheetWithdrawal,
 )
 from proofstone.store import schema
@@ -319,7 +319,7 @@ _TABLES: dict[str, tuple[Table, str]] = {
 }
 
 
-class Retired(msgspec.Struct, frozen=True):
+class Excluded(msgspec.Struct, frozen=True):
     """The items of some sets that are retired, themselves or through a fact that they rest on:
     their keys and ids, and how many places of the sets they fill."""
 
@@ -345,7 +345,7 @@ class CorrectionStore(StorePart):
         query = _select_corrections().where(schema.correction.c[_TABLES[kind][1]] == key)
         return [_correction(row) for row in self._rows(query)]
 
-    def retirement(self, kind: str, key: int) -> Correction | None:
+    def exclusion(self, kind: str, key: int) -> Correction | None:
         """The newest retirement or restoration of a fact or item, which says how it stands."""
         rows = [one for one in self.of(kind, key) if one.action != "edit"]
         return rows[-1] if rows else None
@@ -396,12 +396,12 @@ class CorrectionStore(StorePart):
         query = select(table.c.hash, old.c.hash).join(old, old.c.id == table.c.corrects_id)
         return {row[0]: row[1] for row in self._rows(query)}
 
-    def retired(self, item_sets: Sequence[bytes], until: float | None = None) -> Retired:
+    def excluded(self, item_sets: Sequence[bytes], until: float | None = None) -> Excluded:
         """The retired items among those of these sets, now or at an earlier time."""
-        items = self._retired_keys("item_id", until)
-        facts = self._retired_keys("fact_id", until)
+        items = self._excluded_keys("item_id", until)
+        facts = self._excluded_keys("fact_id", until)
         if not items and not facts:
-            return Retired()
+            return Excluded()
         member, rests = schema.item_set_item, schema.item_fact
         by_fact = select(rests.c.item_id).where(rests.c.fact_id.in_(facts))
         query = (
@@ -414,21 +414,21 @@ class CorrectionStore(StorePart):
             .group_by(member.c.item_id, schema.item.c.hash)
         )
         rows = self._rows(query)
-        return Retired(
+        return Excluded(
             frozenset(key for key, _identity, _n in rows),
             frozenset(identity for _key, identity, _n in rows),
             sum(n for _key, _identity, n in rows),
         )
 
-    def retired_alone(self, items: Sequence[int]) -> set[int]:
+    def excluded_alone(self, items: Sequence[int]) -> set[int]:
         """Those of these items that are retired themselves, not through a fact."""
-        return set(items) & set(self._retired_keys("item_id"))
+        return set(items) & set(self._excluded_keys("item_id"))
 
-    def retired_facts(self, facts: Iterable[bytes]) -> list[bytes]:
+    def excluded_facts(self, facts: Iterable[bytes]) -> list[bytes]:
         """Those of these facts that are retired, in their order."""
-        retired = self._retired_keys("fact_id")
+        excluded = self._excluded_keys("fact_id")
         keys = self._keys_of(schema.fact, dict.fromkeys(facts))
-        return [identity for identity, key in keys.items() if key in retired]
+        return [identity for identity, key in keys.items() if key in excluded]
 
     def former_facts(self, item_set: bytes) -> set[bytes]:
         """The ids of all former versions of the facts that a set's items rest on."""
@@ -453,7 +453,7 @@ class CorrectionStore(StorePart):
                 keys = {former for _identity, former in rows if former is not None}
         return found
 
-    def _retired_keys(self, column: str, until: float | None = None) -> list[int]:
+    def _excluded_keys(self, column: str, until: float | None = None) -> list[int]:
         table = schema.correction
         query = (
             select(table.c[column], table.c.action)
@@ -463,7 +463,7 @@ class CorrectionStore(StorePart):
         if until is not None:
             query = query.where(table.c.created_at <= until)
         newest = {row[0]: row[1] for row in self._rows(query)}
-        return [key for key, action in newest.items() if action == "retire"]
+        return [key for key, action in newest.items() if action == "exclude"]
 
 
 def _select_corrections() -> Any:
@@ -532,41 +532,41 @@ def _add_person(
 # run that this very reply serves, and in no other.
 
 
-class RulingInForce(msgspec.Struct, frozen=True, gc=False):
+class OverrideInForce(msgspec.Struct, frozen=True, gc=False):
     """The newest ruling over a reply, where it serves: the keys of run and item, the sample."""
 
     run: int
     item: int
     sample: int
-    ruling: Ruling
+    override: Override
 
 
-class RulingStore(StorePart):
+class OverrideStore(StorePart):
     """Adds rulings and reads those that hold."""
 
-    def add(self, ruling: Ruling, response: StoredResponse) -> None:
+    def add(self, override: Override, response: StoredResponse) -> None:
         """Stores a ruling over the reply of ``response``."""
         with self._database.writing() as connection:
             insert_record(
-                connection, schema.ruling, ruling,
-                {"actor_id": ruling.actor, "replaces_id": ruling.replaces},
+                connection, schema.override, override,
+                {"actor_id": override.actor, "replaces_id": override.replaces},
                 item_id=response.item, call_id=response.call, run_id=response.run,
             )  # fmt: skip
 
-    def over(self, response: StoredResponse) -> list[Ruling]:
+    def over(self, response: StoredResponse) -> list[Override]:
         """All rulings over the reply of ``response``, oldest first; the last one holds."""
-        table = schema.ruling
-        query = _select_rulings().where(
+        table = schema.override
+        query = _select_overrides().where(
             table.c.item_id == response.item, table.c.call_id == response.call
         )
-        return [record_of(Ruling, row) for row in self._rows(query)]
+        return [record_of(Override, row) for row in self._rows(query)]
 
-    def in_force(self, runs: Sequence[int], until: float | None = None) -> list[RulingInForce]:
+    def in_force(self, runs: Sequence[int], until: float | None = None) -> list[OverrideInForce]:
         """The rulings that hold in these runs, one an (item, sample), in the order they were
         made; of several over one reply the newest. With ``until``, those made by then."""
-        table, response = schema.ruling, schema.response
+        table, response = schema.override, schema.response
         query = (
-            _select_rulings()
+            _select_overrides()
             .add_columns(
                 response.c.run_id.label("served_run"),
                 response.c.sample.label("served_sample"),
@@ -581,11 +581,11 @@ class RulingStore(StorePart):
         )
         if until is not None:
             query = query.where(table.c.created_at <= until)
-        newest: dict[tuple[int, int, int], RulingInForce] = {}
+        newest: dict[tuple[int, int, int], OverrideInForce] = {}
         for row in self._rows(query):
             place = (row.served_run, row.item_key, row.served_sample)
             newest.pop(place, None)
-            newest[place] = RulingInForce(*place, record_of(Ruling, row))
+            newest[place] = OverrideInForce(*place, record_of(Override, row))
         return list(newest.values())
 
     def n_runs(self, response: StoredResponse) -> int:
@@ -597,8 +597,8 @@ class RulingStore(StorePart):
         return int(self._scalar(query))
 
 
-def _select_rulings() -> Any:
+def _select_overrides() -> Any:
     """Rulings, oldest first; of one second in two merged workspaces, in the order of ids."""
-    table = schema.ruling
+    table = schema.override
     query = with_ids(table, run="run_id", item="item_id", actor="actor_id", replaces="replaces_id")
     return query.order_by(table.c.created_at, table.c.hash)

@@ -435,15 +435,15 @@ def empty_verdicts(connection: Connection, of: Column[int], keys: Iterable[int])
 
 def wordless(verdict: PanelVerdict) -> PanelVerdict:
     """A verdict without the judges' reasons and the text that it rests on: who voted how stays."""
-    ballots = tuple(
+    judge_votes = tuple(
         structs.replace(
-            ballot,
+            judge_vote,
             reason="",
-            heard=tuple(structs.replace(each, reason="") for each in ballot.heard),
+            heard=tuple(structs.replace(each, reason="") for each in judge_vote.heard),
         )
-        for ballot in verdict.ballots
+        for judge_vote in verdict.judge_votes
     )
-    return structs.replace(verdict, ballots=ballots, rests_on=UNSET)
+    return structs.replace(verdict, judge_votes=judge_votes, rests_on=UNSET)
 
 
 # The keys of a bank or form and of those that it corrects, itself or through others.

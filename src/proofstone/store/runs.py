@@ -58,18 +58,18 @@ class PaceRows(StorePart):
         return Pace(n_questions=n, median_latency_s=median)
 
 
-class RawReply(msgspec.Struct, frozen=True, gc=False):
+class RawResponse(msgspec.Struct, frozen=True, gc=False):
     """A stored reply: the wire format to read its raw body by."""
 
     wire: str
     raw: bytes
 
 
-class ItemReplies(msgspec.Struct, frozen=True, gc=False):
+class ItemResponses(msgspec.Struct, frozen=True, gc=False):
     """An item with its stored replies, (sample, step) -> reply."""
 
     item: StoredItem
-    replies: dict[tuple[int, str], RawReply]
+    responses: dict[tuple[int, str], RawResponse]
 
 
 class Failure(msgspec.Struct, frozen=True, gc=False):
@@ -201,12 +201,12 @@ class RunStore(StorePart):
             found.setdefault((item, sample), set()).add(step)
         return found
 
-    def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawReply]:
+    def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawResponse]:
         """The stored replies of one (item, sample), by step."""
-        query = _select_replies(run).where(
+        query = _select_responses(run).where(
             schema.response.c.item_id == item, schema.response.c.sample == sample
         )
-        return {row.step: RawReply(row.wire, decompress(row.raw)) for row in self._rows(query)}
+        return {row.step: RawResponse(row.wire, decompress(row.raw)) for row in self._rows(query)}
 
     def call_key(self, run: int, item: int, sample: int, step: str) -> int:
         """The key of the call behind a stored reply. KeyError where there is none."""
@@ -222,19 +222,19 @@ class RunStore(StorePart):
             raise KeyError(step)
         return found
 
-    def reply_pages(
+    def response_pages(
         self, run: int, item_set: bytes, size: int = 256
-    ) -> Iterator[list[ItemReplies]]:
+    ) -> Iterator[list[ItemResponses]]:
         """The items of a run's set in order with the replies they have, in pages."""
         for page in self._items.pages(item_set, size):
             within = self._items.keys_within(item_set, page[0].position - 1, len(page))
-            query = _select_replies(run).where(schema.response.c.item_id.in_(within))
-            replies: dict[int, dict[tuple[int, str], RawReply]] = {}
+            query = _select_responses(run).where(schema.response.c.item_id.in_(within))
+            responses: dict[int, dict[tuple[int, str], RawResponse]] = {}
             rows = self._rows(query)
             for row in rows:
-                reply = RawReply(row.wire, decompress(row.raw))
-                replies.setdefault(row.item_id, {})[row.sample, row.step] = reply
-            yield [ItemReplies(stored, replies.get(stored.key, {})) for stored in page]
+                response = RawResponse(row.wire, decompress(row.raw))
+                responses.setdefault(row.item_id, {})[row.sample, row.step] = response
+            yield [ItemResponses(stored, responses.get(stored.key, {})) for stored in page]
 
     def calls_of_item(self, run: int, item: int) -> list[tuple[int, str, CallRecord]]:
         """The calls behind an item's replies in a run: (sample, step, call), in order."""
@@ -322,7 +322,7 @@ class RunStore(StorePart):
             float(latency), first, last,
         )  # fmt: skip
 
-    def reply_tokens(self, run: int) -> list[tuple[bytes, int, int | None, int | None]]:
+    def response_tokens(self, run: int) -> list[tuple[bytes, int, int | None, int | None]]:
         """The tokens of a run's replies, as the endpoint counted them, steps added up: (item,
         sample, completion, of it reasoning), in the order of items."""
         call, response, item = schema.call, schema.response, schema.item
@@ -357,7 +357,7 @@ def _run(row: Row[Any]) -> Run:
     return record_of(Run, row, settings=msgspec.json.decode(row.settings))
 
 
-def _select_replies(run: int) -> Any:
+def _select_responses(run: int) -> Any:
     table = schema.response
     return (
         select(
@@ -413,35 +413,35 @@ def _plan(payload: bytes) -> Plan:
 # Which models endpoints said they served in a run, from when to when.
 
 
-class ServedShare(msgspec.Struct, frozen=True, gc=False):
+class ReportedShare(msgspec.Struct, frozen=True, gc=False):
     """The replies of a run from one served model with one fingerprint of its serving, and when the
     first and the last of them were asked (seconds since the epoch)."""
 
     model: str
     fingerprint: str
-    replies: int
+    responses: int
     first_at: float
     last_at: float
 
 
-class ServedRows(StorePart):
+class ReportedRows(StorePart):
     """Reads what calls say of who answered them."""
 
-    def of_run(self, run: int) -> tuple[ServedShare, ...]:
+    def of_run(self, run: int) -> tuple[ReportedShare, ...]:
         """The shares of a run's replies that name a model, in the order in which they began."""
         call, response = schema.call, schema.response
         began = func.min(call.c.started_at)
         query = (
             select(
-                call.c.served_model, call.c.fingerprint, func.count(), began,
+                call.c.reported_model, call.c.fingerprint, func.count(), began,
                 func.max(call.c.started_at),
             )
             .join(response, response.c.call_id == call.c.id)
-            .where(response.c.run_id == run, call.c.served_model != "")
-            .group_by(call.c.served_model, call.c.fingerprint)
-            .order_by(began, call.c.served_model, call.c.fingerprint)
+            .where(response.c.run_id == run, call.c.reported_model != "")
+            .group_by(call.c.reported_model, call.c.fingerprint)
+            .order_by(began, call.c.reported_model, call.c.fingerprint)
         )  # fmt: skip
-        return tuple(ServedShare(*row) for row in self._rows(query))
+        return tuple(ReportedShare(*row) for row in self._rows(query))
 
 
 # What is known of models over time: their cards and prices, and what checks of them came to.

@@ -110,7 +110,7 @@ revision = Table("alembic_version", MetaData(), Column("version_num", String(32)
 
 source = Table(
     "source", metadata, key(), hash_of(), given("kind", Text), text("title"), text("language"),
-    text("licence"), given("authors", LargeBinary), Column("year", Integer),
+    text("license"), given("authors", LargeBinary), Column("year", Integer),
     given("content", LargeBinary), text("origin"), *stratum(),
 )  # fmt: skip
 
@@ -228,7 +228,7 @@ corrected_bank = Table(
 
 run = Table(
     "run", metadata, key(), hash_of(), ref("item_set_id", "item_set"), given("method", Text),
-    given("respondent", Text), given("way", Text), given("last_step", Text),
+    given("respondent", Text), given("prompt_method", Text), given("last_step", Text),
     given("prompt_hash", LargeBinary), given("settings", LargeBinary), text("replicate"),
     given("simulated", Boolean), given("created_at", Float), given("version", Text),
     Column("lease_owner", Text), Column("lease_until", Float),
@@ -264,7 +264,7 @@ call = Table(
     given("sample", Integer), given("state", Text), text("error"), text("detail"),
     given("status", Integer), given("raw", LargeBinary), Column("prompt_tokens", Integer),
     Column("completion_tokens", Integer), Column("reasoning_tokens", Integer),
-    Column("cached_tokens", Integer), Column("cost_usd", Float), text("served_model"),
+    Column("cached_tokens", Integer), Column("cost_usd", Float), text("reported_model"),
     text("fingerprint"), given("latency_s", Float), given("attempts", Integer),
     given("started_at", Float), text("reference"), Column("estimated_tokens", Integer),
     Index("ix_call_request_hash", "request_hash"),
@@ -377,7 +377,7 @@ build_bank = Table(
 
 unit = Table(
     "unit", metadata, key(), ref("item_id", "item"), given("kind", Text), given("key", LargeBinary),
-    given("version", SmallInteger), given("payload", LargeBinary), text("gold"),
+    given("version", SmallInteger), given("payload", LargeBinary), text("answer_key"),
     given("n_choices", Integer), UniqueConstraint("item_id", "kind", "key"),
 )  # fmt: skip
 
@@ -466,20 +466,20 @@ correction = Table(
 
 
 # A person's ruling over a reply to an item; it holds in every run that this very reply serves.
-ruling = Table(
-    "ruling", metadata, key(), hash_of(), ref("item_id", "item"), ref("call_id", "call"),
+override = Table(
+    "override", metadata, key(), hash_of(), ref("item_id", "item"), ref("call_id", "call"),
     ref("run_id", "run"), given("sample", Integer), given("verdict", Text),
     ref("actor_id", "actor"), given("reason", Text), given("created_at", Float),
-    ref("replaces_id", "ruling", optional=True), Index("ix_ruling_item_id", "item_id"),
+    ref("replaces_id", "override", optional=True), Index("ix_override_item_id", "item_id"),
 )  # fmt: skip
 
 
 # Where a source was placed since it was taken in, by the models of a build or by a person.
-placement = Table(
-    "placement", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
+taxonomy_label = Table(
+    "taxonomy_label", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
     text("taxonomy"), given("models", LargeBinary), ref("build_id", "build", optional=True),
     ref("actor_id", "actor", optional=True), text("reason"), given("created_at", Float),
-    ref("follows_id", "placement", optional=True), Index("ix_placement_source_id", "source_id"),
+    ref("follows_id", "taxonomy_label", optional=True), Index("ix_taxonomy_label_source_id", "source_id"),
 )  # fmt: skip
 
 

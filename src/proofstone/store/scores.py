@@ -103,7 +103,7 @@ class UnitRow(msgspec.Struct, frozen=True, gc=False):
     key: bytes
     version: int
     payload: bytes
-    gold: str
+    answer_key: str
     n_choices: int
     clusters: tuple[tuple[str, bytes], ...]
 
@@ -136,7 +136,7 @@ class ScoreTally(msgspec.Struct, frozen=True, gc=False):
     """How many scores of a kind of unit, right label and outcome there are, and their sum."""
 
     kind: str
-    gold: str
+    answer_key: str
     measure: str
     outcome: str
     n: int
@@ -380,7 +380,7 @@ class ScoreStore(StorePart):
     def tallies(self, scoring: int) -> list[ScoreTally]:
         """The scores of a scoring, counted."""
         table, unit = schema.score, schema.unit
-        groups = (unit.c.kind, unit.c.gold, table.c.measure, table.c.outcome)
+        groups = (unit.c.kind, unit.c.answer_key, table.c.measure, table.c.outcome)
         query = (
             select(*groups, func.count(), func.sum(table.c.value))
             .join(unit, unit.c.id == table.c.unit_id)
@@ -389,8 +389,8 @@ class ScoreStore(StorePart):
             .order_by(*groups)
         )
         return [
-            ScoreTally(kind, gold, measure, OUTCOMES[outcome], n, total or 0.0)
-            for kind, gold, measure, outcome, n, total in self._rows(query)
+            ScoreTally(kind, answer_key, measure, OUTCOMES[outcome], n, total or 0.0)
+            for kind, answer_key, measure, outcome, n, total in self._rows(query)
         ]
 
     def flags(self, scoring: int, measure: str) -> list[str]:
@@ -472,7 +472,7 @@ class ScoreStore(StorePart):
         wanted = {_unit_identity(unit): unit for unit in units}
         rows = {
             identity: (
-                unit.item, unit.kind, unit.key, unit.version, unit.payload, unit.gold,
+                unit.item, unit.kind, unit.key, unit.version, unit.payload, unit.answer_key,
                 unit.n_choices,
             )
             for identity, unit in wanted.items()
@@ -606,7 +606,7 @@ def load_table(
         facts = _fact_keys(connection, {key for _unit, key in edges})
     answers, answer = _coded(scores["answer"])
     forms, form = _coded([item_sets[identity] for identity in units["form"]])
-    golds, gold = _coded(units["gold"])
+    answer_keys, answer_key = _coded(units["answer_key"])
     names, strata = coded_levels(units)
     kept = [(place[unit], key) for unit, key in edges if unit in place]
     edge = np.array(kept, dtype=np.int64).reshape(-1, 2)
@@ -622,8 +622,8 @@ def load_table(
         items=tuple(units["item"]),
         strata=strata,
         stratum_names=names,
-        gold=gold,
-        golds=golds,
+        answer_key=answer_key,
+        answer_keys=answer_keys,
         n_options=np.array(units["n_choices"], dtype=np.int32),
         form=form,
         forms=forms,
@@ -653,7 +653,7 @@ def _units(
         select(
             unit.c.id,
             item.c.hash,
-            unit.c.gold,
+            unit.c.answer_key,
             unit.c.n_choices,
             schema.item_set.c.hash,
             *(item.c[level] for level in LEVELS),
@@ -663,7 +663,7 @@ def _units(
         .order_by(schema.item_set.c.id, member.c.position, unit.c.id)
     )
     rows = {row[0]: tuple(row) for row in reversed(connection.execute(query).all())}
-    names = ("id", "item", "gold", "n_choices", "form", *LEVELS)
+    names = ("id", "item", "answer_key", "n_choices", "form", *LEVELS)
     columns = list(zip(*reversed(rows.values()), strict=True)) or [()] * len(names)
     return dict(zip(names, columns, strict=True))
 

@@ -23,14 +23,14 @@ from proofstone.store.calls import (
 )
 from proofstone.store.database import Database
 from proofstone.store.items import ItemStore, ItemTallies, OwnPromptStore
-from proofstone.store.knowledge import IndexedRows, KnowledgeStore, PageStore, PlacementStore
+from proofstone.store.knowledge import IndexedRows, KnowledgeStore, PageStore, TaxonomyLabelStore
 from proofstone.store.lookup import Lookup
 from proofstone.store.payloads import Payloads
 from proofstone.store.provenance import OriginRows, RoleStore, SentRows, TraceRows
 from proofstone.store.purge import TombstoneRows, WrittenFiles
-from proofstone.store.reviews import CorrectionStore, PeopleStore, ReviewStore, RulingStore
+from proofstone.store.reviews import CorrectionStore, OverrideStore, PeopleStore, ReviewStore
 from proofstone.store.rows import TargetStore
-from proofstone.store.runs import ModelFacts, PaceRows, PlanStore, RunStore, ServedRows
+from proofstone.store.runs import ModelFacts, PaceRows, PlanStore, ReportedRows, RunStore
 from proofstone.store.scores import ScoreStore
 from proofstone.store.writer import OutcomeStore, Writer
 
@@ -47,7 +47,7 @@ class Store:
         self.knowledge = KnowledgeStore(self.database, self.payloads)
         self.pages = PageStore(self.database)
         self.indexed = IndexedRows(self.database)
-        self.placements = PlacementStore(self.database)
+        self.taxonomy_labels = TaxonomyLabelStore(self.database)
         self.items = ItemStore(self.database, self.payloads, self.knowledge)
         self.runs = RunStore(self.database, self.items)
         self.images = ImageStore(self.database)
@@ -56,7 +56,7 @@ class Store:
         self.scores = ScoreStore(self.database)
         self.item_tallies = ItemTallies(self.database)
         self.sent = SentRows(self.database)
-        self.served = ServedRows(self.database)
+        self.reported = ReportedRows(self.database)
         self.models = ModelFacts(self.database)
         self.origins = OriginRows(self.database)
         self.troubles = TroubleRows(self.database)
@@ -68,7 +68,7 @@ class Store:
         self.reviews = ReviewStore(self.database)
         self.decided = TargetStore(self.database, schema.review_decision, DecidedReviews)
         self.maps = TargetStore(self.database, schema.semantic_map, StoredMap)
-        self.rulings = RulingStore(self.database)
+        self.overrides = OverrideStore(self.database)
         self.corrections = CorrectionStore(self.database)
         self.lookup = Lookup(self.database)
         self.traces = TraceRows(self.database)

@@ -242,12 +242,12 @@ T = TypeVar("T")
 
 
 @cache
-def carried_text(package: str, file: str) -> str:
+def bundled_text(package: str, file: str) -> str:
     """The text of a file that comes with a package."""
     return files(package).joinpath(file).read_text(encoding="utf-8")
 
 
-def carried_words(package: str, file: str, language: str, kind: type[T]) -> T:
+def bundled_words(package: str, file: str, language: str, kind: type[T]) -> T:
     """The words of ``FILE.en.toml`` or ``FILE.zh.toml`` of a package, as a record of this kind."""
     code = "zh" if is_chinese(language) else "en"
     words: T = _words_read(package, f"{file}.{code}.toml", kind)  # type: ignore[arg-type]
@@ -256,7 +256,7 @@ def carried_words(package: str, file: str, language: str, kind: type[T]) -> T:
 
 @cache
 def _words_read(package: str, file: str, kind: Any) -> Any:
-    return msgspec.toml.decode(carried_text(package, file), type=kind)
+    return msgspec.toml.decode(bundled_text(package, file), type=kind)
 
 
 class Prompts(Struct, frozen=True):
@@ -268,7 +268,7 @@ class Prompts(Struct, frozen=True):
     def texts(self, name: str) -> tuple[str, ...]:
         """A prompt's template in all languages."""
         return tuple(
-            carried_text(self.package, f"prompts/{name}.{code}.jinja") for code in LANGUAGES
+            bundled_text(self.package, f"prompts/{name}.{code}.jinja") for code in LANGUAGES
         )
 
     def key(self, name: str) -> str:
@@ -279,7 +279,7 @@ class Prompts(Struct, frozen=True):
         """A prompt for a text in this language with its values, of which the first part of the
         language's code is one (``language``)."""
         text = self.texts(name)[is_chinese(language)]
-        return _carried_compiled(text).render(language=language.partition("-")[0], **values)
+        return _bundled_compiled(text).render(language=language.partition("-")[0], **values)
 
 
 _NAMED = re.compile(r"\(\?&(\w+)\)")
@@ -304,14 +304,14 @@ class Patterns(Struct, frozen=True):
 @cache
 def _patterns_read(package: str) -> dict[str, list[str]]:
     read: dict[str, list[str]] = {}
-    said = msgspec.toml.decode(carried_text(package, "patterns.toml"), type=dict[str, list[str]])
+    said = msgspec.toml.decode(bundled_text(package, "patterns.toml"), type=dict[str, list[str]])
     for name, parts in said.items():
         read[name] = [_NAMED.sub(lambda found: "".join(read[found[1]]), part) for part in parts]
     return read
 
 
 @cache
-def _carried_compiled(text: str) -> jinja2.Template:
+def _bundled_compiled(text: str) -> jinja2.Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
 
     # Prompts are plain text: escaping would put entities into them.

@@ -16,9 +16,9 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.method import Method, PayloadType, later
 from proofstone.records.calls import Call, Judge, Message, TokenCounter
 from proofstone.records.ids import Draws
-from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Unit, Way, item_id
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, PromptMethod, Unit, item_id
 from proofstone.records.knowledge import BankReader, BuiltFact, Fact, fact_id
-from proofstone.records.runs import Measure, Reply, Score
+from proofstone.records.runs import Measure, Response, Score
 from proofstone.records.tables import Column, Row, Tabulation
 from proofstone_recall.drills import PIPELINES, Pair
 
@@ -83,17 +83,21 @@ def write_item(item: LoadedItem) -> dict[str, Any]:
     return {"question": item.facts[0].payload.question, "answer": item.item.payload.answer}
 
 
-def settings_of(way: str) -> dict[str, Any]:
+def settings_of(prompt_method: str) -> dict[str, Any]:
     return {"temperature": 0.0, "max_tokens": 64}
 
 
-def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
-    if way != "recall" or shots:
-        raise BadUsage(f"recall asks only 'recall' without shots, not {way!r}")
-    return Way(name=way, last_step="answer", prompt_hash=sha256(b"recall-1").digest())
+def prepare(
+    prompt_method: str, shots: int, item_set: ItemSet, bank: BankReader | None
+) -> PromptMethod:
+    if prompt_method != "recall" or shots:
+        raise BadUsage(f"recall asks only 'recall' without shots, not {prompt_method!r}")
+    return PromptMethod(
+        name=prompt_method, last_step="answer", prompt_hash=sha256(b"recall-1").digest()
+    )
 
 
-async def ask_twice(item: LoadedItem, way: Way, call: Call) -> None:
+async def ask_twice(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
     question = item.facts[0].payload.question
     answer = item.item.payload.answer
     first = Message("user", f"What do you know that bears on this? {question}")
@@ -102,15 +106,15 @@ async def ask_twice(item: LoadedItem, way: Way, call: Call) -> None:
     await call("answer", turns, oracle=Oracle(answer, (answer, "nothing")))
 
 
-def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
     cluster = ("pair", item.facts[0].id)
-    return [Unit(item=item, sample=sample, replies=replies, clusters=(cluster,))]
+    return [Unit(item=item, sample=sample, responses=responses, clusters=(cluster,))]
 
 
 async def score_words(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     scores = []
     for place, unit in enumerate(units):
-        word = unit.replies["answer"].text.strip(" .")
+        word = unit.responses["answer"].text.strip(" .")
         value = float(word == unit.item.item.payload.answer)
         scores.append(
             Score(unit=place, measure="match", outcome="answered", value=value, answer=word)
@@ -118,7 +122,7 @@ async def score_words(units: Sequence[Unit], judge: Judge | None) -> Sequence[Sc
     return scores
 
 
-def gold(unit: Unit) -> tuple[str, int]:
+def answer_key(unit: Unit) -> tuple[str, int]:
     return unit.item.item.payload.answer, 0
 
 
@@ -147,13 +151,13 @@ METHOD = Method(
     write_item=write_item,
     show=show,
     item_statistics=item_statistics,
-    ways={"recall": "first what is known, then the answer"},
+    prompt_methods={"recall": "first what is known, then the answer"},
     settings=settings_of,
     prepare=prepare,
     ask=ask_twice,
     units=units,
     score=score_words,
-    gold=gold,
+    answer_key=answer_key,
     measures=(
         Measure(
             name="accuracy",

@@ -18,7 +18,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact
 from proofstone.records.reviews import ReviewText
-from proofstone.records.runs import Reply, Run, VerifiedRun, run_label
+from proofstone.records.runs import Response, Run, VerifiedRun, run_label
 from proofstone.results.sections.evidence import Evidence
 from proofstone.session.session import Session, Target, find_target
 
@@ -105,9 +105,9 @@ def of_items(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
         yield from of_facts(item.facts)
 
 
-def show_reply(_item: LoadedItem, replies: Mapping[str, Reply]) -> str:
+def show_response(_item: LoadedItem, responses: Mapping[str, Response]) -> str:
     """The answer."""
-    return replies["answer"].text if "answer" in replies else ""
+    return responses["answer"].text if "answer" in responses else ""
 
 
 REVIEWING = Reviewing(review_text=review_text)
@@ -126,7 +126,7 @@ VERIFYING = Verifying(
     reference_columns="question and answer",
     listed_in=lambda _row: 1,
     is_listed=lambda _fact: True,
-    show_reply=show_reply,
+    show_response=show_response,
     verdicts_shown=lambda _store, _run, _item, _sample: (),
     counts_shown=lambda _store, _scoring: "",
     settings_shown=lambda _settings: {"judges": "", "reference": "", "drawn": ""},
@@ -136,7 +136,7 @@ VERIFYING = Verifying(
     ranked=lambda runs: frozenset(range(len(runs))),
     board=lambda *_asked, **_options: None,
     show_board=show_board,
-    show_study=lambda *_asked, **_options: None,
+    show_analysis=lambda *_asked, **_options: None,
     write_page=lambda *_asked, **_options: None,
     compare=lambda *_asked, **_options: None,
 )

@@ -80,15 +80,15 @@ def make(params: Mapping[str, Any], _models: Mapping[str, str]) -> Pipeline:
 async def write(topic: Topic, context: StepContext) -> Kept:
     """Two questions of one reply."""
     message = Message("user", f"Ask two things about {topic.n}.")
-    reply = await context.call("write", [message], oracle=Oracle("odd", ("odd", "even")))
-    return [Draft(topic.n, f"{reply.text.strip()} {topic.n} {part}") for part in "ab"]
+    response = await context.call("write", [message], oracle=Oracle("odd", ("odd", "even")))
+    return [Draft(topic.n, f"{response.text.strip()} {topic.n} {part}") for part in "ab"]
 
 
 async def check(draft: Draft, context: StepContext) -> Kept:
     """Whether the checker says no."""
     message = Message("user", f"Is this about {draft.n}? {draft.question}")
-    reply = await context.call("check", [message], oracle=Oracle("yes", ("yes", "no")))
-    return Drop("refuted", reply.text) if "no" in reply.text.lower() else draft
+    response = await context.call("check", [message], oracle=Oracle("yes", ("yes", "no")))
+    return Drop("refuted", response.text) if "no" in response.text.lower() else draft
 
 
 def alike(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
@@ -129,8 +129,8 @@ def make_excerpts(_params: Mapping[str, Any], _models: Mapping[str, str]) -> Pip
 
     async def rate(row: Excerpt, context: StepContext) -> Kept:
         oracle = Oracle("good", ("good", "bad"))
-        reply = await context.call("rate", [Message("user", f"Rate: {row.text}")], oracle=oracle)
-        return Drop("bad", row.text) if "bad" in reply.text else row
+        response = await context.call("rate", [Message("user", f"Rate: {row.text}")], oracle=oracle)
+        return Drop("bad", row.text) if "bad" in response.text else row
 
     def pairs(rows: Iterable[Excerpt]) -> Iterator[BuiltFact]:
         for row in rows:

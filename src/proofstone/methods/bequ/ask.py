@@ -22,7 +22,7 @@ from proofstone.method import OwnPrompts
 from proofstone.methods.bequ.entities import Entity, entity_of
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id
-from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
+from proofstone.records.items import ItemSet, LoadedItem, Oracle, OwnPrompt, PromptMethod, TextForm
 from proofstone.records.knowledge import BankReader
 from proofstone.texts.templates import Template, Turns, read_template, read_turns
 
@@ -47,7 +47,7 @@ def _prompt_text(name: str) -> str:
 
 # Ways of asking: a set of prompts, and how many triples it asks for: ``wikidata@25-50``.
 
-WAYS = {
+PROMPT_METHODS = {
     "direct": "triples about an entity, at once",
     "repeated-2": "the same with its instruction twice in one request",
     "repeated-3": "the same with its instruction three times; also repeated-4 to -9",
@@ -92,7 +92,7 @@ class Range(Struct, frozen=True, forbid_unknown_fields=True):
         return _in_words(self.little_known)
 
 
-class ReadWay(Struct, frozen=True):
+class ReadPromptMethod(Struct, frozen=True):
     """A way as its name says it: which prompts, how often the instruction stands in one, and how
     many triples it asks for."""
 
@@ -108,12 +108,12 @@ class ReadWay(Struct, frozen=True):
         return prompts if is_default else f"{prompts}{RANGES_SIGN}{self.range.name}"
 
 
-def read_way(name: str) -> ReadWay:
+def read_prompt_method(name: str) -> ReadPromptMethod:
     """The way of a name. Raises BadUsage with what there is."""
     prompts, sign, wanted = name.partition(RANGES_SIGN)
     repeated = _REPEATED.fullmatch(prompts)
-    if prompts not in WAYS and repeated is None:
-        raise BadUsage(f"no way of asking is named {name!r}; there is {', '.join(WAYS)}")
+    if prompts not in PROMPT_METHODS and repeated is None:
+        raise BadUsage(f"no way of asking is named {name!r}; there is {', '.join(PROMPT_METHODS)}")
     if sign and wanted not in ranges():
         raise BadUsage(
             f"{wanted!r} is no range of triples; there is {', '.join(ranges())}",
@@ -126,7 +126,11 @@ def read_way(name: str) -> ReadWay:
             hint=f"leave the range out for {TWO_STEP}",
         )
     asked = ranges()[wanted] if sign else default_range()
-    return ReadWay("direct", int(repeated[1]), asked) if repeated else ReadWay(prompts, 1, asked)
+    return (
+        ReadPromptMethod("direct", int(repeated[1]), asked)
+        if repeated
+        else ReadPromptMethod(prompts, 1, asked)
+    )
 
 
 def _in_words(numbers: tuple[int, int]) -> str:
@@ -138,8 +142,8 @@ def _in_words(numbers: tuple[int, int]) -> str:
 
 def settings(name: str) -> dict[str, Any]:
     """The default settings of a way. Raises BadUsage for an unknown one."""
-    way = read_way(name)
-    return {"max_tokens": way.range.max_tokens, "temperature": _defaults()["temperature"]}
+    prompt_method = read_prompt_method(name)
+    return {"max_tokens": prompt_method.range.max_tokens, "temperature": _defaults()["temperature"]}
 
 
 @cache
@@ -176,7 +180,7 @@ VARIABLES: Mapping[str, str] = {
     "little_known": "the same of a little known one: 5 to 10 triples",
     "predicates": "the closed list of wikidata and schema-org; empty for other sets",
     "predicate": "of two-step, the predicate whose objects are asked for; empty in the first step",
-    "way": "the set of prompts, such as direct or wikidata",
+    "prompt_method": "the set of prompts, such as direct or wikidata",
 }
 
 
@@ -184,16 +188,16 @@ VARIABLES: Mapping[str, str] = {
 _ENTITY_LAST = re.compile(r"\n[^\S\n]*\{\{-?\s*entity\s*-?\}\}\s*\Z")
 
 
-def check_prompt(prompt: OwnPrompt, way: str, _item_set: ItemSet) -> None:
+def check_prompt(prompt: OwnPrompt, prompt_method: str, _item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out the entity, or in
     two steps the predicate."""
     _turns(prompt.text, prompt.name)
     uses = _own_prompts_template(prompt.text, prompt.name).uses
-    two_steps = read_way(way).prompts == TWO_STEP
+    two_steps = read_prompt_method(prompt_method).prompts == TWO_STEP
     needed = ("entity", "predicate") if two_steps else ("entity",)
     if not uses.issuperset(needed):
         raise BadInput(
-            f"the template {prompt.name} does not show what {way} asks: it must use "
+            f"the template {prompt.name} does not show what {prompt_method} asks: it must use "
             f"{' and '.join(needed)}",
             hint=f"it uses {', '.join(sorted(uses)) or 'nothing of the entity'}; see "
             "docs/prompts.md",
@@ -204,7 +208,7 @@ PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
 
 
 def own_prompt_messages(
-    prompt: OwnPrompt, entity: Entity, way: ReadWay, predicate: str
+    prompt: OwnPrompt, entity: Entity, prompt_method: ReadPromptMethod, predicate: str
 ) -> list[Message]:
     """What a model is sent: the turns that the template marks, else one user message, or the
     instruction as the system message where the template ends with the entity alone. Raises BadInput
@@ -212,11 +216,11 @@ def own_prompt_messages(
     values = {
         "entity": entity.name,
         "description": entity.description,
-        "known": way.range.known_text,
-        "little_known": way.range.little_known_text,
-        "predicates": list(schema_predicates(way.prompts)),
+        "known": prompt_method.range.known_text,
+        "little_known": prompt_method.range.little_known_text,
+        "predicates": list(schema_predicates(prompt_method.prompts)),
         "predicate": predicate,
-        "way": way.name,
+        "prompt_method": prompt_method.name,
     }
     turns = _turns(prompt.text, prompt.name)
     found = None if turns.before else _ENTITY_LAST.search(prompt.text)
@@ -244,33 +248,43 @@ _FILES = {TWO_STEP: ("predicates", "list", "objects", "form")}
 
 
 def asked_messages(
-    entity: Entity, way: ReadWay, *, predicate: str = "", own: OwnPrompt | None = None
+    entity: Entity,
+    prompt_method: ReadPromptMethod,
+    *,
+    predicate: str = "",
+    own: OwnPrompt | None = None,
 ) -> list[Message]:
     """What a model is sent of an entity: all there is, or of two steps the first, and with a
     ``predicate`` the second. ``own`` is a person's template that asks in place of the method's."""
     if own is not None:
-        return own_prompt_messages(own, entity, way, predicate)
+        return own_prompt_messages(own, entity, prompt_method, predicate)
     lines = [entity.name]
     lines += [f"What it is: {entity.description}"] if entity.description else []
     lines += [f"Predicate: {predicate}"] if predicate else []
-    return [Message("system", _instruction(way, predicate)), Message("user", "\n".join(lines))]
+    return [
+        Message("system", _instruction(prompt_method, predicate)),
+        Message("user", "\n".join(lines)),
+    ]
 
 
-def shaping_texts(way: ReadWay) -> tuple[str, ...]:
+def shaping_texts(prompt_method: ReadPromptMethod) -> tuple[str, ...]:
     """All texts that shape the prompts of a way."""
-    return tuple(_prompt_text(name) for name in _FILES.get(way.prompts, (way.prompts, "form")))
+    return tuple(
+        _prompt_text(name)
+        for name in _FILES.get(prompt_method.prompts, (prompt_method.prompts, "form"))
+    )
 
 
-def _instruction(way: ReadWay, predicate: str) -> str:
-    if way.prompts == TWO_STEP:
+def _instruction(prompt_method: ReadPromptMethod, predicate: str) -> str:
+    if prompt_method.prompts == TWO_STEP:
         name, form = ("objects", "form") if predicate else ("predicates", "list")
         return f"{_prompt_text(name)}\n\n{_prompt_text(form)}"
-    once = _template(way.prompts).render(
-        known=way.range.known_text,
-        little_known=way.range.little_known_text,
-        predicates=schema_predicates(way.prompts),
+    once = _template(prompt_method.prompts).render(
+        known=prompt_method.range.known_text,
+        little_known=prompt_method.range.little_known_text,
+        predicates=schema_predicates(prompt_method.prompts),
     )
-    return "\n\n".join([f"{once}\n\n{_prompt_text('form')}"] * way.times)
+    return "\n\n".join([f"{once}\n\n{_prompt_text('form')}"] * prompt_method.times)
 
 
 PREDICATES = "predicates"
@@ -303,16 +317,22 @@ _BULLET = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s+")
 _LONGEST = 80  # characters of a predicate
 
 
-def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None) -> Way:
+def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None) -> PromptMethod:
     """A way of asking. Raises BadUsage for an unknown one, and for worked examples: there are
     none, since they would show which triples are wanted."""
-    way = read_way(name)
+    prompt_method = read_prompt_method(name)
     if shots:
         raise BadUsage(f"entities are asked about without worked examples, not with {shots}")
-    listed = schema_predicates(way.prompts)
-    key = [way.prompts, way.times, way.range, shaping_texts(way), listed]
-    return Way(
-        name=way.name,
+    listed = schema_predicates(prompt_method.prompts)
+    key = [
+        prompt_method.prompts,
+        prompt_method.times,
+        prompt_method.range,
+        shaping_texts(prompt_method),
+        listed,
+    ]
+    return PromptMethod(
+        name=prompt_method.name,
         last_step=TRIPLES,
         prompt_hash=content_id("bequ.prompt", key),
         text=TextForm(version=_TEXT_VERSION),
@@ -320,20 +340,22 @@ def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None)
     )
 
 
-async def ask(item: LoadedItem, way: Way, call: Call) -> None:
+async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
     """Asks about one entity."""
-    entity, asked = entity_of(item), read_way(way.name)
+    entity, asked = entity_of(item), read_prompt_method(prompt_method.name)
     if asked.prompts != TWO_STEP:
-        turns = asked_messages(entity, asked, own=way.own_prompt)
-        await call(TRIPLES, _as_sent(turns, way), oracle=_oracle(entity, TRIPLES))
+        turns = asked_messages(entity, asked, own=prompt_method.own_prompt)
+        await call(TRIPLES, _as_sent(turns, prompt_method), oracle=_oracle(entity, TRIPLES))
         return
-    turns = asked_messages(entity, asked, own=way.own_prompt)
-    reply = await call(PREDICATES, _as_sent(turns, way), oracle=_oracle(entity, PREDICATES))
-    predicates = read_predicates(reply.text)[:MOST_PREDICATES]
+    turns = asked_messages(entity, asked, own=prompt_method.own_prompt)
+    response = await call(
+        PREDICATES, _as_sent(turns, prompt_method), oracle=_oracle(entity, PREDICATES)
+    )
+    predicates = read_predicates(response.text)[:MOST_PREDICATES]
     for number, predicate in enumerate(predicates, start=1):
-        turns = asked_messages(entity, asked, predicate=predicate, own=way.own_prompt)
+        turns = asked_messages(entity, asked, predicate=predicate, own=prompt_method.own_prompt)
         step = TRIPLES if number == len(predicates) else f"{_OBJECTS}{number}"
-        await call(step, _as_sent(turns, way), oracle=_oracle(entity, TRIPLES))
+        await call(step, _as_sent(turns, prompt_method), oracle=_oracle(entity, TRIPLES))
 
 
 def is_of_triples(step: str) -> bool:
@@ -365,9 +387,9 @@ def _of_json(text: str) -> list[str] | None:
     return [each for each in named if isinstance(each, str)]
 
 
-def _as_sent(turns: list[Message], way: Way) -> list[Message]:
+def _as_sent(turns: list[Message], prompt_method: PromptMethod) -> list[Message]:
     """The conversation, in one text for a model that only goes on with one."""
-    if not way.as_text:
+    if not prompt_method.as_text:
         return turns
     parts = [turn.text + (_ANSWER if turn.role == "user" else "\n\n") for turn in turns]
     return [Message("user", "".join(parts).rstrip() + "\n")]
@@ -381,6 +403,6 @@ def _oracle(entity: Entity, step: str) -> Oracle:
     of it here; of one that does not exist nothing is to be said."""
     said: list[object] = [{"subject": entity.name, "predicate": "instanceOf", "object": "entity"}]
     known = json.dumps(["instanceOf"] if step == PREDICATES else said, ensure_ascii=False)
-    if entity.is_fictional:
-        return Oracle(gold=_NOTHING, choices=(known,))
-    return Oracle(gold=known, choices=(_NOTHING,))
+    if entity.is_nonexistent:
+        return Oracle(answer_key=_NOTHING, choices=(known,))
+    return Oracle(answer_key=known, choices=(_NOTHING,))

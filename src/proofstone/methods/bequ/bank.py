@@ -11,7 +11,7 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields, came, read_json
 from proofstone.methods.bequ.entities import Entity, plain_name, read_entities, write_entity
 from proofstone.methods.bequ.records import ReferenceRow, ReferenceTriple, object_text
-from proofstone.records.builds import seats_of
+from proofstone.records.builds import slots_of
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, LoadedItem, item_id
 from proofstone.records.knowledge import BankReader, BuiltFact, Fact, Role, Stratum, fact_id
@@ -28,7 +28,7 @@ Missing = Literal[
     "article of meanings",
     "unreadable article",
     "article of several entities",
-    "fictional",
+    "nonexistent",
     "no page",
     "unreadable page",
 ]
@@ -119,7 +119,7 @@ class ReferenceFact(Struct, frozen=True, gc=False, kw_only=True, tag=KIND):
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Known]], Iterator[BuiltFact]]:
     """The facts of what is known; the models that took triples wrote these."""
-    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
+    wrote = tuple(Role("wrote", model) for model in slots_of("author", models).values())
 
     def facts(rows: Iterable[Known]) -> Iterator[BuiltFact]:
         for row in rows:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # ``leaderboard`` of runs whose triples were verified.
 
 # Options that are of scores of items: each triple counts once, and intervals are over entities.
-_OF_ITEMS = ("level", "estimand")
+_OF_ITEMS = ("level", "population")
 
 
 def show_verified(
@@ -86,17 +86,17 @@ def show_verified(
     return True
 
 
-def show_study(session: Session, name: str, forms: Sequence[str], *, quiet: bool) -> None:
+def show_analysis(session: Session, name: str, forms: Sequence[str], *, quiet: bool) -> None:
     """Prints a study of verified runs of these lists, or why there is none yet."""
     from proofstone.page.section import section_text
-    from proofstone.results.report import make_study
+    from proofstone.results.report import make_analysis
 
     try:
-        study = make_study(session, name, *forms)
+        analysis = make_analysis(session, name, *forms)
     except ProofstoneError as error:
         say(f"no study yet: {error.message}", quiet=quiet)
         return
-    click.echo(f"\n{section_text(study)}", nl=False)
+    click.echo(f"\n{section_text(analysis)}", nl=False)
 
 
 _USUAL = ("domain", "popularity", "source")

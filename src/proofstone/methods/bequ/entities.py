@@ -11,7 +11,7 @@ null and an empty text are the same. Rows that mean one entity become one, see `
 - ``wikidata`` | ``wikidata_id`` | ``wikibase_item`` | ``qid``: a Q number or its address;
   ``wikipedia`` | ``url``: the address of a page; ``page_id`` | ``pageid``: its number.
 - ``length``, ``statements`` | ``wikidata_statements``, ``popularity`` | ``page_views``: counts.
-- ``fictional``: true where nothing of that name exists, or ``plausible`` or ``absurd``, which says
+- ``nonexistent``: true where nothing of that name exists, or ``plausible`` or ``absurd``, which says
   of what kind it is; ids of such a row belong to something else, and are not taken.
 - ``language`` | of the name, a code; guessed for all rows without one. ``id``, ``number`` and
   ``corrects`` as an export has them.
@@ -187,7 +187,7 @@ class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
     length: int | None = None
     statements: int | None = None
     popularity: int | None = None
-    is_fictional: bool = False
+    is_nonexistent: bool = False
     fiction: Fiction | UnsetType = UNSET
 
     @property
@@ -258,7 +258,7 @@ _KNOWN = frozenset(
     {*NAME, "description", "aliases", "redirects", "also_known_as", "domain", "category", "tier",
      "popularity_bucket", "popularity_tier", "group", "wikidata", "wikidata_id", "wikibase_item",
      "qid", "wikipedia", "url", "page_id", "pageid", "length", "statements", "wikidata_statements",
-     "popularity", "page_views", "fictional", "is_fictional", "language", "id", "number",
+     "popularity", "page_views", "nonexistent", "is_nonexistent", "language", "id", "number",
      "corrects"}
 )  # fmt: skip
 
@@ -310,7 +310,7 @@ def read_entities(rows: Iterable[Row]) -> Sequence[Item]:
 
 
 def _draft(fields: Fields) -> _Draft:
-    is_fictional, fiction = _fictional(fields)
+    is_nonexistent, fiction = _nonexistent(fields)
     domain, tier = _places(fields)
     entity = Entity(
         name=_name(fields),
@@ -318,13 +318,13 @@ def _draft(fields: Fields) -> _Draft:
         aliases=tuple(
             filter(None, (each.strip() for name in _ALIASES for each in fields.texts(name)))
         ),
-        wikidata=_wikidata(fields, is_fictional=is_fictional),
-        wikipedia="" if is_fictional else fields.text("wikipedia", "url").strip(),
-        page_id="" if is_fictional else fields.key("page_id", "pageid"),
+        wikidata=_wikidata(fields, is_nonexistent=is_nonexistent),
+        wikipedia="" if is_nonexistent else fields.text("wikipedia", "url").strip(),
+        page_id="" if is_nonexistent else fields.key("page_id", "pageid"),
         length=fields.number("length"),
         statements=fields.number(fields.find("statements", "wikidata_statements")[0]),
         popularity=fields.number(fields.find("popularity", "page_views")[0]),
-        is_fictional=is_fictional,
+        is_nonexistent=is_nonexistent,
         fiction=fiction,
     )
     return _Draft(
@@ -350,19 +350,19 @@ def _name(fields: Fields) -> str:
     return name
 
 
-def _fictional(fields: Fields) -> tuple[bool, Fiction | UnsetType]:
+def _nonexistent(fields: Fields) -> tuple[bool, Fiction | UnsetType]:
     """Whether the entity does not exist, and of what kind it is where that is said."""
-    _name, value = fields.find("fictional", "is_fictional")
+    _name, value = fields.find("nonexistent", "is_nonexistent")
     said = value.strip().casefold() if isinstance(value, str) else ""
     kind = next((each for each in FICTIONS if each == said), UNSET)
     if kind is not UNSET:
         return True, kind
-    return bool(fields.truth("fictional", "is_fictional")), UNSET
+    return bool(fields.truth("nonexistent", "is_nonexistent")), UNSET
 
 
-def _wikidata(fields: Fields, *, is_fictional: bool) -> str:
+def _wikidata(fields: Fields, *, is_nonexistent: bool) -> str:
     name, value = fields.find("wikidata", "wikidata_id", "wikibase_item", "qid")
-    if value is None or is_fictional:
+    if value is None or is_nonexistent:
         return ""
     found = _Q_NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
@@ -401,7 +401,7 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
         one, other = list(domains.values())[:2]
         what = f'is "{other.domain}" here and "{one.domain}" in {one.place}, and one entity'
         problems.append(Problem(f"{other.place}, field domain", what))
-    if any(draft.entity.is_fictional != first.entity.is_fictional for draft in drafts):
+    if any(draft.entity.is_nonexistent != first.entity.is_nonexistent for draft in drafts):
         what = f"is said to be fictional in one row, and not in another ({first.place})"
         problems.append(Problem(f"{drafts[-1].place}, field fictional", what))
     aliases: dict[str, str] = {}
@@ -450,7 +450,7 @@ def write_entity(loaded: LoadedItem) -> dict[str, Any]:
         "domain": item.stratum.discipline,
         "tier": item.stratum.field,
         **{name: getattr(entity, name) for name in _ONCE[1:]},
-        "fictional": entity.is_fictional if entity.fiction is UNSET else entity.fiction,
+        "nonexistent": entity.is_nonexistent if entity.fiction is UNSET else entity.fiction,
         "corrects": item.corrects.hex() if item.corrects else "",
     }
     return {

@@ -54,7 +54,7 @@ from proofstone.records.builds import (
     StepBuilder,
     StepContext,
     WikiText,
-    seats_of,
+    slots_of,
 )
 from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, digest
@@ -116,7 +116,7 @@ class Known:
         """The candidate with what it lacks and the table has."""
         found = self._items.get(plain_name(candidate.title or candidate.entity.name))
         found = found or self._items.get(plain_name(candidate.entity.name))
-        if found is None or candidate.entity.is_fictional:
+        if found is None or candidate.entity.is_nonexistent:
             return candidate
         entity, said = candidate.entity, found.payload
         if entity.wikidata and said.wikidata not in ("", entity.wikidata):
@@ -186,7 +186,7 @@ def to_make_up(name: str, n: int | None) -> Iterator[Candidate]:
     whole, rest = divmod(_USUAL if n is None else n, len(DOMAINS))
     for place, domain in enumerate(DOMAINS):
         if count := whole + (place < rest):
-            entity = Entity(name="", is_fictional=True, fiction=kind)
+            entity = Entity(name="", is_nonexistent=True, fiction=kind)
             yield Candidate(
                 entity=entity, domain=domain, language=language or _LANGUAGES[0], to_make_up=count
             )
@@ -379,7 +379,7 @@ def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
     )  # fmt: skip
     if article is None:
         return bare
-    if not entity.is_fictional:
+    if not entity.is_nonexistent:
         entity = structs.replace(
             entity,
             wikipedia=entity.wikipedia or article.url,
@@ -413,9 +413,9 @@ def wants(
     if drawn and per_input is None:
         raise BadUsage("of a live wiki so many pages are drawn: say --per-input N")
     items = _of_lists(inputs, per_input, seed)
-    if not params["corpus"] and any(not item.payload.is_fictional for item in items):
+    if not params["corpus"] and any(not item.payload.is_nonexistent for item in items):
         raise BadUsage("entities of lists that are real are looked up in a --corpus: name one")
-    fictional = [item.payload for item in items if item.payload.is_fictional]
+    nonexistent = [item.payload for item in items if item.payload.is_nonexistent]
     return OnlineWanted(
         wiki=next(iter(apis), ""),
         names=tuple(article_names(item.payload) for item in items)
@@ -425,7 +425,7 @@ def wants(
         seed=seed,
         statements=True,
         search=params["search"],
-        queries=tuple(map(query_of, fictional)) if params["search"] else (),
+        queries=tuple(map(query_of, nonexistent)) if params["search"] else (),
         n_pages=params["web_pages"],
     )
 
@@ -468,7 +468,7 @@ def _of_items(items: Sequence[Item], corpus: str, texts: OnlineTexts) -> Iterato
 def _held_against(row: Candidate, texts: OnlineTexts) -> Candidate:
     """A fictional entity with the first page of the web that names it, by what the search shows of
     it or by its text; where there is none, and of others, the row itself."""
-    if not row.entity.is_fictional:
+    if not row.entity.is_nonexistent:
         return row
     for page in texts.pages(query_of(row.entity)):
         if is_named(f"{page.title}\n{page.shown}\n{page.text}", row.entity.names):
@@ -479,7 +479,7 @@ def _held_against(row: Candidate, texts: OnlineTexts) -> Candidate:
 def _with_numbers(row: Candidate, found: WikiText) -> Candidate:
     """With Wikidata's number and its count of statements, where the list does not say them."""
     entity = row.entity
-    if entity.is_fictional:
+    if entity.is_nonexistent:
         return row
     same = entity.wikidata in ("", found.wikidata)
     entity = structs.replace(
@@ -521,7 +521,7 @@ def thirds_step(per_tier: int) -> BatchStep:
         counted: list[tuple[int, str, int]] = []
         listed = list(rows)
         for number, row in enumerate(listed):
-            if row.entity.is_fictional:
+            if row.entity.is_nonexistent:
                 continue
             if row.entity.statements is None:
                 made[number] = Drop(_UNKNOWN, row.entity.name)
@@ -549,7 +549,7 @@ def domains_step(per_domain: int) -> BatchStep:
         groups: dict[str, list[int]] = {}
         listed = list(rows)
         for number, row in enumerate(listed):
-            if row.entity.is_fictional:
+            if row.entity.is_nonexistent:
                 continue
             if row.domain:
                 groups.setdefault(row.domain, []).append(number)
@@ -622,7 +622,7 @@ def rate_step(least: int, *, one_domain: bool) -> Step:
     article to be rated by."""
 
     async def rate(row: Candidate, context: StepContext) -> Kept:
-        if row.entity.is_fictional:
+        if row.entity.is_nonexistent:
             return row
         prompt = [Message("user", rate_prompt(row))]
         found = await ask_for(context.call, "ratings", prompt, _Rated, _RATE_SCHEMA)
@@ -688,7 +688,7 @@ def filter_step(least_length: int, least_statements: int) -> Step:
             raise BadUsage(
                 "no model is named that makes names up", hint="name it: -m author=PROVIDER/NAME"
             )
-        if entity.is_fictional:
+        if entity.is_nonexistent:
             found = row.title or row.against
             return Drop(_EXISTS, f"{entity.name}: {found}") if found else row
         if not row.title:
@@ -740,7 +740,7 @@ _ASKED = read_asked(__package__, "entities")
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """The steps for these parameters. Raises BadUsage for what they cannot be."""
     _check(params)
-    makes_up = bool(seats_of("author", models))
+    makes_up = bool(slots_of("author", models))
     steps: list[Step | BatchStep] = [make_up_step()] if makes_up else []
     steps += [filter_step(params["least_length"], params["least_statements"]), once_step()]
     if params["least_rating"]:
@@ -768,8 +768,8 @@ def _check(params: Mapping[str, Any]) -> None:
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Iterator[BuiltFact]]:
     """The facts of candidates: their entities. The judge checked those that it rated, the author
     wrote those that it made up."""
-    checked = tuple(Role("checked", model) for model in seats_of("judge", models).values())
-    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
+    checked = tuple(Role("checked", model) for model in slots_of("judge", models).values())
+    wrote = tuple(Role("wrote", model) for model in slots_of("author", models).values())
 
     def facts(rows: Iterable[Candidate]) -> Iterator[BuiltFact]:
         for row in rows:

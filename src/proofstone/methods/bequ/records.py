@@ -104,7 +104,7 @@ def _families() -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 # How a sample of triples is drawn and found.
 
-SamplingWay = Literal["entities", "triples"]
+SamplingMethod = Literal["entities", "triples"]
 
 
 class TripleFileAsked(Struct, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
         ),
     ] = 500
     sampling: Annotated[
-        SamplingWay,
+        SamplingMethod,
         Opt(
             "Draw an entity and then one of its triples, or uniformly over triples.",
             shows_default=True,
@@ -169,7 +169,7 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
             shows_default=True,
         ),
     ] = "together"
-    way: Annotated[
+    search_method: Annotated[
         Literal["bm25", "dense", "hybrid"],
         Opt("Find passages and candidates by words, by meaning, or by both.", shows_default=True),
     ] = "bm25"
@@ -361,7 +361,7 @@ class EntityFacts(Struct, frozen=True, gc=False):
     domain: str = ""
     popularity: str = ""
     page: str = ""
-    is_fictional: bool = False
+    is_nonexistent: bool = False
     fiction: str = ""
     statements: int | None = None
 
@@ -426,7 +426,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     value: str = ""
 
 
-class Volunteered(Struct, frozen=True, gc=False, kw_only=True):
+class Elicited(Struct, frozen=True, gc=False, kw_only=True):
     """What a group said before anybody judged it. Of its ``entities`` with a reply, ``given`` got
     triples, of ``abstained`` the model said that it knows nothing, and ``unread`` replies could not
     be read. ``triples`` are counted once an entity; the last three are of fictional entities, which
@@ -437,9 +437,9 @@ class Volunteered(Struct, frozen=True, gc=False, kw_only=True):
     abstained: int = 0
     unread: int = 0
     triples: int = 0
-    fictional: int = 0
-    fictional_given: int = 0
-    fictional_triples: int = 0
+    nonexistent: int = 0
+    nonexistent_given: int = 0
+    nonexistent_triples: int = 0
 
     @property
     def each(self) -> float | None:
@@ -447,14 +447,14 @@ class Volunteered(Struct, frozen=True, gc=False, kw_only=True):
         return self.triples / self.entities if self.entities else None
 
     @property
-    def fictional_each(self) -> float:
+    def nonexistent_each(self) -> float:
         """Triples said of a fictional entity, of those that were asked about; 0 for none."""
-        return self.fictional_triples / self.fictional if self.fictional else 0.0
+        return self.nonexistent_triples / self.nonexistent if self.nonexistent else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRuns:
-    """The verified triples of stored runs. ``runs`` and ``volunteered`` are by the place of their
+    """The verified triples of stored runs. ``runs`` and ``elicited`` are by the place of their
     group in ``groups``. ``judges`` and ``reference`` (its name and short id) are those of all,
     ``sampling`` says in words how the triples were drawn. ``read`` gives every triple of the
     samples, each time anew, so that nobody has to hold them. ``items`` are those that ask about the
@@ -462,7 +462,7 @@ class VerifiedRuns:
 
     groups: tuple[Group, ...]
     runs: tuple[tuple[bytes, ...], ...]
-    volunteered: tuple[Volunteered, ...]
+    elicited: tuple[Elicited, ...]
     entities: tuple[EntityFacts, ...]
     judges: str
     reference: str
@@ -484,7 +484,7 @@ class Against(Struct, frozen=True, kw_only=True):
     """The ``judges`` as their panel is named, the ``reference`` by its name and first digits of its
     id, and the settings: ``sample`` triples of each direction (0: all), or of each domain or
     popularity (``sample_per``), drawn by ``sampling`` and ``seed``; ``k`` passages a triple and
-    ``candidates`` for a known one, found by ``way``; recall ``over`` the reference, or over what
+    ``candidates`` for a known one, found by ``search_method``; recall ``over`` the reference, or over what
     the runs of these digits were elicited of, by all
     elicited triples ``together`` or by a ``single`` one (as before there were both).
     ``questions`` is the version of what judges are asked."""
@@ -497,7 +497,7 @@ class Against(Struct, frozen=True, kw_only=True):
     seed: int = 0
     k: int = 10
     candidates: int = 10
-    way: str = "bm25"
+    search_method: str = "bm25"
     over: str = "reference"
     recall: str = "single"
     questions: int = 1
@@ -516,7 +516,7 @@ class Against(Struct, frozen=True, kw_only=True):
     @property
     def drawn(self) -> str:
         """How the triples were drawn, in words."""
-        found = "" if self.way == "bm25" else f", found by {self.way} search"
+        found = "" if self.search_method == "bm25" else f", found by {self.search_method} search"
         over = "" if self.over == "reference" else ", recall over what was elicited"
         over += ", recall by single triples" if self.recall == "single" else ""
         if not self.sample:

@@ -34,7 +34,7 @@ from proofstone.methods.bequ.bank import (
 )
 from proofstone.methods.bequ.entities import Entity, is_named, plain_name, read_entities
 from proofstone.methods.bequ.records import ReadTriples, fold_triples, plain_triple
-from proofstone.methods.bequ.reply_json import read_triples
+from proofstone.methods.bequ.response_json import read_triples
 from proofstone.records.builds import (
     BatchRows,
     BatchStep,
@@ -206,8 +206,8 @@ def _to_search(wanted: Wanted) -> Iterator[EntityText]:
     """The entities themselves: a step searches the workspace for texts that name them."""
     for number, entity in enumerate(wanted.entities):
         about = wanted.abouts[number]
-        if entity.is_fictional:
-            yield EntityText(about=about, missing="fictional")
+        if entity.is_nonexistent:
+            yield EntityText(about=about, missing="nonexistent")
         elif wanted.names[number]:
             yield EntityText(about=about, names=wanted.names[number])
         else:
@@ -221,8 +221,8 @@ def _of_wiki(wanted: Wanted, path: Path) -> Iterator[EntityText]:
     found = find_articles(path, wanted.names, plain_name)
     of_key: dict[str, list[int]] = {}
     for number, key in enumerate(found):
-        if wanted.entities[number].is_fictional:
-            yield EntityText(about=wanted.abouts[number], missing="fictional", sought=key or "")
+        if wanted.entities[number].is_nonexistent:
+            yield EntityText(about=wanted.abouts[number], missing="nonexistent", sought=key or "")
         elif key is None:
             yield missing_text(wanted, number)
         else:
@@ -286,11 +286,11 @@ def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
             numbers[each] for each in (plain_name(name), plain_name(taken.title)) if each in numbers
         ):
             seen.add(number)
-            if not wanted.entities[number].is_fictional:
+            if not wanted.entities[number].is_nonexistent:
                 yield EntityText(about=wanted.abouts[number], taken=taken)
     for number, entity in enumerate(wanted.entities):
-        if entity.is_fictional:
-            yield EntityText(about=wanted.abouts[number], missing="fictional")
+        if entity.is_nonexistent:
+            yield EntityText(about=wanted.abouts[number], missing="nonexistent")
         elif number not in seen:
             yield missing_text(wanted, number)
 
@@ -347,7 +347,7 @@ def wants(
     if params["web_pages"] < 1:
         raise BadUsage(f"--web-pages is 1 or more, not {params['web_pages']}")
     wanted = read_wanted(inputs)
-    real = [n for n, entity in enumerate(wanted.entities) if not entity.is_fictional]
+    real = [n for n, entity in enumerate(wanted.entities) if not entity.is_nonexistent]
     return OnlineWanted(
         wiki=api,
         names=tuple(wanted.names[n] for n in real) if api else (),
@@ -382,8 +382,8 @@ def rows(
 def _of_live_wiki(wanted: Wanted, texts: OnlineTexts) -> Iterator[EntityText]:
     of_title: dict[str, list[int]] = {}
     for number, entity in enumerate(wanted.entities):
-        if entity.is_fictional:
-            yield EntityText(about=wanted.abouts[number], missing="fictional")
+        if entity.is_nonexistent:
+            yield EntityText(about=wanted.abouts[number], missing="nonexistent")
         elif title := texts.title(wanted.names[number]):
             of_title.setdefault(title, []).append(number)
         else:
@@ -410,9 +410,9 @@ def _of_web(
     """Pages that could not be read are told one by one; where the web stands ``alone``, fictional
     entities too."""
     for about, entity in zip(wanted.abouts, wanted.entities, strict=True):
-        if entity.is_fictional:
+        if entity.is_nonexistent:
             if alone:
-                yield EntityText(about=about, missing="fictional"), b""
+                yield EntityText(about=about, missing="nonexistent"), b""
             continue
         query, n_read = query_of(about), 0
         for page in texts.pages(query):
@@ -605,9 +605,9 @@ def triples_step(reads: tuple[str, ...] = ()) -> Step:
         prompt = [Message("user", take_prompt(row))]
         read, text = ReadTriples(), ""
         for reask in range(_TRIES):
-            reply = await context.call("triples", prompt, reask=reask)
-            text = "" if reply.thinking_unclosed else reply.text
-            read = read_triples(text, names=row.about.names, is_cut=reply.finish == "length")
+            response = await context.call("triples", prompt, reask=reask)
+            text = "" if response.thinking_unclosed else response.text
+            read = read_triples(text, names=row.about.names, is_cut=response.finish == "length")
             if read.triples or read.says_nothing:
                 break
         if read.says_nothing and not read.triples:

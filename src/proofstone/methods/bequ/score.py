@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from proofstone.methods.bequ.ask import TRIPLES
 from proofstone.methods.bequ.entities import ElicitedTriple, Entity, entity_of
-from proofstone.methods.bequ.reply_triples import elicited, triple_of
+from proofstone.methods.bequ.response_triples import elicited, triple_of
 from proofstone.records.calls import Judge
 from proofstone.records.items import LoadedItem, Unit
-from proofstone.records.runs import Measure, Outcome, Reply, Score, Worth
+from proofstone.records.runs import Measure, Outcome, Response, Score, Worth
 from proofstone.wording.messages import noted
 
 HEADLINE = "given"
@@ -53,10 +53,10 @@ MEASURES = (
         label=noted("abstained"),
     ),
     Measure(
-        name="given_to_fictional",
+        name="given_to_nonexistent",
         of=GIVEN,
         counts=_GIVEN,
-        golds=("fictional",),
+        answer_keys=("nonexistent",),
         denominator=noted("all fictional entities with a reply"),
         label=noted("of fictional"),
     ),
@@ -81,14 +81,14 @@ SCORER_VERSION = 2
 _SHOWN = 200  # characters of a triple that are kept with its score
 
 
-def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
     """The entity, then each of its triples once; none where the reply is missing. Triples of one
     entity depend on each other."""
-    if TRIPLES not in replies:
+    if TRIPLES not in responses:
         return ()
     of_entity = (("entity", item.item.id),)
-    whole = Unit(item=item, sample=sample, replies=replies, clusters=of_entity)
-    said = elicited(entity_of(item), replies)
+    whole = Unit(item=item, sample=sample, responses=responses, clusters=of_entity)
+    said = elicited(entity_of(item), responses)
     return [
         whole,
         *(
@@ -97,7 +97,7 @@ def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequen
                 kind=TRIPLE,
                 payload=triple_of(triple),
                 sample=sample,
-                replies=replies,
+                responses=responses,
                 clusters=of_entity,
             )
             for triple in said.triples
@@ -110,24 +110,24 @@ async def score(units: Sequence[Unit], _judge: Judge | None) -> Sequence[Score]:
     read: dict[int, _Read] = {}  # by the replies, which the units of one entity share
     scores = []
     for place, unit in enumerate(units):
-        known = read.get(id(unit.replies))
+        known = read.get(id(unit.responses))
         if known is None:
-            known = read[id(unit.replies)] = _Read(entity_of(unit.item), unit.replies)
+            known = read[id(unit.responses)] = _Read(entity_of(unit.item), unit.responses)
         make = _of_entity if unit.kind == "item" else _of_triple
         scores.append(make(place, unit, known))
     return scores
 
 
-def gold(unit: Unit) -> tuple[str, int]:
+def answer_key(unit: Unit) -> tuple[str, int]:
     """Whether the entity exists: of one that does not, nothing is known."""
-    return ("fictional" if entity_of(unit.item).is_fictional else "real"), 0
+    return ("nonexistent" if entity_of(unit.item).is_nonexistent else "real"), 0
 
 
 class _Read:
     """A reply that was read, its triples by what they say."""
 
-    def __init__(self, entity: Entity, replies: Mapping[str, Reply]) -> None:
-        self.said = elicited(entity, replies)
+    def __init__(self, entity: Entity, responses: Mapping[str, Response]) -> None:
+        self.said = elicited(entity, responses)
         self.by_triple = {triple_of(each): each for each in self.said.triples}
         self.others = {triple_of(each) for each in self.said.about_others(entity)}
 

@@ -14,15 +14,15 @@ from proofstone.errors import BadUsage
 from proofstone.method import Method
 from proofstone.methods.bequ.entities import Entity, entity_of
 from proofstone.methods.bequ.records import plain_triple
-from proofstone.methods.bequ.reply_triples import Elicited, elicited, read_text
-from proofstone.methods.bequ.verification.stored_verdicts import FICTIONAL, said_by
-from proofstone.records.calls import Embedder, TokenCounter
+from proofstone.methods.bequ.response_triples import Elicited, elicited, read_text
+from proofstone.methods.bequ.verification.stored_verdicts import NONEXISTENT, said_by
+from proofstone.records.calls import EmbeddingModel, TokenCounter
 from proofstone.records.ids import short
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Stratum
-from proofstone.records.runs import Reply, Run, run_label
+from proofstone.records.runs import Response, Run, run_label
 from proofstone.records.tables import Cell, Column, Tabulation
-from proofstone.results.trace import replies_of
+from proofstone.results.trace import responses_of
 from proofstone.search.index import SentenceEncoder
 from proofstone.session.session import Session, response_name
 from proofstone.store.lookup import Found
@@ -47,10 +47,10 @@ def show_entity(loaded: LoadedItem) -> str:
     return "\n".join(filter(None, lines))
 
 
-def show_reply(item: LoadedItem, replies: Mapping[str, Reply]) -> str:
+def show_response(item: LoadedItem, responses: Mapping[str, Response]) -> str:
     """The triples of a reply with their places in it, and what of it was left unread."""
     entity = entity_of(item)
-    said = elicited(entity, replies)
+    said = elicited(entity, responses)
     others = set(map(id, said.about_others(entity)))
     lines = [_head(said)]
     for triple in said.triples:
@@ -64,17 +64,17 @@ def show_reply(item: LoadedItem, replies: Mapping[str, Reply]) -> str:
         place = f"{first.start}-{first.end}"
         text = f"{first.subject} | {first.predicate} | {first.object}"
         lines.append(f"{place:>13}  {text}" + (f"   [{told}]" if told else ""))
-    text = read_text(replies)
+    text = read_text(responses)
     for part in said.unread:
         place = f"{part.start}-{part.end}"
         lines.append(f"{place:>13}  unread, {part.why}: {_shortened(text[part.start : part.end])}")
     return "\n".join(lines)
 
 
-def triple_rows(item: LoadedItem, replies: Mapping[str, Reply]) -> list[dict[str, Any]]:
+def triple_rows(item: LoadedItem, responses: Mapping[str, Response]) -> list[dict[str, Any]]:
     """A row a triple, first in BeQu's columns; repetitions are counted and not written again."""
     entity = entity_of(item)
-    said = elicited(entity, replies)
+    said = elicited(entity, responses)
     others = set(map(id, said.about_others(entity)))
     return [
         {
@@ -90,14 +90,14 @@ def triple_rows(item: LoadedItem, replies: Mapping[str, Reply]) -> list[dict[str
             "domain": item.item.stratum.discipline,
             "popularity": item.item.stratum.field,
             "wikidata_id": entity.wikidata,
-            "fictional": entity.is_fictional,
+            "nonexistent": entity.is_nonexistent,
         }
         for triple in said.triples
     ]
 
 
 def _fiction(entity: Entity) -> str:
-    if not entity.is_fictional:
+    if not entity.is_nonexistent:
         return ""
     kind = "" if entity.fiction is UNSET else f", and {entity.fiction}"
     return f"fictional{kind}: nothing of that name exists"
@@ -146,7 +146,7 @@ def _table(rows: _Rows, title: str, head: str, kind: Callable[[Stratum], str]) -
     columns = (
         Column(key="name", name=head),
         Column(key="n", name="n"),
-        Column(key="fictional", name=say("fictional")),
+        Column(key="nonexistent", name=say("nonexistent")),
         Column(key="wikidata", name="Wikidata"),
         Column(key="aliases", name=say("with other names")),
         Column(key="statements", group=say("median"), name=say("statements")),
@@ -158,7 +158,7 @@ def _table(rows: _Rows, title: str, head: str, kind: Callable[[Stratum], str]) -
 def _row(entities: Sequence[Entity]) -> tuple[Cell, ...]:
     return (
         len(entities),
-        sum(entity.is_fictional for entity in entities),
+        sum(entity.is_nonexistent for entity in entities),
         sum(bool(entity.wikidata) for entity in entities),
         sum(bool(entity.aliases) for entity in entities),
         _median([e.statements for e in entities if e.statements is not None]),
@@ -186,12 +186,16 @@ def triples_of_run(store: Store, key: int, run: Run, fold: Fold = list) -> Itera
         for stored in page:
             item = stored.loaded.item
             for sample in range(int(run.settings.get("samples", 1))):
-                replies = replies_of(store, key, stored.key, sample)
-                if run.last_step not in replies:
+                responses = responses_of(store, key, stored.key, sample)
+                if run.last_step not in responses:
                     continue
                 response = f"response:{response_name(run.id, item.id, sample)}"
-                said_by = {"model": run.respondent, "setting": run.way, "response": response}
-                for row in fold([*triple_rows(stored.loaded, replies)]):
+                said_by = {
+                    "model": run.respondent,
+                    "setting": run.prompt_method,
+                    "response": response,
+                }
+                for row in fold([*triple_rows(stored.loaded, responses)]):
                     yield {**row, **said_by}
 
 
@@ -231,9 +235,9 @@ def triples_by_run(
         Column(key="recovered", group=say("triples"), name=say("recovered")),
         Column(key="again", group=say("triples"), name=say("said again")),
         Column(key="others", group=say("triples"), name=say("about others")),
-        Column(key="fictional", group=other, name="n"),
-        Column(key="fictional_given", group=other, name=say("with triples")),
-        Column(key="fictional_triples", group=other, name=say("triples")),
+        Column(key="nonexistent", group=other, name="n"),
+        Column(key="nonexistent_given", group=other, name=say("with triples")),
+        Column(key="nonexistent_triples", group=other, name=say("triples")),
     ]
     notes = (say("Each triple of an entity counts once; those said again are counted beside."),)
     return (
@@ -248,7 +252,7 @@ def _run_row(store: Store, method: Method, key: int, run: Run) -> tuple[Cell, ..
     tallies = store.scores.tallies(current.key)
     of_triples = next(measure for measure in method.measures if measure.unit != "item").of
     said = said_by(tallies, of_triples)
-    made_up = said_by([each for each in tallies if each.gold == FICTIONAL], of_triples)
+    made_up = said_by([each for each in tallies if each.answer_key == NONEXISTENT], of_triples)
     counted: Counter[str] = Counter()  # what the flags of replies count: ``3 said again``
     for flag in store.scores.flags(current.key, method.headline):
         if count := _COUNT.fullmatch(flag):
@@ -294,7 +298,7 @@ def check_bar(least: float) -> None:
 
 
 def fold_alike(
-    rows: Sequence[Mapping[str, Any]], embedder: Embedder, least: float
+    rows: Sequence[Mapping[str, Any]], embedding_model: EmbeddingModel, least: float
 ) -> list[dict[str, Any]]:
     """The rows of one reply, each fact once: a row whose predicate with its object has a cosine of
     ``least`` or more with that of an earlier row goes, and that one counts it under ``said`` and
@@ -302,7 +306,9 @@ def fold_alike(
     kept = [{**row, ALSO_SAID: ""} for row in rows]
     gone: set[int] = set()
     for group in _comparable(rows):
-        vectors = embedder.embed([f"{rows[at]['predicate']} {rows[at]['object']}" for at in group])
+        vectors = embedding_model.embed(
+            [f"{rows[at]['predicate']} {rows[at]['object']}" for at in group]
+        )
         near = vectors @ vectors.T >= least
         for later in range(1, len(group)):
             first = next((e for e in range(later) if group[e] not in gone and near[e, later]), None)

@@ -15,7 +15,7 @@ from msgspec import Struct
 from proofstone.choices import likelihood
 from proofstone.choices.options import labels
 from proofstone.errors import BadUsage
-from proofstone.method import OwnPrompts, check_way, read_defaults
+from proofstone.method import OwnPrompts, check_prompt_method, read_defaults
 from proofstone.methods.chinese_simpleqa.compose import posed_of
 from proofstone.methods.chinese_simpleqa.payloads import (
     BARE,
@@ -28,19 +28,27 @@ from proofstone.methods.chinese_simpleqa.payloads import (
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import Draws, content_id
-from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
+from proofstone.records.items import (
+    Item,
+    ItemSet,
+    LoadedItem,
+    Oracle,
+    OwnPrompt,
+    PromptMethod,
+    TextForm,
+)
 from proofstone.records.knowledge import BankReader
 from proofstone.texts.languages import is_chinese
 from proofstone.texts.templates import (
     LANGUAGES,
     Prompts,
-    carried_text,
-    carried_words,
+    bundled_text,
+    bundled_words,
     check_shown,
     turns_of,
 )
 
-WAYS = {
+PROMPT_METHODS = {
     "direct": "the answer at once, nothing else",
     "recall": "what is known that bears on the question, then the answer",
     "cot": "step by step, then the answer",
@@ -74,79 +82,91 @@ _BOTH_READ = "the answer and the confidence are read from the whole response"
 _PROMPTS = Prompts(__package__)
 
 
-def settings(way: str) -> dict[str, Any]:
+def settings(prompt_method: str) -> dict[str, Any]:
     """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
-    check_way(way, WAYS)
-    if way in likelihood.VARIANTS:
-        return likelihood.settings(way)
-    return dict(read_defaults(__package__)["settings"][way])
+    check_prompt_method(prompt_method, PROMPT_METHODS)
+    if prompt_method in likelihood.VARIANTS:
+        return likelihood.settings(prompt_method)
+    return dict(read_defaults(__package__)["settings"][prompt_method])
 
 
-def prepare(way: str, shots: int, item_set: ItemSet, _bank: BankReader | None) -> Way:
+def prepare(
+    prompt_method: str, shots: int, item_set: ItemSet, _bank: BankReader | None
+) -> PromptMethod:
     """A way of asking. Raises BadUsage for an unknown one, and for more worked examples than
     there are."""
-    check_way(way, WAYS)
+    check_prompt_method(prompt_method, PROMPT_METHODS)
     if not 0 <= shots <= MOST_SHOTS:
         raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
     is_open = posed_of(item_set.recipe) == "open"
-    if way == PUBLISHED and not is_open:
+    if prompt_method == PUBLISHED and not is_open:
         raise BadUsage(
             f"{item_set.name} asks over options: the paper prints no prompt for them",
-            hint=f"ask {', '.join(name for name in WAYS if name != PUBLISHED)}",
+            hint=f"ask {', '.join(name for name in PROMPT_METHODS if name != PUBLISHED)}",
         )
-    if way in likelihood.VARIANTS:
-        return _scoring(way, shots, item_set.name, is_open=is_open)
-    key = [way, [*_PROMPTS.texts(way), *_carried_texts("examples")], shots]
+    if prompt_method in likelihood.VARIANTS:
+        return _scoring(prompt_method, shots, item_set.name, is_open=is_open)
+    key = [prompt_method, [*_PROMPTS.texts(prompt_method), *_bundled_texts("examples")], shots]
     if not is_open:
-        key.append([*_PROMPTS.texts(f"choose_{way}"), *_carried_texts("example_options")])
+        key.append([*_PROMPTS.texts(f"choose_{prompt_method}"), *_bundled_texts("example_options")])
     # An answer ends at the head of the next question; a bare one at the line's end.
-    stop = {"confidence": ("\n\n",)}.get(way, ("\n",) if way in BARE else ())
-    return Way(
-        name=way,
-        last_step=STEPS[way],
+    stop = {"confidence": ("\n\n",)}.get(prompt_method, ("\n",) if prompt_method in BARE else ())
+    return PromptMethod(
+        name=prompt_method,
+        last_step=STEPS[prompt_method],
         prompt_hash=content_id("chinese_simpleqa.prompt", key),
         n_shots=shots,
         text=TextForm(stop=(*stop, *_NEXT_QUESTION), version=_TEXT_VERSION),
-        whole_response=_BOTH_READ if way == "confidence" else "",
+        whole_response=_BOTH_READ if prompt_method == "confidence" else "",
     )
 
 
-def _scoring(way: str, shots: int, item_set: str, *, is_open: bool) -> Way:
+def _scoring(prompt_method: str, shots: int, item_set: str, *, is_open: bool) -> PromptMethod:
     """A prompting method that scores options. Raises BadUsage for open questions, which have
     none."""
     if is_open:
         raise BadUsage(
-            f"{item_set} asks open questions; {way} needs options",
-            hint="use --ask direct, or a form over options",
+            f"{item_set} asks open questions; {prompt_method} needs options",
+            hint="use --prompt-method direct, or a form over options",
         )
-    texts = [*_PROMPTS.texts("choose_letter"), *_carried_texts("examples")]
-    key = [way, [*texts, *_carried_texts("example_options")], shots]
-    return Way(
-        name=way,
+    texts = [*_PROMPTS.texts("choose_letter"), *_bundled_texts("examples")]
+    key = [prompt_method, [*texts, *_bundled_texts("example_options")], shots]
+    return PromptMethod(
+        name=prompt_method,
         last_step=likelihood.STEP,
         prompt_hash=content_id("chinese_simpleqa.prompt", key),
         n_shots=shots,
         text=TextForm(version=_TEXT_VERSION),
         whole_response=likelihood.NOT_READ,
-        likelihood=likelihood.VARIANTS[way],
+        likelihood=likelihood.VARIANTS[prompt_method],
     )
 
 
-def _carried_texts(name: str) -> list[str]:
-    return [carried_text(__package__, f"{name}.{code}.toml") for code in LANGUAGES]
+def _bundled_texts(name: str) -> list[str]:
+    return [bundled_text(__package__, f"{name}.{code}.toml") for code in LANGUAGES]
 
 
-async def ask(item: LoadedItem, way: Way, call: Call) -> None:
+async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
     """Asks one item with one call; of likelihoods an option a call."""
     closed = closed_of(item)
-    if way.likelihood and closed is not None:
-        texts = _continuations(closed, item.item.language, way)
-        await likelihood.ask_options(way, call, messages(item, way), texts, oracle(item, way.name))
+    if prompt_method.likelihood and closed is not None:
+        texts = _continuations(closed, item.item.language, prompt_method)
+        await likelihood.ask_options(
+            prompt_method,
+            call,
+            messages(item, prompt_method),
+            texts,
+            oracle(item, prompt_method.name),
+        )
         return
-    await call(way.last_step, messages(item, way), oracle=oracle(item, way.name))
+    await call(
+        prompt_method.last_step,
+        messages(item, prompt_method),
+        oracle=oracle(item, prompt_method.name),
+    )
 
 
-def messages(item: LoadedItem, way: Way) -> list[Message]:
+def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
     asked, language = asked_of(item), item.item.language
     closed = closed_of(item)
@@ -154,27 +174,29 @@ def messages(item: LoadedItem, way: Way) -> list[Message]:
     shown = [
         (
             _example_put(example, language, closed),
-            worked_answer(example, language, way.name, closed),
+            worked_answer(example, language, prompt_method.name, closed),
         )
-        for example in _examples_for(item.item, asked, way.n_shots)
+        for example in _examples_for(item.item, asked, prompt_method.n_shots)
     ]
     turns: list[Message] = []
-    if way.own_prompt is not None:  # system message, few-shot examples of the template's own
-        own = turns_of(way.own_prompt, VARIABLES)
-        turns = own.messages_before(_values(put, language, way.name))
-    if way.likelihood and way.as_text and closed is not None:
-        return [Message("user", _scored_prompt(closed, language, shown, way, turns))]
-    if way.as_text:
-        return [Message("user", _as_text(put, language, shown, way, turns))]
+    if (
+        prompt_method.own_prompt is not None
+    ):  # system message, few-shot examples of the template's own
+        own = turns_of(prompt_method.own_prompt, VARIABLES)
+        turns = own.messages_before(_values(put, language, prompt_method.name))
+    if prompt_method.likelihood and prompt_method.as_text and closed is not None:
+        return [Message("user", _scored_prompt(closed, language, shown, prompt_method, turns))]
+    if prompt_method.as_text:
+        return [Message("user", _as_text(put, language, shown, prompt_method, turns))]
     for example, answer in shown:
-        turns.append(Message("user", _prompt(example, language, way)))
+        turns.append(Message("user", _prompt(example, language, prompt_method)))
         turns.append(Message("assistant", answer))
-    return [*turns, Message("user", _prompt(put, language, way))]
+    return [*turns, Message("user", _prompt(put, language, prompt_method))]
 
 
-def _continuations(closed: Closed, language: str, way: Way) -> list[str]:
+def _continuations(closed: Closed, language: str, prompt_method: PromptMethod) -> list[str]:
     """What is scored of each option, as it follows the prompt."""
-    texts = closed.options if way.likelihood == "text" else labels(len(closed.options))
+    texts = closed.options if prompt_method.likelihood == "text" else labels(len(closed.options))
     chinese = is_chinese(language)
     return [likelihood.as_continuation(text, chinese=chinese) for text in texts]
 
@@ -183,35 +205,37 @@ def _scored_prompt(
     closed: Closed,
     language: str,
     shown: Sequence[tuple[str | Closed, str]],
-    way: Way,
+    prompt_method: PromptMethod,
     before: Sequence[Message],
 ) -> str:
     """Worked examples with their right options, then the question up to where an option begins."""
-    is_text, chinese = way.likelihood == "text", is_chinese(language)
+    is_text, chinese = prompt_method.likelihood == "text", is_chinese(language)
 
     def block(asked: Closed) -> str:
-        if way.own_prompt is not None:
-            return _prompt(asked, language, way).rstrip()
+        if prompt_method.own_prompt is not None:
+            return _prompt(asked, language, prompt_method).rstrip()
         text = asked.question if is_text else choice_lines(asked)
         return likelihood.open_block(text, is_text=is_text, chinese=chinese)
 
     worked = [
-        block(example) + _continuations(example, language, way)[example.gold]
+        block(example) + _continuations(example, language, prompt_method)[example.answer_key]
         for example, _answer in shown
         if isinstance(example, Closed)
     ]
     return "\n\n".join([*(turn.text for turn in before), *worked, block(closed)])
 
 
-def _prompt(put: str | Closed, language: str, way: Way) -> str:
+def _prompt(put: str | Closed, language: str, prompt_method: PromptMethod) -> str:
     """What a model is sent of a question, open or over options. Raises BadInput where a person's
     template fails on it."""
-    if way.own_prompt is not None:
-        return turns_of(way.own_prompt, VARIABLES).asks.render(_values(put, language, way.name))
+    if prompt_method.own_prompt is not None:
+        return turns_of(prompt_method.own_prompt, VARIABLES).asks.render(
+            _values(put, language, prompt_method.name)
+        )
     if isinstance(put, Closed):
-        name = "letter" if way.likelihood else way.name
+        name = "letter" if prompt_method.likelihood else prompt_method.name
         return _PROMPTS.render(f"choose_{name}", language, **_shown(put, language))
-    return _PROMPTS.render(way.name, language, question=put)
+    return _PROMPTS.render(prompt_method.name, language, question=put)
 
 
 def _shown(put: str | Closed, language: str) -> dict[str, Any]:
@@ -253,7 +277,7 @@ class _Options(Struct, frozen=True):
 
 def _examples(language: str) -> tuple[Example, ...]:
     """The worked examples for questions in this language."""
-    return carried_words(__package__, "examples", language, _Examples).example
+    return bundled_words(__package__, "examples", language, _Examples).example
 
 
 def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
@@ -277,33 +301,35 @@ def _example_put(example: Example, language: str, closed: Closed | None) -> str 
     if closed is None:
         return example.question
     place = _examples(language).index(example)
-    wrong = carried_words(__package__, "example_options", language, _Options).wrong[place]
+    wrong = bundled_words(__package__, "example_options", language, _Options).wrong[place]
     options = Draws(0, place, "options of an example").shuffled((example.answer, *wrong))
     return Closed(
-        question=example.question, options=tuple(options), gold=options.index(example.answer)
+        question=example.question, options=tuple(options), answer_key=options.index(example.answer)
     )
 
 
-def worked_answer(example: Example, language: str, way: str, closed: Closed | None) -> str:
+def worked_answer(
+    example: Example, language: str, prompt_method: str, closed: Closed | None
+) -> str:
     """The reply that an example deserves in a way of asking, openly or over its options."""
     put = _example_put(example, language, closed)
-    said = example.answer if isinstance(put, str) else labels(26)[put.gold]
-    if way == likelihood.LETTER:
+    said = example.answer if isinstance(put, str) else labels(26)[put.answer_key]
+    if prompt_method == likelihood.LETTER:
         return said
-    if closed is not None and way == "direct":
+    if closed is not None and prompt_method == "direct":
         return _line(said, language)
-    before = {"recall": example.recall, "cot": example.steps}.get(way, "")
-    return stated(said, language, way, before=before, sure=example.confidence)
+    before = {"recall": example.recall, "cot": example.steps}.get(prompt_method, "")
+    return stated(said, language, prompt_method, before=before, sure=example.confidence)
 
 
-def stated(answer: str, language: str, way: str, *, before: str = "", sure: int) -> str:
+def stated(answer: str, language: str, prompt_method: str, *, before: str = "", sure: int) -> str:
     """An answer in the form that a way asks for, behind what comes ``before`` it; ``sure`` (0 to
     100) is said where the way asks for it."""
-    if way in BARE:
+    if prompt_method in BARE:
         return answer
     lines = [before] if before else []
     lines.append(_line(answer, language))
-    if way == "confidence":
+    if prompt_method == "confidence":
         lines.append(f"{'把握：' if is_chinese(language) else 'Confidence: '}{sure}")
     return "\n".join(lines)
 
@@ -319,23 +345,25 @@ VARIABLES: Mapping[str, str] = {
     "options": "the options in order, each with .letter and .text; none where the form is open",
     "letters": "the options' letters in one text: A, B, C",
     "language": "the question's language, such as en or zh",
-    "way": "the way of asking, such as direct or cot",
+    "prompt_method": "the way of asking, such as direct or cot",
 }
 
 
-def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+def check_prompt(prompt: OwnPrompt, prompt_method: str, item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out the question, or
     the options of a form that asks over options."""
     is_open = posed_of(item_set.recipe) == "open"
-    needed = ("question",) if is_open or way == likelihood.OPTION else ("question", "options")
-    check_shown(prompt, VARIABLES, [needed], f"what {way} asks:")
+    needed = (
+        ("question",) if is_open or prompt_method == likelihood.OPTION else ("question", "options")
+    )
+    check_shown(prompt, VARIABLES, [needed], f"what {prompt_method} asks:")
 
 
 PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
 
 
-def _values(put: str | Closed, language: str, way: str) -> dict[str, Any]:
-    return {**_shown(put, language), "language": language, "way": way}
+def _values(put: str | Closed, language: str, prompt_method: str) -> dict[str, Any]:
+    return {**_shown(put, language), "language": language, "prompt_method": prompt_method}
 
 
 # Items as one text for base models, as they are searched by, and as people read them.
@@ -345,19 +373,19 @@ def _as_text(
     put: str | Closed,
     language: str,
     shown: Sequence[tuple[str | Closed, str]],
-    way: Way,
+    prompt_method: PromptMethod,
     before: Sequence[Message],
 ) -> str:
     """Blocks of question and answer, the last answer open: an answer begins with its label, or with
     that of the reasoning before it."""
     chinese = is_chinese(language)
     label = "答案：" if chinese else "Answer: "
-    if way.name in {"recall", "cot"}:
+    if prompt_method.name in {"recall", "cot"}:
         label = "分析：" if chinese else "Reasoning: "
 
     def head(asked: str | Closed) -> str:
-        if way.own_prompt is not None:
-            return _prompt(asked, language, way)
+        if prompt_method.own_prompt is not None:
+            return _prompt(asked, language, prompt_method)
         text = choice_lines(asked) if isinstance(asked, Closed) else asked
         return f"问题：{text}" if chinese else f"Question: {text}"
 
@@ -375,7 +403,8 @@ def choice_lines(closed: Closed, *, marked: bool = False) -> str:
     ]
     if marked:
         lines = [
-            f"{'*' if place == closed.gold else ' '} {line}" for place, line in enumerate(lines)
+            f"{'*' if place == closed.answer_key else ' '} {line}"
+            for place, line in enumerate(lines)
         ]
     return "\n".join([closed.question, *lines])
 
@@ -399,17 +428,19 @@ def show(item: LoadedItem) -> str:
 # Simulated respondents.
 
 
-def oracle(item: LoadedItem, way: str) -> Oracle:
+def oracle(item: LoadedItem, prompt_method: str) -> Oracle:
     """What a simulated respondent may look at: the answer, and one that is surely wrong."""
     asked, language = asked_of(item), item.item.language
     closed = closed_of(item)
     if closed is not None:
         letters = labels(len(closed.options))
-        form = "confidence" if way == "confidence" else "cot"  # a line with the letter
-        reply = stated("{choice}", language, form, sure=_SIMULATED_SURE)
-        return Oracle(gold=letters[closed.gold], choices=tuple(letters), reply=reply)
+        form = "confidence" if prompt_method == "confidence" else "cot"  # a line with the letter
+        response = stated("{choice}", language, form, sure=_SIMULATED_SURE)
+        return Oracle(
+            answer_key=letters[closed.answer_key], choices=tuple(letters), response=response
+        )
     taken = {plain_answer(text) for text in asked.answers}
     known = ("亚特兰蒂斯", "乌托邦") if is_chinese(language) else ("Atlantis", "Utopia")
     wrong = next(name for name in known if plain_answer(name) not in taken)
-    reply = stated("{choice}", language, way, sure=_SIMULATED_SURE)
-    return Oracle(gold=asked.answer, choices=(wrong,), reply=reply)
+    response = stated("{choice}", language, prompt_method, sure=_SIMULATED_SURE)
+    return Oracle(answer_key=asked.answer, choices=(wrong,), response=response)

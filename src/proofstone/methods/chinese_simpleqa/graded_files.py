@@ -15,7 +15,7 @@ from proofstone.methods.chinese_simpleqa.payloads import asked_of
 from proofstone.methods.chinese_simpleqa.questions import read_question
 from proofstone.methods.chinese_simpleqa.sameness import GRADED, GRADES, SURE, Grade, read_grade
 from proofstone.records.items import LoadedItem, Unit
-from proofstone.records.runs import Estimate, Reply, Score
+from proofstone.records.runs import Estimate, Response, Score
 from proofstone.records.tables import Row
 from proofstone.stats.agreement import cohen_kappa, confuse
 from proofstone.stats.clusters import SharedKeys
@@ -23,14 +23,14 @@ from proofstone.stats.ratios import ratio_estimate
 
 # Replies from a file, and what became of them: ``grade FILE``.
 #
-# Columns, beside those of a question (``questions.py``): ``reply`` | ``response`` |
+# Columns, beside those of a question (``questions.py``): ``response`` | ``response`` |
 # ``prediction``, the text as it came (an empty one is a reply without an answer); ``ask``, the way
 # in which the question was put, direct where nothing is said. All columns are kept.
 
-_REPLY = ("reply", "response", "prediction")
+_RESPONSE = ("response", "response", "prediction")
 
 
-def read_replies(rows: Iterable[Row]) -> Sequence[Unit]:
+def read_responses(rows: Iterable[Row]) -> Sequence[Unit]:
     """A unit a row, in order: a question, and the reply to it. The same question may come often.
 
     Raises BadInput with every problem of all rows.
@@ -69,14 +69,14 @@ def item_columns(item: LoadedItem) -> dict[str, Any]:
 def _unit(row: Row, problems: list[Problem]) -> Unit:
     fields = Fields(row, problems)
     item = read_question(fields)
-    if all(row.values.get(name) is None for name in _REPLY):
-        fields.wrong(_REPLY[0], "is missing; give the reply's text, empty where nothing came")
-    way = fields.text("ask") or "direct"
-    if way not in STEPS:
-        fields.wrong("ask", f"expected one of {', '.join(STEPS)}; came {came(way)}")
-        way = "direct"
-    reply = Reply(text=fields.text(*_REPLY), finish="stop")
-    return Unit(item=LoadedItem(item, ()), replies={STEPS[way]: reply})
+    if all(row.values.get(name) is None for name in _RESPONSE):
+        fields.wrong(_RESPONSE[0], "is missing; give the reply's text, empty where nothing came")
+    prompt_method = fields.text("ask") or "direct"
+    if prompt_method not in STEPS:
+        fields.wrong("ask", f"expected one of {', '.join(STEPS)}; came {came(prompt_method)}")
+        prompt_method = "direct"
+    response = Response(text=fields.text(*_RESPONSE), finish="stop")
+    return Unit(item=LoadedItem(item, ()), responses={STEPS[prompt_method]: response})
 
 
 def _reason(score: Score) -> str:
@@ -84,8 +84,8 @@ def _reason(score: Score) -> str:
     verdict = score.verdict
     if verdict is None:
         return ""
-    found = [ballot for ballot in verdict.ballots if ballot.label == verdict.label]
-    return next((ballot.reason or ballot.trouble for ballot in found), "")
+    found = [judge_vote for judge_vote in verdict.judge_votes if judge_vote.label == verdict.label]
+    return next((judge_vote.reason or judge_vote.trouble for judge_vote in found), "")
 
 
 # Rows of anybody's file that have a grade: A, B, C, or the words.
@@ -313,13 +313,13 @@ def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
         kept = np.flatnonzero(bottoms > 0)
         if len(kept):
             keys = SharedKeys(len(kept), np.arange(len(kept)), question[kept])
-            made = ratio_estimate(tops[kept], bottoms[kept], keys, estimand="knowledge")
+            made = ratio_estimate(tops[kept], bottoms[kept], keys, population="knowledge")
             found[name] = (made.low, made.high)
     return found
 
 
 FILE_GRADES = FileGrades(
-    read_replies=read_replies,
+    read_responses=read_responses,
     graded_row=graded_row,
     item_columns=item_columns,
     metrics_of=metrics_of,

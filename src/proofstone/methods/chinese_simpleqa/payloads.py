@@ -72,16 +72,16 @@ class Pair(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.pair"):
 
 
 class Closed(Struct, frozen=True, gc=False, kw_only=True):
-    """A question over ``options``, in their order, of which the one at ``gold`` is right."""
+    """A question over ``options``, in their order, of which the one at ``answer_key`` is right."""
 
     question: str
     options: tuple[str, ...]
-    gold: int
+    answer_key: int
 
     @property
     def right(self) -> str:
         """The right option's text."""
-        return self.options[self.gold]
+        return self.options[self.answer_key]
 
 
 class Choice(Closed, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.choice"):
@@ -90,19 +90,21 @@ class Choice(Closed, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.
 
 class Twin(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.twin"):
     """A fact: one question in two forms, open, and ``closed_question`` over ``options``, of which
-    the one at ``gold`` is right. ``origin`` is the fact that it was made from: the choice that was
+    the one at ``answer_key`` is right. ``origin`` is the fact that it was made from: the choice that was
     ``converted``, or the pair that options were ``generated`` for."""
 
     closed_question: str
     options: tuple[str, ...]
-    gold: int
+    answer_key: int
     origin: bytes | None = None
     made: TwinMade = ""
 
     @property
     def closed(self) -> Closed:
         """Its form over options."""
-        return Closed(question=self.closed_question, options=self.options, gold=self.gold)
+        return Closed(
+            question=self.closed_question, options=self.options, answer_key=self.answer_key
+        )
 
 
 class AskedPair(Struct, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.asked"):
@@ -138,7 +140,9 @@ def closed_of(loaded: LoadedItem) -> Closed | None:
     if closed is None:
         return None
     options = tuple(closed.options[place] for place in payload.order)
-    return Closed(question=closed.question, options=options, gold=payload.order.index(closed.gold))
+    return Closed(
+        question=closed.question, options=options, answer_key=payload.order.index(closed.answer_key)
+    )
 
 
 def closed_of_fact(fact: Fact) -> Closed | None:

@@ -4,7 +4,7 @@ both. The rows of one file are of one sort: where any has options, all do.
 Names after a bar are read as well; columns that are not named here are ignored. A missing column,
 null and an empty text are the same.
 
-- ``question`` | ``problem`` | ``query`` and ``answer`` | ``reference`` | ``gold`` are required; an
+- ``question`` | ``problem`` | ``query`` and ``answer`` | ``reference`` | ``answer_key`` are required; an
   answer may be a whole number.
 - ``aliases`` | ``answer_aliases``: other ways to say that very answer, as a list, the JSON text of
   one, or with commas between them.
@@ -44,7 +44,7 @@ from proofstone.files.fields import (
     check_repeats,
     collapsed,
     has_option_columns,
-    read_gold,
+    read_answer_key,
     read_letter,
     read_options,
     read_questions,
@@ -71,7 +71,7 @@ from proofstone.texts.languages import UNDETERMINED, guess_language
 QUESTION = ("question", "problem", "query")
 
 
-ANSWER = ("answer", "reference", "gold")
+ANSWER = ("answer", "reference", "answer_key")
 
 
 _PRIMARY = ("primary_category", "category", "topic")
@@ -184,12 +184,12 @@ def _closed_draft(fields: Fields) -> QuestionDraft:
     if fields.has("closed_question"):
         draft = _short_draft(fields)
         options = read_options(fields)
-        gold = read_letter(fields, options) if options.texts else None
+        answer_key = read_letter(fields, options) if options.texts else None
         draft.payload = Twin(
             **structs.asdict(draft.payload),
             closed_question=fields.required_text("closed_question"),
             options=options.texts,
-            gold=gold or 0,
+            answer_key=answer_key or 0,
             origin=fields.identity("origin"),
             made=_made(fields),
         )
@@ -198,7 +198,7 @@ def _closed_draft(fields: Fields) -> QuestionDraft:
         return draft
     question = fields.required_text(*QUESTION_COLUMNS)
     options = read_options(fields)
-    gold = read_gold(fields, options) if options.texts else None
+    answer_key = read_answer_key(fields, options) if options.texts else None
     stratum = Stratum(
         discipline=fields.label(*_PRIMARY, "discipline").strip(),
         field=fields.label(*_SECONDARY, "subject", "field").strip(),
@@ -207,7 +207,7 @@ def _closed_draft(fields: Fields) -> QuestionDraft:
         place=fields.place,
         key=fields.key("id", "question_id", "uuid"),
         question=question,
-        payload=Choice(question=question, options=options.texts, gold=gold or 0),
+        payload=Choice(question=question, options=options.texts, answer_key=answer_key or 0),
         stratum=stratum,
         language=fields.language(),
         corrects=fields.identity("corrects"),
@@ -372,7 +372,7 @@ def write_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]
     twin = {
         "closed_question": payload.closed_question,
         "options": list(payload.options),
-        "answer_letter": LETTERS[payload.gold],
+        "answer_letter": LETTERS[payload.answer_key],
         "origin": payload.origin.hex() if payload.origin else "",
         "made": payload.made,
     }
@@ -406,8 +406,8 @@ def _closed_row(of: Item | Fact, closed: Closed) -> dict[str, Any]:
         "id": of.id.hex(),
         "question": closed.question,
         "options": list(closed.options),
-        "answer": LETTERS[closed.gold],
-        "answer_index": closed.gold,
+        "answer": LETTERS[closed.answer_key],
+        "answer_index": closed.answer_key,
         **{name: value for name, value in categories.items() if value},
         "language": of.language or UNDETERMINED,
     }

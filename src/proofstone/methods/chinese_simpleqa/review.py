@@ -35,7 +35,7 @@ from proofstone.review.sheet_answers import NoAddress, is_of_site, pages_of, rea
 
 
 @cache
-def carried_sites() -> tuple[str, ...]:
+def bundled_sites() -> tuple[str, ...]:
     """The sites of ``authoritative.txt``, sorted."""
     text = files(__package__).joinpath("authoritative.txt").read_text(encoding="utf-8")
     return authoritative_sites(text.splitlines(), "authoritative.txt", ())
@@ -229,7 +229,7 @@ def same_answer(fact: Fact, first: str, second: str) -> bool:
 def answer_policy(lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
     """What answers must rest on by the paper: two pages each, and the carried sources as a list of
     one's own changes them. Raises BadInput for a list that cannot be read."""
-    return AnswerPolicy(sources=authoritative_sites(lines, name, carried_sites()))
+    return AnswerPolicy(sources=authoritative_sites(lines, name, bundled_sites()))
 
 
 def check_answers(

@@ -20,7 +20,7 @@ from proofstone.methods.chinese_simpleqa.payloads import BARE, ShortAnswer
 from proofstone.records.runs import STATED_CONFIDENCE, Measure, Outcome, Worth
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label
 from proofstone.texts.languages import is_chinese
-from proofstone.texts.templates import carried_words
+from proofstone.texts.templates import bundled_words
 from proofstone.wording.messages import noted
 
 _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
@@ -138,7 +138,7 @@ class _Words(Struct, frozen=True, forbid_unknown_fields=True):
     reference: str
     alias: str
     tolerance: str
-    reply: str
+    response: str
 
 
 def settled_as(text: str, asked: ShortAnswer) -> str:
@@ -157,7 +157,7 @@ def settled_as(text: str, asked: ShortAnswer) -> str:
 def grade_question(text: str, asked: ShortAnswer, language: str) -> JudgeQuestion:
     """What judges are asked about an answer: one of three labels, by the question and its
     reference."""
-    words = carried_words(__package__, "prompts/grade", language, _Words)
+    words = bundled_words(__package__, "prompts/grade", language, _Words)
     task = words.task
     if asked.tolerance:
         task += "\n" + words.tolerance.replace("{tolerance}", f"{asked.tolerance:g}")
@@ -169,7 +169,7 @@ def grade_question(text: str, asked: ShortAnswer, language: str) -> JudgeQuestio
             Exhibit(words.question, asked.question),
             Exhibit(words.reference, asked.answer),
             *aliases,
-            Exhibit(words.reply, text),
+            Exhibit(words.response, text),
         ),
         language="zh" if is_chinese(language) else "en",
     )

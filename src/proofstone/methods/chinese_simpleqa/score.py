@@ -30,7 +30,7 @@ from proofstone.methods.chinese_simpleqa.sameness import (
 )
 from proofstone.records.calls import Judge
 from proofstone.records.items import LoadedItem, Unit
-from proofstone.records.runs import Outcome, Reply, Score
+from proofstone.records.runs import Outcome, Response, Score
 from proofstone.records.verdicts import PanelVerdict
 
 # Raised with every change that can move a score (the words to a judge too); each score names it.
@@ -40,7 +40,11 @@ SCORER_VERSION = 2
 _SHOWN = 200  # characters of an answer that are kept with its score
 
 
-_WAYS = {step: way for way, step in STEPS.items() if way not in likelihood.VARIANTS}
+_PROMPT_METHODS = {
+    step: prompt_method
+    for prompt_method, step in STEPS.items()
+    if prompt_method not in likelihood.VARIANTS
+}
 
 
 class _Graded(Struct, frozen=True):
@@ -54,14 +58,14 @@ class _Graded(Struct, frozen=True):
     letter: str | None = None  # what was chosen of options; empty where nothing was
 
 
-def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
     """The item as the one unit; none where its reply is missing. Questions are drawn one by one:
     each depends on its own fact alone."""
-    if not {*_WAYS, likelihood.STEP} & replies.keys():
+    if not {*_PROMPT_METHODS, likelihood.STEP} & responses.keys():
         return ()
     key = item.facts[0].id if item.facts else item.item.id
     kind = "fact" if item.facts else "item"
-    return (Unit(item=item, sample=sample, replies=replies, clusters=((kind, key),)),)
+    return (Unit(item=item, sample=sample, responses=responses, clusters=((kind, key),)),)
 
 
 async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
@@ -70,7 +74,7 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     Each graded one has its grade ("correct"), whether a rule settled it ("by_rule"), and the
     confidence that the reply states, where it does.
     """
-    scored = [place for place, unit in enumerate(units) if likelihood.STEP in unit.replies]
+    scored = [place for place, unit in enumerate(units) if likelihood.STEP in unit.responses]
     scores = [score for place in scored for score in _scored(place, units[place])]
     if len(scored) == len(units):
         return scores
@@ -94,44 +98,44 @@ def _scored(place: int, unit: Unit) -> list[Score]:
     if closed is None:
         return []
     names = labels(len(closed.options))
-    right = names[closed.gold]
-    scores = likelihood.likelihood_scores(place, unit.replies, names, right, GRADED)
+    right = names[closed.answer_key]
+    scores = likelihood.likelihood_scores(place, unit.responses, names, right, GRADED)
     return [*scores, Score(unit=place, measure=BY_RULE, outcome="answered", value=1.0)]
 
 
-def gold(unit: Unit) -> tuple[str, int]:
+def answer_key(unit: Unit) -> tuple[str, int]:
     """The right letter and the number of options; of an open answer no label, no choices."""
     closed = closed_of(unit.item)
     if closed is None:
         return "", 0
     n = len(closed.options)
-    return labels(n)[closed.gold], n
+    return labels(n)[closed.answer_key], n
 
 
 class _Answered(Struct, frozen=True):
     """A unit's reply, and what of it is the answer."""
 
-    reply: Reply
+    response: Response
     read: ReadAnswer
 
 
 def _answered(unit: Unit) -> _Answered:
-    (step,) = _WAYS.keys() & unit.replies.keys()
-    reply: Reply = unit.replies[step]
-    if reply.is_extracted:
-        return _Answered(reply, ReadAnswer(reply.text))
-    return _Answered(reply, read_answer(reply.text, _WAYS[step]))
+    (step,) = _PROMPT_METHODS.keys() & unit.responses.keys()
+    response: Response = unit.responses[step]
+    if response.is_extracted:
+        return _Answered(response, ReadAnswer(response.text))
+    return _Answered(response, read_answer(response.text, _PROMPT_METHODS[step]))
 
 
 async def _graded(unit: Unit, answered: _Answered, judge: Judge | None) -> _Graded | None:
-    reply, read = answered.reply, answered.read
+    response, read = answered.response, answered.read
     closed = closed_of(unit.item)
     if closed is not None:
-        return _chosen(reply, read, closed)
-    unread = _without_text(reply, read)
+        return _chosen(response, read, closed)
+    unread = _without_text(response, read)
     if unread is not None:
         return unread
-    flags = (*read.flags, *(("truncated",) if reply.finish == "length" else ()))
+    flags = (*read.flags, *(("truncated",) if response.finish == "length" else ()))
     asked = asked_of(unit.item)
     settled = settled_as(read.text, asked)
     if settled:
@@ -142,32 +146,34 @@ async def _graded(unit: Unit, answered: _Answered, judge: Judge | None) -> _Grad
     return _judged(verdict, flags)
 
 
-def _chosen(reply: Reply, read: ReadAnswer, closed: Closed) -> _Graded:
+def _chosen(response: Response, read: ReadAnswer, closed: Closed) -> _Graded:
     """The grade of a reply to a question over options, by its choice. A stated confidence is no
     part of what is read; the rest is, whole: what is chosen last counts."""
     letters = labels(len(closed.options))
-    text = read.text if read.sure is not None else reply.text
-    reading = read_choice(structs.replace(reply, text=text), letters, closed.options)
+    text = read.text if read.sure is not None else response.text
+    reading = read_choice(structs.replace(response, text=text), letters, closed.options)
     letter = reading.extraction.letter
-    value = float(letter == letters[closed.gold]) if reading.outcome == "answered" else None
+    value = float(letter == letters[closed.answer_key]) if reading.outcome == "answered" else None
     basis = f"choice: {reading.extraction.tier}" if value is not None else "no choice"
     return _Graded(reading.outcome, value, basis, reading.flags, letter=letter)
 
 
-def _without_text(reply: Reply, read: ReadAnswer) -> _Graded | None:
+def _without_text(response: Response, read: ReadAnswer) -> _Graded | None:
     """The grade of a reply that holds no answer to look at, else None."""
-    unread = not_read(reply)
+    unread = not_read(response)
     if unread is not None:
         return _Graded(unread.outcome, None, "no answer", unread.flags)
-    cut_off = reply.finish == "length"
-    if not reply.text.strip() or (cut_off and not read.is_stated):
+    cut_off = response.finish == "length"
+    if not response.text.strip() or (cut_off and not read.is_stated):
         return _Graded("truncated" if cut_off else "refused", None, "no answer", read.flags)
     return None
 
 
 def _judged(verdict: PanelVerdict, flags: tuple[str, ...]) -> _Graded | None:
     """The grade by a verdict; None where judges are missing that were not heard."""
-    if any(b.state == "failed" for b in verdict.ballots) and (not verdict.label or verdict.by_rule):
+    if any(b.state == "failed" for b in verdict.judge_votes) and (
+        not verdict.label or verdict.by_rule
+    ):
         return None
     label = verdict.label
     basis = "judge, by the rule for ties" if verdict.by_rule else "judge"

@@ -14,17 +14,17 @@ from typing import Any, TypeAlias
 from proofstone.choices import likelihood
 from proofstone.choices.options import option_text, roman
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import OwnPrompts, check_way, read_defaults
+from proofstone.method import OwnPrompts, check_prompt_method, read_defaults
 from proofstone.methods.encyclo_k.compose import compose, is_composed, is_of_statements
 from proofstone.methods.encyclo_k.payloads import ComposedQuestion, judging, phrasing
 from proofstone.methods.encyclo_k.questions import (
+    PROMPT_METHODS,
     PUBLISHED,
     RENDERING,
-    WAYS,
     Task,
     asks_for_all,
-    gold_letter,
     is_stepwise,
+    key_letter,
     last_step,
     letters,
     option_texts,
@@ -36,27 +36,37 @@ from proofstone.methods.encyclo_k.questions import (
 )
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import Draws, content_id, short
-from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, OwnPrompt, TextForm, Way
+from proofstone.records.items import (
+    Item,
+    ItemSet,
+    LoadedItem,
+    Oracle,
+    OwnPrompt,
+    PromptMethod,
+    TextForm,
+)
 from proofstone.records.knowledge import BankReader, Fact
 from proofstone.texts.languages import is_chinese
 from proofstone.texts.templates import LANGUAGES, Prompts, check_shown, turns_of
 
 
-def settings(way: str) -> dict[str, Any]:
+def settings(prompt_method: str) -> dict[str, Any]:
     """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
-    check_way(way, WAYS)
-    if way in likelihood.VARIANTS:
-        return likelihood.settings(way)
-    return dict(read_defaults(__package__)["settings"][way])
+    check_prompt_method(prompt_method, PROMPT_METHODS)
+    if prompt_method in likelihood.VARIANTS:
+        return likelihood.settings(prompt_method)
+    return dict(read_defaults(__package__)["settings"][prompt_method])
 
 
-def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) -> Way:
+def prepare(
+    prompt_method: str, shots: int, item_set: ItemSet, bank: BankReader | None
+) -> PromptMethod:
     """A way of asking with its pool of worked examples.
 
     Raises BadUsage for a way that is unknown or does not fit the set, and for shots that cannot be
     made: fewer than none, of a set without a bank, or of too small a bank.
     """
-    task = task_of_set(item_set, way)
+    task = task_of_set(item_set, prompt_method)
     if shots < 0:
         raise BadUsage(f"the number of worked examples is 0 or more, not {shots}")
     if shots and bank is None:
@@ -65,55 +75,73 @@ def prepare(way: str, shots: int, item_set: ItemSet, bank: BankReader | None) ->
             hint="ask without shots, or compose a form from a bank of statements",
         )
     pool = compose_shots(item_set, bank, shots) if shots and bank is not None else ()
-    names = (_asking(task, way), _WORKED[task]) if is_stepwise(way) else (_asking(task, way),)
+    names = (
+        (_asking(task, prompt_method), _WORKED[task])
+        if is_stepwise(prompt_method)
+        else (_asking(task, prompt_method),)
+    )
     words = phrasing if task == "choice" else judging
     shaped_by = [
-        *(way, RENDERING, [text for name in names for text in _PROMPTS.texts(name)]),
+        *(prompt_method, RENDERING, [text for name in names for text in _PROMPTS.texts(name)]),
         *(*map(words, LANGUAGES), shots, [shot.item.id for shot in pool]),
     ]
-    return Way(
-        name=way,
-        last_step=last_step(way),
+    return PromptMethod(
+        name=prompt_method,
+        last_step=last_step(prompt_method),
         prompt_hash=content_id("encyclo_k.prompt", shaped_by),
         shots=pool,
         n_shots=shots,
-        text=TextForm(version=_VERSION) if way in likelihood.VARIANTS else text_form(way),
-        whole_response=likelihood.NOT_READ if way in likelihood.VARIANTS else "",
-        likelihood=likelihood.VARIANTS.get(way, ""),
+        text=TextForm(version=_VERSION)
+        if prompt_method in likelihood.VARIANTS
+        else text_form(prompt_method),
+        whole_response=likelihood.NOT_READ if prompt_method in likelihood.VARIANTS else "",
+        likelihood=likelihood.VARIANTS.get(prompt_method, ""),
     )
 
 
-async def ask(item: LoadedItem, way: Way, call: Call) -> None:
+async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
     """Asks one item with one call, step "answer", or "verdicts" where each statement is judged."""
-    oracle = oracle_of(item, task_of(item.item, way.name))
-    if way.likelihood:
-        texts = _continuations(item, way, oracle)
-        await likelihood.ask_options(way, call, messages(item, way), texts, oracle)
+    oracle = oracle_of(item, task_of(item.item, prompt_method.name))
+    if prompt_method.likelihood:
+        texts = _continuations(item, prompt_method, oracle)
+        await likelihood.ask_options(
+            prompt_method, call, messages(item, prompt_method), texts, oracle
+        )
         return
-    await call(way.last_step, messages(item, way), oracle=oracle)
+    await call(prompt_method.last_step, messages(item, prompt_method), oracle=oracle)
 
 
-def messages(item: LoadedItem, way: Way) -> list[Message]:
+def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
     """The conversation that an item is asked with: worked examples, then the item."""
-    chosen = choose_shots(item, way.shots, way.n_shots, way.unfit) if way.n_shots else ()
+    chosen = (
+        choose_shots(item, prompt_method.shots, prompt_method.n_shots, prompt_method.unfit)
+        if prompt_method.n_shots
+        else ()
+    )
     turns: list[Message] = []
-    if way.own_prompt is not None:  # system message, few-shot examples of the template's own
-        turns = turns_of(way.own_prompt, VARIABLES).messages_before(_values(item, way.name))
-    if way.likelihood and way.as_text:
-        return [Message("user", _scored_prompt(item, chosen, way, turns))]
-    if way.as_text:
-        return [Message("user", _as_text(item, chosen, way, turns))]
+    if (
+        prompt_method.own_prompt is not None
+    ):  # system message, few-shot examples of the template's own
+        turns = turns_of(prompt_method.own_prompt, VARIABLES).messages_before(
+            _values(item, prompt_method.name)
+        )
+    if prompt_method.likelihood and prompt_method.as_text:
+        return [Message("user", _scored_prompt(item, chosen, prompt_method, turns))]
+    if prompt_method.as_text:
+        return [Message("user", _as_text(item, chosen, prompt_method, turns))]
     for shot in chosen:
-        turns.append(Message("user", _put(shot, way)))
-        turns.append(Message("assistant", worked_answer(shot, way.name)))
-    return [*turns, Message("user", _put(item, way))]
+        turns.append(Message("user", _put(shot, prompt_method)))
+        turns.append(Message("assistant", worked_answer(shot, prompt_method.name)))
+    return [*turns, Message("user", _put(item, prompt_method))]
 
 
-def _put(item: LoadedItem, way: Way) -> str:
+def _put(item: LoadedItem, prompt_method: PromptMethod) -> str:
     """What a model is sent of an item. Raises BadInput where a person's template fails on it."""
-    if way.own_prompt is None:
-        return ask_prompt(item, way.name)
-    return turns_of(way.own_prompt, VARIABLES).asks.render(_values(item, way.name))
+    if prompt_method.own_prompt is None:
+        return ask_prompt(item, prompt_method.name)
+    return turns_of(prompt_method.own_prompt, VARIABLES).asks.render(
+        _values(item, prompt_method.name)
+    )
 
 
 # Prompts by a person's own template: what it may use, what it must show, and how it is filled in.
@@ -138,7 +166,7 @@ VARIABLES: Mapping[str, str] = {
     "count": "how many statements there are",
     "language": "the question's language, such as en or zh",
     "task": "choice (of an option), statement (one verdict) or verdicts (one on each statement)",
-    "way": "the way of asking, such as direct or cot",
+    "prompt_method": "the way of asking, such as direct or cot",
     "stepwise": "whether the way asks for reasoning before the answer",
 }
 
@@ -153,28 +181,32 @@ _COMPOSED: _Sets = (
 _JUDGED: _Sets = (("question",), ("stem",), ("statements",))
 
 
-def check_prompt(prompt: OwnPrompt, way: str, item_set: ItemSet) -> None:
+def check_prompt(prompt: OwnPrompt, prompt_method: str, item_set: ItemSet) -> None:
     """Raises BadInput with every problem of the template, or where it leaves out what a model must
     see in this way: statements, or the options to choose from."""
-    enough = _COMPOSED if task_of_set(item_set, way) == "choice" else _JUDGED
-    if way == likelihood.OPTION:
+    enough = _COMPOSED if task_of_set(item_set, prompt_method) == "choice" else _JUDGED
+    if prompt_method == likelihood.OPTION:
         enough = _JUDGED  # options are not shown, they are scored
     elif not is_composed(item_set):
         enough = _IMPORTED
-    check_shown(prompt, VARIABLES, enough, f"the whole question: for {way}")
+    check_shown(prompt, VARIABLES, enough, f"the whole question: for {prompt_method}")
 
 
 PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
 
 
-def _values(item: LoadedItem, way: str) -> dict[str, Any]:
-    task, language, payload = task_of(item.item, way), item.item.language, item.item.payload
+def _values(item: LoadedItem, prompt_method: str) -> dict[str, Any]:
+    task, language, payload = (
+        task_of(item.item, prompt_method),
+        item.item.language,
+        item.item.payload,
+    )
     is_choice = task == "choice"
     own = payload if is_choice and isinstance(payload, ComposedQuestion) else None
     choices = letters(item) if is_choice else ""
     texts = option_texts(item) if is_choice else ()
     return {
-        "question": stem(item, task) if way == likelihood.OPTION else render(item, task),
+        "question": stem(item, task) if prompt_method == likelihood.OPTION else render(item, task),
         "stem": stem(item, task),
         "sentence": sentence(item, task),
         "asks": "" if own is None else "correct" if own.asks_correct else "incorrect",
@@ -192,8 +224,8 @@ def _values(item: LoadedItem, way: str) -> dict[str, Any]:
         "count": len(item.facts),
         "language": language,
         "task": task,
-        "way": way,
-        "stepwise": is_stepwise(way),
+        "prompt_method": prompt_method,
+        "stepwise": is_stepwise(prompt_method),
     }
 
 
@@ -311,12 +343,14 @@ _WORKED: dict[Task, str] = {
 }
 
 
-def ask_prompt(item: LoadedItem, way: str) -> str:
+def ask_prompt(item: LoadedItem, prompt_method: str) -> str:
     """What a model is sent: the question, and how its answer must look."""
-    task, language, n = task_of(item.item, way), item.item.language, len(item.facts)
-    name = _asking(task, way)
+    task, language, n = task_of(item.item, prompt_method), item.item.language, len(item.facts)
+    name = _asking(task, prompt_method)
     if asks_for_all(item):
-        name = "several_cot" if is_stepwise(way) or way == PUBLISHED else "several"
+        name = (
+            "several_cot" if is_stepwise(prompt_method) or prompt_method == PUBLISHED else "several"
+        )
     if task == "choice":
         composed = isinstance(item.item.payload, ComposedQuestion)
         listed = _listed(letters(item), language)
@@ -326,12 +360,12 @@ def ask_prompt(item: LoadedItem, way: str) -> str:
     return f"{before}{render(item, task)}{after}"
 
 
-def _asking(task: Task, way: str) -> str:
-    if way == likelihood.LETTER:
+def _asking(task: Task, prompt_method: str) -> str:
+    if prompt_method == likelihood.LETTER:
         return "letter"
-    if task == "choice" and way == PUBLISHED:
+    if task == "choice" and prompt_method == PUBLISHED:
         return "as_published"
-    return _ASKED[task][is_stepwise(way)]
+    return _ASKED[task][is_stepwise(prompt_method)]
 
 
 _PLACE = "\0"  # in no question: texts refuse it at import
@@ -358,34 +392,38 @@ def oracle_of(item: LoadedItem, task: Task) -> Oracle:
     Of several verdicts each is a part of its own."""
     language = item.item.language
     if task == "choice":
-        gold, choices = gold_letter(item), tuple(letters(item))
+        answer_key, choices = key_letter(item), tuple(letters(item))
         if asks_for_all(item):
-            choices = (gold, *choices)
-        return Oracle(gold=gold, choices=choices, reply=answer_line(language, "{choice}"))
+            choices = (answer_key, *choices)
+        return Oracle(
+            answer_key=answer_key, choices=choices, response=answer_line(language, "{choice}")
+        )
     phrases = judging(language)
-    replies = [phrases.answer.replace("{verdict}", "{choice}")]
+    responses = [phrases.answer.replace("{verdict}", "{choice}")]
     if task == "verdicts":
-        replies = [phrases.line(roman(at), "{choice}") for at in range(1, len(item.facts) + 1)]
+        responses = [phrases.line(roman(at), "{choice}") for at in range(1, len(item.facts) + 1)]
     parts = tuple(
         Oracle(
-            gold=phrases.word(correct=fact.payload.correct),
+            answer_key=phrases.word(correct=fact.payload.correct),
             choices=(phrases.true, phrases.false),
-            reply=reply,
+            response=response,
         )
-        for fact, reply in zip(item.facts, replies, strict=True)
+        for fact, response in zip(item.facts, responses, strict=True)
     )
-    return parts[0] if task == "statement" else Oracle(gold="", choices=(), parts=parts)
+    return parts[0] if task == "statement" else Oracle(answer_key="", choices=(), parts=parts)
 
 
-def worked_answer(item: LoadedItem, way: str) -> str:
+def worked_answer(item: LoadedItem, prompt_method: str) -> str:
     """The reply that an item made from a bank deserves: the line or lines of its answer, and step
     by step before them what is known of each statement, computed from the bank."""
-    if way == likelihood.LETTER:
-        return gold_letter(item)
-    task = task_of(item.item, way)
+    if prompt_method == likelihood.LETTER:
+        return key_letter(item)
+    task = task_of(item.item, prompt_method)
     oracle = oracle_of(item, task)
-    said = [part.reply.replace("{choice}", part.gold) for part in oracle.parts or (oracle,)]
-    reasoning = [_reasoning(item, task)] if is_stepwise(way) else []
+    said = [
+        part.response.replace("{choice}", part.answer_key) for part in oracle.parts or (oracle,)
+    ]
+    reasoning = [_reasoning(item, task)] if is_stepwise(prompt_method) else []
     return "\n".join([*reasoning, *said])
 
 
@@ -405,8 +443,8 @@ def _reasoning(item: LoadedItem, task: Task) -> str:
     elif task == "choice":
         asked: ComposedQuestion = item.item.payload
         values["asks_correct"] = asked.asks_correct
-        values["asked"] = option_text(asked.options[asked.gold])
-        values["letter"] = gold_letter(item)
+        values["asked"] = option_text(asked.options[asked.answer_key])
+        values["letter"] = key_letter(item)
     text = _PROMPTS.render(_WORKED[task], item.item.language, **values)
     return text.rstrip("\n") if task == "verdicts" else text
 
@@ -421,81 +459,88 @@ _VERSION = 1  # raised by every change of these texts
 _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 
 
-def text_form(way: str) -> TextForm:
+def text_form(prompt_method: str) -> TextForm:
     """Where an answer ends, in either language."""
-    stop = _NEXT_QUESTION if is_stepwise(way) else ("\n\n", *_NEXT_QUESTION)
+    stop = _NEXT_QUESTION if is_stepwise(prompt_method) else ("\n\n", *_NEXT_QUESTION)
     return TextForm(stop=stop, version=_VERSION)
 
 
 def _as_text(
-    item: LoadedItem, shots: Sequence[LoadedItem], way: Way, before: Sequence[Message]
+    item: LoadedItem,
+    shots: Sequence[LoadedItem],
+    prompt_method: PromptMethod,
+    before: Sequence[Message],
 ) -> str:
     """Each example with its answer, then the item up to where its answer begins. A person's own
     template stands in place of the question, before the answer's head."""
-    name = way.name
+    name = prompt_method.name
     worked = [
-        f"{_headed(shot, way)}\n{_head(shot, name)}{worked_answer(shot, name)}" for shot in shots
+        f"{_headed(shot, prompt_method)}\n{_head(shot, name)}{worked_answer(shot, name)}"
+        for shot in shots
     ]
     opening = _head(item, name)
     if not opening and task_of(item.item, name) == "statement":
         opening = judging(item.item.language).answer.replace("{verdict}", "")
     opening = opening or answer_line(item.item.language, "")
     texts = [*(turn.text for turn in before), *worked]
-    return "\n\n".join([*texts, f"{_headed(item, way)}\n{opening.rstrip()}"])
+    return "\n\n".join([*texts, f"{_headed(item, prompt_method)}\n{opening.rstrip()}"])
 
 
 # Questions whose options are scored, as one text that ends where an option begins.
 
 
 def _scored_prompt(
-    item: LoadedItem, shots: Sequence[LoadedItem], way: Way, before: Sequence[Message]
+    item: LoadedItem,
+    shots: Sequence[LoadedItem],
+    prompt_method: PromptMethod,
+    before: Sequence[Message],
 ) -> str:
     """Each few-shot example with its right option, then the item. A question without an end mark is
     continued as it stands; any other stands in a block of question and answer."""
     worked = []
     for shot in shots:
-        oracle = oracle_of(shot, task_of(shot.item, way.name))
-        text = _continuations(shot, way, oracle)[oracle.choices.index(oracle.gold)]
-        worked.append(f"{_open_block(shot, way)}{text}")
-    return "\n\n".join([*(turn.text for turn in before), *worked, _open_block(item, way)])
+        oracle = oracle_of(shot, task_of(shot.item, prompt_method.name))
+        text = _continuations(shot, prompt_method, oracle)[oracle.choices.index(oracle.answer_key)]
+        worked.append(f"{_open_block(shot, prompt_method)}{text}")
+    return "\n\n".join([*(turn.text for turn in before), *worked, _open_block(item, prompt_method)])
 
 
-def _open_block(item: LoadedItem, way: Way) -> str:
-    if way.own_prompt is not None:
-        return _put(item, way).rstrip()
-    task, chinese = task_of(item.item, way.name), is_chinese(item.item.language)
-    asked = stem(item, task) if way.likelihood == "text" else render(item, task)
-    return likelihood.open_block(asked, is_text=way.likelihood == "text", chinese=chinese)
+def _open_block(item: LoadedItem, prompt_method: PromptMethod) -> str:
+    if prompt_method.own_prompt is not None:
+        return _put(item, prompt_method).rstrip()
+    task, chinese = task_of(item.item, prompt_method.name), is_chinese(item.item.language)
+    asked = stem(item, task) if prompt_method.likelihood == "text" else render(item, task)
+    return likelihood.open_block(asked, is_text=prompt_method.likelihood == "text", chinese=chinese)
 
 
-def _continuations(item: LoadedItem, way: Way, oracle: Oracle) -> list[str]:
+def _continuations(item: LoadedItem, prompt_method: PromptMethod, oracle: Oracle) -> list[str]:
     """What is scored of each option, as it follows the prompt. Raises BadUsage for a question with
     several right options, which are no single option."""
-    task = task_of(item.item, way.name)
+    task = task_of(item.item, prompt_method.name)
     if task == "choice" and asks_for_all(item):
         raise BadUsage(
-            f"item {short(item.item.id)} asks for several options; {way.name} finds the one option "
+            f"item {short(item.item.id)} asks for several options; {prompt_method.name} finds the one option "
             "that is most probable",
-            hint="--ask direct",
+            hint="--prompt-method direct",
         )
-    is_text = way.likelihood == "text" and task == "choice"
+    is_text = prompt_method.likelihood == "text" and task == "choice"
     texts = option_texts(item) if is_text else oracle.choices
     chinese = is_chinese(item.item.language)
     return [likelihood.as_continuation(text, chinese=chinese) for text in texts]
 
 
-def _headed(item: LoadedItem, way: Way) -> str:
-    if way.own_prompt is not None:
-        return _put(item, way)
+def _headed(item: LoadedItem, prompt_method: PromptMethod) -> str:
+    if prompt_method.own_prompt is not None:
+        return _put(item, prompt_method)
     head = "问题：" if is_chinese(item.item.language) else "Question: "
-    return head + render(item, task_of(item.item, way.name))
+    return head + render(item, task_of(item.item, prompt_method.name))
 
 
-def _head(item: LoadedItem, way: str) -> str:
+def _head(item: LoadedItem, prompt_method: str) -> str:
     """What stands before the reasoning, or before several verdicts; empty for a single answer."""
     chinese = is_chinese(item.item.language)
-    if is_stepwise(way):
+    if is_stepwise(prompt_method):
         return "分析：" if chinese else "Reasoning: "
-    if task_of(item.item, way) == "verdicts":
+    if task_of(item.item, prompt_method) == "verdicts":
         return "判断：\n" if chinese else "Verdicts:\n"
     return ""

@@ -18,10 +18,10 @@ from msgspec import structs
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.files.tables import read_checked
 from proofstone.method import read_asked
-from proofstone.methods.encyclo_k.demo_tables import CARRIED, carried_books
+from proofstone.methods.encyclo_k.demo_tables import BUNDLED, bundled_books
 from proofstone.methods.encyclo_k.fact_tables import (
     FactTable,
-    Falsifier,
+    Perturber,
     Stated,
     Template,
     read_table,
@@ -30,7 +30,7 @@ from proofstone.methods.encyclo_k.fact_tables import (
     true_texts,
 )
 from proofstone.methods.encyclo_k.payloads import Statement
-from proofstone.methods.encyclo_k.statements import falsified_fact
+from proofstone.methods.encyclo_k.statements import perturbed_fact
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import (
     BuiltFact,
@@ -54,7 +54,7 @@ class BookCount:
     book: str
     language: str
     correct: int
-    falsified: int
+    perturbed: int
     no_false_value: int
 
 
@@ -82,7 +82,7 @@ def build_statements(
     tables = [found for name in inputs for found in _tables(name, values)]
     if not tables:
         raise BadUsage(
-            "There is no table to build from.", hint=f"Name a file, or {', '.join(CARRIED)}."
+            "There is no table to build from.", hint=f"Name a file, or {', '.join(BUNDLED)}."
         )
     texts = frozenset(text for table, _ in tables for text in true_texts(table))
     facts: list[BuiltFact] = []
@@ -104,8 +104,8 @@ def _checked(params: Mapping[str, Any]) -> dict[str, Any]:
             hint=f"It has {', '.join(known)}.",
         )
     values = {**known, **params}
-    if not 0 <= values["falsified"] <= 1:
-        raise BadUsage(f"falsified is a share from 0 to 1, not {values['falsified']}.")
+    if not 0 <= values["perturbed"] <= 1:
+        raise BadUsage(f"falsified is a share from 0 to 1, not {values['perturbed']}.")
     if values["limit"] < 0:
         raise BadUsage(f"limit is 0 (all) or more, not {values['limit']}.")
     return values
@@ -113,7 +113,7 @@ def _checked(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]:
     """The tables of an input, each with where it comes from."""
-    books = carried_books(name)
+    books = bundled_books(name)
     if books:
         wanted = {part.strip() for part in values["languages"].split(",")}
         return [
@@ -125,7 +125,7 @@ def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]
     if not path.is_file():
         raise NotFound(
             f"There is no file {name} and no carried table of this name.",
-            hint=f"Carried tables: {', '.join(CARRIED)}.",
+            hint=f"Carried tables: {', '.join(BUNDLED)}.",
         )
     beside = Path(values["templates"]) if values["templates"] else path.with_suffix(".toml")
     if not beside.is_file():
@@ -154,7 +154,7 @@ def _statements(
         title=template.title,
         content=table.digest,
         language=template.language,
-        licence=template.licence,
+        license=template.license,
         origin=origin,
     )
     source = structs.replace(source, id=source_id(source))
@@ -162,21 +162,21 @@ def _statements(
     if limit and len(kept) > limit:
         places = Draws(seed, 0, f"{template.title}|limit").sample(range(len(kept)), limit)
         kept = [kept[place] for place in sorted(places)]
-    falsifier = Falsifier(table, texts)
+    perturber = Perturber(table, texts)
     built: list[BuiltFact] = []
     tried = failed = 0
     for stated in kept:
         true = _true_fact(stated, template, source)
         built.append(BuiltFact(true, source))
         draws = Draws(seed, stated.entity.number, f"{template.title}|{stated.point.name}|falsify")
-        if draws.uniform() >= values["falsified"]:
+        if draws.uniform() >= values["perturbed"]:
             continue
         tried += 1
-        false = falsifier.falsify(stated, draws)
+        false = perturber.perturb(stated, draws)
         if false is None:
             failed += 1
         else:
-            fact = falsified_fact(true, false.text, false.error_type, false.reason)
+            fact = perturbed_fact(true, false.text, false.error_type, false.reason)
             built.append(BuiltFact(fact, source))
     book = template.book or template.title
     return built, BookCount(book, template.language, len(kept), tried - failed, failed)

@@ -225,7 +225,9 @@ def _too_many_options(values: Mapping[str, Any]) -> list[str]:
     smallest, largest = values["combination"]
     sizes = range(smallest, largest + 1)
     forbid = values["forbid_subsets"]
-    supply = min(distractor_supply(fewest, gold, sizes, forbid_subsets=forbid) for gold in sizes)
+    supply = min(
+        distractor_supply(fewest, answer_key, sizes, forbid_subsets=forbid) for answer_key in sizes
+    )
     if values["options"][1] <= supply + 1:
         return []
     rule = ", none a subset of another," if forbid else ""
@@ -502,12 +504,12 @@ def allocate(groups: Sequence[Group], recipe: Recipe) -> list[Allocation]:
     return [Allocation(group, sum(shares[key] for key in group.weights)) for group in groups]
 
 
-def _largest_remainder(seats: int, weights: Mapping[_Key, int]) -> dict[_Key, int]:
-    """``seats`` in proportion to the weights, exactly; equal remainders in the keys' order."""
+def _largest_remainder(slots: int, weights: Mapping[_Key, int]) -> dict[_Key, int]:
+    """``slots`` in proportion to the weights, exactly; equal remainders in the keys' order."""
     total = sum(weights.values())
-    shares = {key: seats * n // total for key, n in weights.items()}
-    by_remainder = sorted(weights, key=lambda key: (-(seats * weights[key] % total), key))
-    for key in by_remainder[: seats - sum(shares.values())]:
+    shares = {key: slots * n // total for key, n in weights.items()}
+    by_remainder = sorted(weights, key=lambda key: (-(slots * weights[key] % total), key))
+    for key in by_remainder[: slots - sum(shares.values())]:
         shares[key] += 1
     return shares
 
@@ -648,7 +650,7 @@ def composed_item_id(
     """``item_id`` of the item with this payload, these encoded facts and place, and number."""
     text = _TEXT % (
         b"true" if question.asks_correct else b"false",
-        question.gold,
+        question.answer_key,
         b",".join(map(_encode_option, question.options)),
         question.template,
         question.wording,
@@ -737,26 +739,30 @@ def _question(recipe: Recipe, seed: int, number: int, source: _Source) -> Item:
     words = words_of(seed, number, "question")
     asks_correct = (next(words) >> 11) < recipe.correct_share * 9007199254740992
     rest, digit = divmod(next(words), len(source.forms))
-    n, n_gold, template, wording, arrangements = source.forms[digit]
+    n, n_correct, template, wording, arrangements = source.forms[digit]
     rest, rank = divmod(rest, len(arrangements))
-    gold, arrange = arrangements[rank]
+    answer_key, arrange = arrangements[rank]
     least, most = recipe.options
     options, at = draw_options(
         words,
         n,
-        gold,
+        answer_key,
         least + rest % (most - least + 1),
         source.sizes,
         forbid_subsets=recipe.forbid_subsets,
     )
     payload = ComposedQuestion(
-        asks_correct=asks_correct, template=template, wording=wording, options=options, gold=at
+        asks_correct=asks_correct,
+        template=template,
+        wording=wording,
+        options=options,
+        answer_key=at,
     )
     if asks_correct:
-        hand = source.deal(n_gold, n - n_gold)
+        hand = source.deal(n_correct, n - n_correct)
     else:
-        hand = source.deal(n - n_gold, n_gold)
-        hand = hand[n - n_gold :] + hand[: n - n_gold]
+        hand = source.deal(n - n_correct, n_correct)
+        hand = hand[n - n_correct :] + hand[: n - n_correct]
     shown = itemgetter(*arrange(hand))
     return Item(
         id=composed_item_id(payload, shown(source.encoded), source.place, number),
@@ -774,7 +780,7 @@ class _Form(NamedTuple):
     template, wording, and the places that the gold ones may take."""
 
     statements: int
-    gold: int
+    answer_key: int
     template: int
     wording: int
     arrangements: tuple[_Arrangement, ...]
@@ -786,9 +792,9 @@ def _forms(
 ) -> tuple[_Form, ...]:
     """All forms, each as likely as any other."""
     return tuple(
-        _Form(n, gold, template, wording, _arrangements(n, gold))
+        _Form(n, answer_key, template, wording, _arrangements(n, answer_key))
         for n in range(statements[0], statements[1] + 1)
-        for gold in range(combination[0], combination[1] + 1)
+        for answer_key in range(combination[0], combination[1] + 1)
         for template in range(templates)
         for wording in range(wordings)
     )
@@ -798,17 +804,20 @@ class _Arrangement(NamedTuple):
     """Which places the gold statements take, and the function that puts a hand (gold statements
     first) into the order of the places."""
 
-    gold: Subset
+    answer_key: Subset
     arrange: itemgetter[Any]
 
 
 @lru_cache(maxsize=256)
-def _arrangements(places: int, n_gold: int) -> tuple[_Arrangement, ...]:
-    return tuple(_Arrangement(gold, _arrange(places, gold)) for gold in subsets(places, n_gold))
+def _arrangements(places: int, n_correct: int) -> tuple[_Arrangement, ...]:
+    return tuple(
+        _Arrangement(answer_key, _arrange(places, answer_key))
+        for answer_key in subsets(places, n_correct)
+    )
 
 
-def _arrange(places: int, gold: Subset) -> itemgetter[Any]:
-    hand = {place: at for at, place in enumerate(gold.places)}
+def _arrange(places: int, answer_key: Subset) -> itemgetter[Any]:
+    hand = {place: at for at, place in enumerate(answer_key.places)}
     others = (place for place in range(places) if place not in hand)
     hand |= {place: at for at, place in enumerate(others, start=len(hand))}
     return itemgetter(*[hand[place] for place in range(places)])

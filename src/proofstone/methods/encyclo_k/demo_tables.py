@@ -21,12 +21,12 @@ from typing import Any
 from proofstone.errors import NotFound
 from proofstone.methods.encyclo_k.fact_tables import Template, read_template
 from proofstone.records.tables import Row
-from proofstone.texts.templates import carried_text
+from proofstone.texts.templates import bundled_text
 
 # ISO codes of countries, currencies and languages as pycountry carries them, with the Chinese
 # names of its translations.
 
-_LEFT_OUT: Mapping[str, Any] = tomllib.loads(carried_text(__package__, "books/left_out.toml"))
+_LEFT_OUT: Mapping[str, Any] = tomllib.loads(bundled_text(__package__, "books/left_out.toml"))
 
 
 def country_codes() -> list[Row]:
@@ -336,7 +336,7 @@ class Book:
     def template(self) -> Template:
         """The book's template."""
         name = f"{self.file}.toml"
-        return read_template(carried_text(__package__, f"books/{name}"), name)
+        return read_template(bundled_text(__package__, f"books/{name}"), name)
 
     def read(self) -> Sequence[Row]:
         """The book's rows. NotFound where the package is not installed."""
@@ -350,7 +350,7 @@ class Book:
             ) from error
 
 
-CARRIED: dict[str, tuple[Book, ...]] = {
+BUNDLED: dict[str, tuple[Book, ...]] = {
     "elements": (
         Book("elements.en", "mendeleev", elements),
         Book("discovery.en", "mendeleev", elements),
@@ -367,6 +367,6 @@ CARRIED: dict[str, tuple[Book, ...]] = {
 }
 
 
-def carried_books(name: str) -> tuple[Book, ...]:
+def bundled_books(name: str) -> tuple[Book, ...]:
     """The books under a name; none where no such name is carried."""
-    return CARRIED.get(name, ())
+    return BUNDLED.get(name, ())

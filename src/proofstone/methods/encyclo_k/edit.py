@@ -27,12 +27,12 @@ _FIXED = ("id", "passage", "corrects")
 _FACT_FIELDS = (
     "text", "correct", "title", "origin", "error_type", "reason", "language", "discipline",
     "field", "subfield", "book", "page", "source", "source_kind", "source_language",
-    "source_authors", "source_year", "source_origin", "source_sha256", "licence", "written_by",
-    "falsified_by", "checked_by", "filtered_by", "judged_by",
+    "source_authors", "source_year", "source_origin", "source_sha256", "license", "written_by",
+    "perturbed_by", "checked_by", "filtered_by", "judged_by",
 )  # fmt: skip
 
 
-_SOURCE_FIELDS = (*(name for name in _FACT_FIELDS if name.startswith("source")), "licence")
+_SOURCE_FIELDS = (*(name for name in _FACT_FIELDS if name.startswith("source")), "license")
 
 
 _LEVELS = Stratum.__struct_fields__
@@ -221,8 +221,10 @@ def _on(item: LoadedItem, payload: ComposedQuestion, facts: Sequence[Fact]) -> I
         )
     options = list(payload.options)
     if right not in options:
-        options[payload.gold] = right
-    payload = msgspec.structs.replace(payload, options=tuple(options), gold=options.index(right))
+        options[payload.answer_key] = right
+    payload = msgspec.structs.replace(
+        payload, options=tuple(options), answer_key=options.index(right)
+    )
     return msgspec.structs.replace(item.item, payload=payload, facts=_ids(facts))
 
 

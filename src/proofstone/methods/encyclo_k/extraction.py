@@ -12,18 +12,18 @@ from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all, o
 from proofstone.documents.passages import terms
 from proofstone.errors import BadUsage
 from proofstone.judging.panel import (
-    SeatedJudges,
+    JudgeSlots,
     WordedQuestions,
+    judge_slots,
     judged_step,
     panel_parameters,
-    seated_judges,
     why_undecided,
 )
 from proofstone.judging.question import fence
 from proofstone.method import read_asked
 from proofstone.methods.encyclo_k.filters import FILTERS_VERSION, REASONS_OF_TRUE, sift_row
 from proofstone.methods.encyclo_k.payloads import ERROR_TYPES, ErrorType, Statement, read_error_type
-from proofstone.methods.encyclo_k.statements import falsified_fact
+from proofstone.methods.encyclo_k.statements import perturbed_fact
 from proofstone.records.builds import (
     BatchRows,
     BatchStep,
@@ -33,7 +33,7 @@ from proofstone.records.builds import (
     Step,
     StepBuilder,
     StepContext,
-    seats_of,
+    slots_of,
 )
 from proofstone.records.calls import Message, TextPart
 from proofstone.records.knowledge import (
@@ -290,7 +290,7 @@ class _Rewritten(Struct, frozen=True):
 _REWRITTEN = object_of_texts("text", title="statement")
 
 
-def standing_step(judges: SeatedJudges) -> Step:
+def standing_step(judges: JudgeSlots) -> Step:
     """Drops what cannot be understood without its book, after one round of rewriting by the writer
     with the passage at hand."""
 
@@ -334,7 +334,7 @@ def standing_step(judges: SeatedJudges) -> Step:
     )
 
 
-def support_step(judges: SeatedJudges) -> Step:
+def support_step(judges: JudgeSlots) -> Step:
     """Drops what the passage does not support, by the votes of the judges."""
 
     def asked(row: Draft) -> tuple[str, JudgeQuestion]:
@@ -357,7 +357,7 @@ def support_step(judges: SeatedJudges) -> Step:
 # Is what was falsified false, and does its reason fit? Two questions, two rates.
 
 
-def falsity_step(judges: SeatedJudges) -> Step:
+def falsity_step(judges: JudgeSlots) -> Step:
     """Drops falsified statements that are not found false by the judges with the passage."""
 
     def asked(row: Claim) -> tuple[str, JudgeQuestion] | None:
@@ -380,7 +380,7 @@ def falsity_step(judges: SeatedJudges) -> Step:
     )
 
 
-def reason_step(judges: SeatedJudges) -> Step:
+def reason_step(judges: JudgeSlots) -> Step:
     """Drops falsified statements whose stated reason does not name what is wrong."""
 
     def asked(row: Claim) -> tuple[str, JudgeQuestion] | None:
@@ -481,7 +481,7 @@ _MADE = object_of_all(
         "error_type": {**TEXT, "enum": list(ERROR_TYPES)},
         **dict.fromkeys(("right", "wrong", "statement", "reason"), TEXT),
     },
-    title="falsified",
+    title="perturbed",
 )
 
 
@@ -490,7 +490,7 @@ def claim_step(share: float) -> Step:
 
     def claim(row: Draft, context: StepContext) -> Kept:
         true = Claim(draft=row)
-        if context.draws("falsify").uniform() >= share:
+        if context.draws("perturb").uniform() >= share:
             return true
         return [true, Claim(draft=row, turned=True)]
 
@@ -499,36 +499,36 @@ def claim_step(share: float) -> Step:
     )
 
 
-def falsify_step(types: Mapping[ErrorType, float]) -> Step:
+def perturb_step(types: Mapping[ErrorType, float]) -> Step:
     """What is to be falsified with its false words; all else goes by. With no ``types`` the model
     picks the one that suits; else one is drawn for each by its weight."""
 
-    async def falsify(row: Claim, context: StepContext) -> Kept:
+    async def perturb(row: Claim, context: StepContext) -> Kept:
         if not row.turned:
             return row
         language = row.draft.ground.language
         prompt = _PROMPTS.render(
-            "falsify",
+            "perturb",
             language,
             statement=fence("statement", row.draft.text, language),
             book=row.draft.ground.book,
             types=(_drawn(types, context),) if types else ERROR_TYPES,
         )
-        made = await ask_for(context.call, "falsify", [Message("user", prompt)], _Made, _MADE)
+        made = await ask_for(context.call, "perturb", [Message("user", prompt)], _Made, _MADE)
         return Drop(_UNREADABLE, made) if isinstance(made, str) else _checked(row, made)
 
     return Step(
-        name="falsify",
+        name="perturb",
         version=2,
         takes=Claim,
-        work=falsify,
+        work=perturb,
         reasons=(_UNREADABLE, _UNTYPED, _UNCHANGED, _LENGTH, _FILTERED),
         config={
             "types": dict(types),
             "filters": FILTERS_VERSION,
-            "prompt": _PROMPTS.key("falsify"),
+            "prompt": _PROMPTS.key("perturb"),
         },
-        asks=("falsifier",),
+        asks=("perturber",),
         draws=bool(types),
     )
 
@@ -578,11 +578,11 @@ def _signless(text: str) -> str:
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[BuiltFact]]:
     """The facts of claims, with the models of the build by seat as those who had a hand in them."""
 
-    def roles(name: RoleName, seat: str) -> tuple[Role, ...]:
-        return tuple(Role(name, model) for model in seats_of(seat, models).values())
+    def roles(name: RoleName, slot: str) -> tuple[Role, ...]:
+        return tuple(Role(name, model) for model in slots_of(slot, models).values())
 
     wrote, checked = roles("wrote", "writer"), roles("checked", "judge")
-    falsified = roles("falsified", "falsifier")
+    perturbed = roles("perturbed", "perturber")
 
     def facts(claims: Iterable[Claim]) -> Iterator[BuiltFact]:
         for claim in claims:
@@ -600,8 +600,8 @@ def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[
             if false is None:
                 yield BuiltFact(true, roles=(*wrote, *checked))
                 continue
-            fact = falsified_fact(true, false.text, false.error_type, false.reason)
-            yield BuiltFact(fact, roles=(*wrote, *falsified, *checked))
+            fact = perturbed_fact(true, false.text, false.error_type, false.reason)
+            yield BuiltFact(fact, roles=(*wrote, *perturbed, *checked))
 
     return facts
 
@@ -625,7 +625,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     """The steps for these parameters. Raises BadUsage for what they cannot be."""
     _check(params)
     types = _types(params["error_types"])
-    judges = seated_judges(params, models)
+    judges = judge_slots(params, models)
     return Pipeline(
         steps=(
             seen_step() if params["from_regions"] else extract_step(params["statements"]),
@@ -634,8 +634,8 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
             standing_step(judges),
             support_step(judges),
             alike_step(params["alike"]),
-            claim_step(params["falsified"]),
-            falsify_step(types),
+            claim_step(params["perturbed"]),
+            perturb_step(types),
             falsity_step(judges),
             reason_step(judges),
         ),
@@ -645,7 +645,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 
 
 def _check(params: Mapping[str, Any]) -> None:
-    for name in ("overlap", "alike", "falsified"):
+    for name in ("overlap", "alike", "perturbed"):
         if not 0 <= params[name] <= 1:
             raise BadUsage(f"--{name} is a share from 0 to 1, not {params[name]}")
     if params["statements"] < 1:

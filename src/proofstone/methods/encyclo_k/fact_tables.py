@@ -1,7 +1,7 @@
 """How a fact table becomes sentences: a TOML file, read and checked whole.
 
 Top-level keys: ``title`` (of the source), ``language`` and ``key`` (the column whose value labels a
-row) are needed; ``licence``, ``discipline``, ``field``, ``subfield`` and ``book`` are empty where
+row) are needed; ``license``, ``discipline``, ``field``, ``subfield`` and ``book`` are empty where
 left out (``book`` then repeats ``title``).
 
 ``[columns.NAME]``, only where the defaults do not fit:
@@ -93,7 +93,7 @@ class Template(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     title: str
     language: str
     key: str
-    licence: str = ""
+    license: str = ""
     discipline: str = ""
     field: str = ""
     subfield: str = ""
@@ -581,7 +581,7 @@ def _first(entity: Entity, column: str) -> Cell | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Falsified:
+class Perturbed:
     """A false sentence, the claim it makes, what kind of error it holds and why it is false."""
 
     claim: Claim
@@ -591,7 +591,7 @@ class Falsified:
 
 
 @dataclass(slots=True)
-class Falsifier:
+class Perturber:
     """Falsifies one table's true sentences. ``true_texts`` are all texts (normalised) that are
     true anywhere in the build. The only state is which false texts it has made."""
 
@@ -600,7 +600,7 @@ class Falsifier:
     made: set[str] = field(default_factory=set)
     pools: dict[tuple[str, str], Pool] = field(default_factory=dict)
 
-    def falsify(self, stated: Stated, draws: Draws) -> Falsified | None:
+    def perturb(self, stated: Stated, draws: Draws) -> Perturbed | None:
         """A false version of the sentence, or None where the table can prove none."""
         key, column = self.table.template.key, stated.point.column
         ways = draws.shuffled([column, key]) if stated.point.swap_key else [column]
@@ -610,7 +610,7 @@ class Falsifier:
                 return found
         return None
 
-    def _replace(self, stated: Stated, column: str, draws: Draws) -> Falsified | None:
+    def _replace(self, stated: Stated, column: str, draws: Draws) -> Perturbed | None:
         pool = self._pool(stated.point, column)
         for value in pool.candidates(stated.entity, draws):
             claim = self._claim_with(stated.claim, column, value)
@@ -619,7 +619,7 @@ class Falsifier:
                 self.made.add(normalised(text))
                 swapped = column == self.table.template.key
                 kind: ErrorType = "concept substitution" if swapped else stated.point.error_type
-                return Falsified(claim, text, kind, self._reason(stated.point, claim))
+                return Perturbed(claim, text, kind, self._reason(stated.point, claim))
         return None
 
     def _pool(self, point: Point, column: str) -> Pool:

@@ -268,7 +268,7 @@ class Candidate(Struct, frozen=True, gc=False, kw_only=True):
     before: str = ""
     removed: tuple[str, ...] = ()
     is_readable: bool = True
-    is_falsified: bool = False
+    is_perturbed: bool = False
     key: str = ""
     origin: str = ""
     corrects: str = ""
@@ -290,7 +290,7 @@ def candidates(rows: Sequence[Row]) -> Iterator[Candidate]:
             text=text,
             before=text,
             is_readable=isinstance(value, str) and value == text and not value.isspace(),
-            is_falsified=fields.truth("correct", "is_correct", "label") is False,
+            is_perturbed=fields.truth("correct", "is_correct", "label") is False,
             key=_encodable(fields.key("id") or ""),
             origin=_encodable(origin) if origin in here else "",
             corrects=_encodable(corrects) if corrects in here else "",
@@ -336,14 +336,14 @@ def drop_repeats(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
     """
     every: list[Candidate] = list(rows)
     cleaned = {plain(one) for one in every if one.removed}
-    true = cleaned & {plain(one) for one in every if not one.is_falsified}
+    true = cleaned & {plain(one) for one in every if not one.is_perturbed}
     taken = {_place(one) for one in every if not one.removed and plain(one) in cleaned}
     made: dict[int, Kept] = {}
     for number, one in enumerate(every):
         text = plain(one)
         if text not in cleaned:
             continue
-        is_now_true = one.is_falsified and text in true
+        is_now_true = one.is_perturbed and text in true
         if is_now_true or (one.removed and _place(one) in taken):
             made[number] = Drop(REPEATED, text)
         else:
@@ -367,7 +367,7 @@ def drop_orphans(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
 
 def _place(one: Candidate) -> tuple[str, bool, Stratum]:
     """What may stand in a bank once: a text, true or false, in its place of the taxonomy."""
-    return plain(one), one.is_falsified, one.stratum
+    return plain(one), one.is_perturbed, one.stratum
 
 
 _REMOVED = _PATTERNS.each("removed")
@@ -462,7 +462,7 @@ def _tidy(before: str, text: str) -> str:
 FILTERS_VERSION = 2
 
 
-_GROUPS = ("correct", "falsified")
+_GROUPS = ("correct", "perturbed")
 
 
 class Filter(Struct, frozen=True, gc=False):
@@ -470,19 +470,19 @@ class Filter(Struct, frozen=True, gc=False):
 
     reason: str
     find: Callable[[str], str]
-    falsified_only: bool = False
+    perturbed_only: bool = False
 
 
 FILTERS = (
     Filter("figure", find_figure),
     Filter("reference", find_reference),
     Filter("ambiguous", find_ambiguity),
-    Filter("too short", find_brevity, falsified_only=True),
+    Filter("too short", find_brevity, perturbed_only=True),
 )
 
 
 # What may drop a true statement that stands by itself, without the others of its file.
-REASONS_OF_TRUE = tuple(one.reason for one in FILTERS if not one.falsified_only)
+REASONS_OF_TRUE = tuple(one.reason for one in FILTERS if not one.perturbed_only)
 
 
 REASONS = (*(one.reason for one in FILTERS), REPEATED, ORPHANED)
@@ -497,7 +497,7 @@ def _clean(one: Candidate, _context: StepContext) -> Kept:
 
 def _filter(one: Candidate, _context: StepContext) -> Kept:
     for rule in FILTERS if one.is_readable else ():
-        if (one.is_falsified or not rule.falsified_only) and (found := rule.find(one.text)):
+        if (one.is_perturbed or not rule.perturbed_only) and (found := rule.find(one.text)):
             return Drop(rule.reason, found)
     return one
 
@@ -543,7 +543,7 @@ def sift(rows: Iterable[Row]) -> SiftedRows:
             one.row if isinstance(one, SiftedRow) else one for one in sifted if not _reason(one)
         ),
         touched=tuple(one for one in sifted if isinstance(one, SiftedRow)),
-        funnel=_funnel(sifted, [one.is_falsified for one in candidates(every)]),
+        funnel=_funnel(sifted, [one.is_perturbed for one in candidates(every)]),
     )
 
 
@@ -587,11 +587,11 @@ def _reason(one: Row | SiftedRow) -> str:
     return one.reason if isinstance(one, SiftedRow) else ""
 
 
-def _funnel(sifted: Sequence[Row | SiftedRow], falsified: Sequence[bool]) -> Funnel:
+def _funnel(sifted: Sequence[Row | SiftedRow], perturbed: Sequence[bool]) -> Funnel:
     counts: Mapping[str, list[int]] = {reason: [0, 0] for reason in REASONS}
     entered, changed = [0, 0], [0, 0]
-    for one, is_falsified in zip(sifted, falsified, strict=True):
-        group = int(is_falsified)
+    for one, is_perturbed in zip(sifted, perturbed, strict=True):
+        group = int(is_perturbed)
         entered[group] += 1
         if reason := _reason(one):
             counts[reason][group] += 1

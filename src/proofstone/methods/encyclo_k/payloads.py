@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 from msgspec import Struct
 
-from proofstone.texts.templates import carried_words
+from proofstone.texts.templates import bundled_words
 
 
 class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):
@@ -30,7 +30,7 @@ class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo
     """A question over the item's facts, shown in their order as statements i, ii, iii, ...
 
     ``asks_correct``: whether the correct or the incorrect ones are asked for. Each option is a
-    tuple of places (0-based, ascending) among the facts; option ``gold`` is exactly the set of all
+    tuple of places (0-based, ascending) among the facts; option ``answer_key`` is exactly the set of all
     facts of the asked polarity. ``template`` and ``wording`` number the phrasing in the language's
     lists.
     """
@@ -39,7 +39,7 @@ class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo
     template: int
     wording: int
     options: tuple[tuple[int, ...], ...]
-    gold: int
+    answer_key: int
 
 
 class ChoiceQuestion(
@@ -47,21 +47,21 @@ class ChoiceQuestion(
 ):
     """A multiple-choice question made elsewhere, with its texts.
 
-    ``also`` are the places of further right options behind ``gold``, ascending: then all right ones
+    ``also`` are the places of further right options behind ``answer_key``, ascending: then all right ones
     are asked for, and an answer is right where it names exactly these. ``answer_format`` is how
     answers look where the row states it (``regex:...`` or ``json:...``).
     """
 
     question: str
     options: tuple[str, ...]
-    gold: int
+    answer_key: int
     also: tuple[int, ...] = ()
     answer_format: str = ""
 
     @property
-    def golds(self) -> tuple[int, ...]:
+    def answer_keys(self) -> tuple[int, ...]:
         """The places of all right options."""
-        return (self.gold, *self.also)
+        return (self.answer_key, *self.also)
 
 
 class SingleStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.single"):
@@ -99,7 +99,7 @@ class Judging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def judging(language: str) -> Judging:
     """The phrases for statements in this language."""
-    return carried_words(__package__, "prompts/judging", language, Judging)
+    return bundled_words(__package__, "prompts/judging", language, Judging)
 
 
 # How questions are put: sentences and wordings by language, numbered for ever.
@@ -125,7 +125,7 @@ class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def phrasing(language: str) -> Phrasing:
     """The phrases for statements in this language."""
-    return carried_words(__package__, "prompts/phrasing", language, Phrasing)
+    return bundled_words(__package__, "prompts/phrasing", language, Phrasing)
 
 
 # The paper's taxonomy of errors (3.1.2): six types, and the names under which files have them.

@@ -8,7 +8,7 @@ Columns, a question a row:
 
 - ``question``; ``options`` | ``choices`` (a list of 2 to 26 texts, the JSON text of one, or an
   object by letter) or columns A, B, C, ...
-- ``answer`` | ``gold``: a letter, a place counted from 0, or an option's text, as long as that
+- ``answer`` | ``answer_key``: a letter, a place counted from 0, or an option's text, as long as that
   can mean one option only; ``answer_letter`` and ``answer_index`` (from 0) say it exactly.
 - In place of both, ``statement`` and an ``answer`` of true or false: one statement to be judged.
 - ``id`` | ``question_id`` | ``uuid``, once in the file; ``language`` (guessed for all such rows
@@ -39,12 +39,12 @@ from proofstone.files.fields import (
     check_repeats,
     collapsed,
     has_option_columns,
-    read_gold,
-    read_golds,
+    read_answer_key,
+    read_answer_keys,
     read_options,
     read_questions,
 )
-from proofstone.method import check_way
+from proofstone.method import check_prompt_method
 from proofstone.methods.encyclo_k.compose import is_composed, is_of_statements
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
@@ -79,7 +79,7 @@ PUBLISHED = "as-published"  # the request of the paper's appendix A.3
 VERDICTS = "verdicts"  # the step that asks for several verdicts; by it the scorer knows them
 
 
-WAYS = {
+PROMPT_METHODS = {
     "direct": "the answer at once, nothing else",
     "cot": "step by step, then the answer",
     "as-published": "the paper's request in our words: each statement and option analyzed, "
@@ -93,53 +93,53 @@ WAYS = {
 _OF_VERDICTS = frozenset({"verdicts", "verdicts-cot"})
 
 
-def is_stepwise(way: str) -> bool:
+def is_stepwise(prompt_method: str) -> bool:
     """Whether a way asks for reasoning before the answer."""
-    return way in {"cot", PUBLISHED, "verdicts-cot"}
+    return prompt_method in {"cot", PUBLISHED, "verdicts-cot"}
 
 
-def last_step(way: str) -> str:
+def last_step(prompt_method: str) -> str:
     """The step whose reply is scored."""
-    if way in likelihood.VARIANTS:
+    if prompt_method in likelihood.VARIANTS:
         return likelihood.STEP
-    return VERDICTS if way in _OF_VERDICTS else STEP
+    return VERDICTS if prompt_method in _OF_VERDICTS else STEP
 
 
-def task_of(item: Item, way: str) -> Task:
+def task_of(item: Item, prompt_method: str) -> Task:
     """What an item is asked for in a way."""
     if isinstance(item.payload, SingleStatement):
         return "statement"
-    return "verdicts" if way in _OF_VERDICTS else "choice"
+    return "verdicts" if prompt_method in _OF_VERDICTS else "choice"
 
 
-def task_of_set(item_set: ItemSet, way: str) -> Task:
+def task_of_set(item_set: ItemSet, prompt_method: str) -> Task:
     """The same for all items of a set. Raises BadUsage for a way that does not fit them."""
-    check_way(way, WAYS)
+    check_prompt_method(prompt_method, PROMPT_METHODS)
     if is_of_statements(item_set.recipe):
-        if way in _OF_VERDICTS:
+        if prompt_method in _OF_VERDICTS:
             raise BadUsage(
-                f"{item_set.name} holds single statements: {way} is a way of asking questions "
+                f"{item_set.name} holds single statements: {prompt_method} is a way of asking questions "
                 "composed of several",
                 hint="ask direct or cot; each statement then gets its verdict from a call",
             )
-        if way == PUBLISHED:
+        if prompt_method == PUBLISHED:
             raise BadUsage(
                 f"{item_set.name} holds single statements: the paper prints no prompt for them",
                 hint="ask direct or cot",
             )
-        if way == likelihood.LETTER:
+        if prompt_method == likelihood.LETTER:
             raise BadUsage(
-                f"{item_set.name} holds single statements: {way} needs options with letters",
-                hint="--ask direct; or option-likelihood on a completions or local endpoint",
+                f"{item_set.name} holds single statements: {prompt_method} needs options with letters",
+                hint="--prompt-method direct; or option-likelihood on a completions or local endpoint",
             )
         return "statement"
-    if way in _OF_VERDICTS and not is_composed(item_set):
+    if prompt_method in _OF_VERDICTS and not is_composed(item_set):
         raise BadUsage(
             f"{item_set.name} was imported: what its questions are made of, and so which verdict "
             "is right, is not known",
-            hint=f"{way} takes a form built from a bank: proofstone build form BANK",
+            hint=f"{prompt_method} takes a form built from a bank: proofstone build form BANK",
         )
-    return "verdicts" if way in _OF_VERDICTS else "choice"
+    return "verdicts" if prompt_method in _OF_VERDICTS else "choice"
 
 
 RENDERING = 1  # raised by every change of a rendered text; enters the hash of the prompts
@@ -150,12 +150,12 @@ def letters(item: LoadedItem) -> str:
     return labels(len(item.item.payload.options))
 
 
-def gold_letter(item: LoadedItem) -> str:
+def key_letter(item: LoadedItem) -> str:
     """The letter of the right option, or of all right ones: ``"A, C"``."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
-        return ", ".join(letters(item)[place] for place in payload.golds)
-    return letters(item)[payload.gold]
+        return ", ".join(letters(item)[place] for place in payload.answer_keys)
+    return letters(item)[payload.answer_key]
 
 
 def asks_for_all(item: LoadedItem) -> bool:
@@ -210,7 +210,9 @@ def as_choice(item: LoadedItem) -> ChoiceQuestion:
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload
-    return ChoiceQuestion(question=stem(item), options=option_texts(item), gold=payload.gold)
+    return ChoiceQuestion(
+        question=stem(item), options=option_texts(item), answer_key=payload.answer_key
+    )
 
 
 def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQuestion:
@@ -219,7 +221,7 @@ def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQue
     return ChoiceQuestion(
         question=f"{words.statement}\n\n{text}",
         options=(words.true, words.false),
-        gold=0 if correct else 1,
+        answer_key=0 if correct else 1,
     )
 
 
@@ -275,9 +277,9 @@ def _shown_statement(numeral: str, fact: Fact) -> list[str]:
 
 
 def _marked_options(item: LoadedItem) -> list[str]:
-    gold = gold_letter(item)
+    answer_key = key_letter(item)
     return [
-        f"{'->' if letter in gold else '  '} {letter}) {text}"
+        f"{'->' if letter in answer_key else '  '} {letter}) {text}"
         for letter, text in zip(letters(item), option_texts(item), strict=True)
     ]
 
@@ -304,18 +306,18 @@ def _draft(fields: Fields) -> QuestionDraft:
     statement = "" if fields.has(*QUESTION_COLUMNS) else fields.text("statement")
     question = statement or fields.required_text(*QUESTION_COLUMNS)
     options = RowOptions(_VERDICTS) if statement else read_options(fields)
-    gold = _gold(fields, options, is_statement=bool(statement))
+    answer_key = _answer_key(fields, options, is_statement=bool(statement))
     payload = ChoiceQuestion(
         question=question,
         options=options.texts,
-        gold=gold[0] if gold else 0,
-        also=gold[1:],
+        answer_key=answer_key[0] if answer_key else 0,
+        also=answer_key[1:],
         answer_format=_answer_format(fields),
     )
     return QuestionDraft(
         place=fields.place,
         question=question,
-        payload=Statement(text=statement, correct=gold == (0,)) if statement else payload,
+        payload=Statement(text=statement, correct=answer_key == (0,)) if statement else payload,
         stratum=read_stratum(fields),
         number=fields.number("number") or 0,
         corrects=fields.identity("corrects"),
@@ -350,15 +352,15 @@ def _item(draft: QuestionDraft) -> Item:
     )
 
 
-def _gold(fields: Fields, options: RowOptions, *, is_statement: bool) -> tuple[int, ...]:
+def _answer_key(fields: Fields, options: RowOptions, *, is_statement: bool) -> tuple[int, ...]:
     """The places of the right options; none where the row does not say it, which is noted."""
     if is_statement:
         place = _verdict(fields)
     else:
-        several = read_golds(fields, options) if options.texts else ()
+        several = read_answer_keys(fields, options) if options.texts else ()
         if several:
             return several
-        place = read_gold(fields, options) if options.texts else None
+        place = read_answer_key(fields, options) if options.texts else None
     return () if place is None else (place,)
 
 
@@ -414,8 +416,8 @@ def _row(loaded: LoadedItem) -> dict[str, Any]:
 def _answer(choice: ChoiceQuestion) -> dict[str, Any]:
     """Which option is right, or all that are."""
     if not choice.also:
-        return {"answer": LETTERS[choice.gold], "answer_index": choice.gold}
-    return {"answer": ", ".join(LETTERS[place] for place in choice.golds)}
+        return {"answer": LETTERS[choice.answer_key], "answer_index": choice.answer_key}
+    return {"answer": ", ".join(LETTERS[place] for place in choice.answer_keys)}
 
 
 def _verdict_row(loaded: LoadedItem) -> dict[str, Any]:

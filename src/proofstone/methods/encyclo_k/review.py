@@ -41,7 +41,7 @@ def _drafted(row: Draft) -> JudgedText:
     return JudgedText(text, row.ground.passage, row.ground.source)
 
 
-def _falsified(row: Claim) -> JudgedText | None:
+def _perturbed(row: Claim) -> JudgedText | None:
     if row.false is None:
         return None
     ground, false = row.draft.ground, row.false
@@ -71,14 +71,14 @@ _COMPARED = {
         labels=("false", "true", "open"),
         people={"false": "false", "true": "true"},
         takes=Claim,
-        judged=_falsified,
+        judged=_perturbed,
     ),
     "reason": ComparedQuestion(
         task="reason",
         labels=("fits", "misses"),
         people={"fits": "fits", "misses": "misses"},
         takes=Claim,
-        judged=_falsified,
+        judged=_perturbed,
     ),
 }
 
@@ -120,12 +120,12 @@ def item_contrasts(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
         source = source_of(loaded.facts[0]) if loaded.facts else loaded.item.id.hex()
         for place, text in enumerate(texts):
             yield Contrast(
-                text=text, is_second=place == payload.gold, source=source, row=loaded.item.id
+                text=text, is_second=place == payload.answer_key, source=source, row=loaded.item.id
             )
 
 
 CONTRASTS = Contrasts(
-    kinds={"fact": ("true", "falsified"), "item": ("other options", "right options")},
+    kinds={"fact": ("true", "perturbed"), "item": ("other options", "right options")},
     of_facts=fact_contrasts,
     of_items=item_contrasts,
 )

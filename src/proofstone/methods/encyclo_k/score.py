@@ -34,7 +34,7 @@ from proofstone.methods.encyclo_k.questions import STEP, VERDICTS
 from proofstone.records.calls import Judge
 from proofstone.records.items import LoadedItem, Unit
 from proofstone.records.knowledge import Fact
-from proofstone.records.runs import Measure, Outcome, Reply, Scale, Score, Worth
+from proofstone.records.runs import Measure, Outcome, Response, Scale, Score, Worth
 from proofstone.wording.messages import noted
 
 # Raised with every change that can move a score; each stored score names it.
@@ -44,7 +44,7 @@ SCORER_VERSION = 2
 _Question: TypeAlias = ComposedQuestion | ChoiceQuestion | SingleStatement
 
 
-def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequence[Unit]:
+def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
     """The item as the one unit, and behind it each statement that a verdict was asked on; none
     where the reply of the last step is missing.
 
@@ -52,11 +52,11 @@ def units(item: LoadedItem, replies: Mapping[str, Reply], sample: int) -> Sequen
     counts as the true one it came from: who knows one can tell the other. A question made
     elsewhere, without statements, stands for itself.
     """
-    if STEP in replies or likelihood.STEP in replies:
-        return (Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item)),)
-    if VERDICTS not in replies:
+    if STEP in responses or likelihood.STEP in responses:
+        return (Unit(item=item, sample=sample, responses=responses, clusters=_clusters(item)),)
+    if VERDICTS not in responses:
         return ()
-    whole = Unit(item=item, sample=sample, replies=replies, clusters=_clusters(item))
+    whole = Unit(item=item, sample=sample, responses=responses, clusters=_clusters(item))
     return (whole, *[_judged(whole, place) for place in range(len(item.facts))])
 
 
@@ -67,7 +67,7 @@ def _judged(whole: Unit, place: int) -> Unit:
         kind=JUDGED,
         payload=JudgedStatement(place=place),
         sample=whole.sample,
-        replies=whole.replies,
+        responses=whole.responses,
         clusters=(("statement", _origin(whole.item.facts[place])),),
     )
 
@@ -92,16 +92,16 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     scores: list[Score] = []
     read: tuple[object, VerdictReadings] | None = None  # several units share one reply
     for place, unit in enumerate(units):
-        reply = unit.replies.get(VERDICTS)
-        if likelihood.STEP in unit.replies:
+        response = unit.responses.get(VERDICTS)
+        if likelihood.STEP in unit.responses:
             names = _labels(unit.item.item.payload)
-            right = gold(unit)[0]
-            scores += likelihood.likelihood_scores(place, unit.replies, names, right, "accuracy")
-        elif reply is None:
+            right = answer_key(unit)[0]
+            scores += likelihood.likelihood_scores(place, unit.responses, names, right, "accuracy")
+        elif response is None:
             scores.append(_score(place, unit))
         else:
-            if read is None or read[0] is not reply:
-                read = reply, read_verdicts(reply, len(unit.item.facts))
+            if read is None or read[0] is not response:
+                read = response, read_verdicts(response, len(unit.item.facts))
             scores.append(_verdict_score(place, unit, read[1]))
     return scores
 
@@ -115,8 +115,8 @@ def _labels(question: _Question) -> Sequence[str]:
 
 def _score(place: int, unit: Unit) -> Score:
     """The score of the unit at ``place``."""
-    reading = _read(unit.item.item.payload, unit.replies[STEP])
-    return _scored(place, "accuracy", reading, gold(unit)[0])
+    reading = _read(unit.item.item.payload, unit.responses[STEP])
+    return _scored(place, "accuracy", reading, answer_key(unit)[0])
 
 
 def _scored(place: int, measure: str, reading: Reading, right: str) -> Score:
@@ -137,7 +137,7 @@ def _verdict_score(place: int, unit: Unit, verdicts: VerdictReadings) -> Score:
     """The score of a statement, or of the question whose statements were judged."""
     if unit.kind == JUDGED:
         reading = verdicts.readings[unit.payload.place]
-        return _scored(place, "verdict", reading, gold(unit)[0])
+        return _scored(place, "verdict", reading, answer_key(unit)[0])
     said = [reading.extraction.letter for reading in verdicts.readings]
     right = [_truth(fact) == one for fact, one in zip(unit.item.facts, said, strict=True)]
     answered = verdicts.outcome == "answered"
@@ -152,17 +152,17 @@ def _verdict_score(place: int, unit: Unit, verdicts: VerdictReadings) -> Score:
     )
 
 
-def _read(question: _Question, reply: Reply) -> Reading:
+def _read(question: _Question, response: Response) -> Reading:
     """What the reply chose of what it was asked."""
     if isinstance(question, SingleStatement):
-        return read_verdict(reply)
+        return read_verdict(response)
     stated = question.answer_format if isinstance(question, ChoiceQuestion) else ""
-    if stated and not reply.is_extracted:  # a run's own format stands over the form's
-        is_refusal = opens_with_refusal(reply.text)
-        reply = read_answer_format(stated).applied(reply, is_refusal=is_refusal)
+    if stated and not response.is_extracted:  # a run's own format stands over the form's
+        is_refusal = opens_with_refusal(response.text)
+        response = read_answer_format(stated).applied(response, is_refusal=is_refusal)
     if isinstance(question, ChoiceQuestion) and question.also:
-        return read_choices(reply, labels(len(question.options)))
-    return read_choice(reply, labels(len(question.options)), _option_texts(question))
+        return read_choices(response, labels(len(question.options)))
+    return read_choice(response, labels(len(question.options)), _option_texts(question))
 
 
 def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:
@@ -178,7 +178,7 @@ def _shown(option: tuple[int, ...]) -> str:
     return option_text(option)
 
 
-def gold(unit: Unit) -> tuple[str, int]:
+def answer_key(unit: Unit) -> tuple[str, int]:
     """The right letter and the number of options; of a statement its truth, and two."""
     if unit.kind == JUDGED:
         return _truth(unit.item.facts[unit.payload.place]), 2
@@ -189,8 +189,8 @@ def gold(unit: Unit) -> tuple[str, int]:
     n = len(question.options)
     if isinstance(question, ChoiceQuestion) and question.also:
         # Exactly these: one of all sets that are not empty.
-        return joined([labels(n)[place] for place in question.golds]), 2**n - 1
-    return labels(n)[question.gold], n
+        return joined([labels(n)[place] for place in question.answer_keys]), 2**n - 1
+    return labels(n)[question.answer_key], n
 
 
 def _truth(fact: Fact) -> str:
@@ -243,7 +243,7 @@ def _bias(prefix: str, of: str, unit: str, among: tuple[str, str, str]) -> tuple
             of=of,
             unit=unit,
             counts=_GIVEN,
-            golds=("true", "false"),
+            answer_keys=("true", "false"),
             says="true",
             denominator=among[0],
             label=noted("says true"),
@@ -254,11 +254,11 @@ def _bias(prefix: str, of: str, unit: str, among: tuple[str, str, str]) -> tuple
                 of=of,
                 unit=unit,
                 counts=_WRONG,
-                golds=(gold,),
+                answer_keys=(answer_key,),
                 denominator=denominator,
                 label=label,
             )
-            for sign, gold, denominator, label in (
+            for sign, answer_key, denominator, label in (
                 ("positive", "true", among[1], noted("of true")),
                 ("negative", "false", among[2], noted("of false")),
             )

@@ -15,9 +15,9 @@ Columns, a statement a row:
 - ``language``: a code such as en or zh, ``und`` for none. Where it is missing it is guessed, once
   for all such rows of a book.
 - ``discipline``, ``field``, ``subfield`` | ``category`` | ``subject``, ``book`` | ``book_name``.
-- ``page`` | ``page_location`` (text or a whole number), ``source`` (its title), ``licence`` |
+- ``page`` | ``page_location`` (text or a whole number), ``source`` (its title), ``license`` |
   ``license``, and more of the source (``SourceColumns``).
-- ``written_by``, ``falsified_by``, ``checked_by``, ``filtered_by``, ``judged_by``: models, as a
+- ``written_by``, ``perturbed_by``, ``checked_by``, ``filtered_by``, ``judged_by``: models, as a
   list, the JSON text of one, or with commas between them.
 - ``passage`` and ``corrects``: content ids, as an export has them; ``corrects`` may be an id of
   this file.
@@ -53,7 +53,7 @@ from proofstone.texts.languages import UNDETERMINED, guess_language
 
 _COLUMNS = (
     "source",
-    "licence",
+    "license",
     "license",
     "source_sha256",
     "book",
@@ -79,7 +79,7 @@ class SourceColumns:
 
     ``source`` is the title. Alone it makes a document whose content is the SHA-256 of the title;
     ``source_sha256`` gives the content of the real file. ``source_kind``, ``source_language``,
-    ``source_authors``, ``source_year``, ``source_origin`` and ``licence`` complete it. A licence
+    ``source_authors``, ``source_year``, ``source_origin`` and ``license`` complete it. A licence
     without a source is that of the ``book``.
     """
 
@@ -102,10 +102,10 @@ class SourceColumns:
         return source
 
     def _read(self, fields: Fields) -> Source | None:
-        title, licence = fields.text("source"), fields.text("licence", "license")
+        title, license = fields.text("source"), fields.text("license", "license")
         content = fields.identity("source_sha256")
         if not title and content is None:
-            title = fields.text("book", "book_name") if licence else ""
+            title = fields.text("book", "book_name") if license else ""
             if not title:
                 self._refuse_lone_columns(fields)
                 return None
@@ -114,7 +114,7 @@ class SourceColumns:
             title=title,
             content=content or _stand_in(title),
             language=fields.language("source_language") or "",
-            licence=licence,
+            license=license,
             authors=fields.texts("source_authors"),
             year=fields.number("source_year"),
             origin=fields.text("source_origin"),
@@ -122,7 +122,7 @@ class SourceColumns:
         return msgspec.structs.replace(source, id=source_id(source))
 
     def _refuse_lone_columns(self, fields: Fields) -> None:
-        for name in ("licence", "license"):
+        for name in ("license", "license"):
             if fields.has(name):
                 fields.wrong(name, "of what? Give the source (its title) or the book as well")
 
@@ -142,7 +142,7 @@ def write_source(source: Source) -> dict[str, Any]:
     is_stand_in = source.title and source.content == _stand_in(source.title)
     columns = {
         "source": source.title,
-        "licence": source.licence,
+        "license": source.license,
         "source_kind": "" if source.kind == "document" else source.kind,
         "source_sha256": "" if is_stand_in else source.content.hex(),
         "source_language": source.language,
@@ -157,7 +157,7 @@ def write_source(source: Source) -> dict[str, Any]:
 
 _ROLES: dict[str, RoleName] = {
     "written_by": "wrote",
-    "falsified_by": "falsified",
+    "perturbed_by": "perturbed",
     "checked_by": "checked",
     "filtered_by": "filtered",
     "judged_by": "judged",
@@ -355,7 +355,7 @@ def _wrong_repeat(draft: Draft, others: Sequence[Draft], by_key: Mapping[str, Dr
                 return f"repeats the statement of {other.place}"
         # That one is the other's origin has been said already.
         elif by_key.get(draft.origin) is not other and by_key.get(other.origin) is not draft:
-            says = "correct" if other.statement.correct else "falsified"
+            says = "correct" if other.statement.correct else "perturbed"
             return f"the same text is {says} in {other.place}"
     return ""
 
@@ -426,7 +426,7 @@ def _fact(draft: Draft, origin: bytes | None, corrects: bytes | None) -> Fact:
     return msgspec.structs.replace(fact, id=fact_id(fact))
 
 
-def falsified_fact(true: Fact, text: str, error_type: str, reason: str) -> Fact:
+def perturbed_fact(true: Fact, text: str, error_type: str, reason: str) -> Fact:
     """What was made of a true statement: another text, the type of its error, why it is false."""
     payload = Statement(
         text=text,

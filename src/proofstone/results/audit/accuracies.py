@@ -71,7 +71,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
         rows.append(
             BoardRow(
                 name=found.models[model],
-                way="",
+                prompt_method="",
                 settings="",
                 simulated=False,
                 runs=(),
@@ -101,7 +101,7 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
         measure=found.score,
         denominator="all items" if is_ranked else "a number of items that is not known",
         counts=(),
-        estimand=rows[0].estimate.estimand if rows else "",
+        population=rows[0].estimate.population if rows else "",
         level="sample",
         confidence=confidence,
         n_items=n,
@@ -290,13 +290,13 @@ def _columns_of(layout: Layout) -> list[str]:
 
 
 def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
-    problems = [] if layout.way else _repeats(table, layout.model)
+    problems = [] if layout.prompt_method else _repeats(table, layout.model)
     counting = count_records(table, layout.model)
     names = _texts(table, layout.model)
-    if layout.way:  # what else tells rows of one model apart
+    if layout.prompt_method:  # what else tells rows of one model apart
         names = [
             f"{name} ({how})" if name and how else name
-            for name, how in zip(names, _texts(table, layout.way), strict=True)
+            for name, how in zip(names, _texts(table, layout.prompt_method), strict=True)
         ]
     rows = [record for record, name in enumerate(names) if name and record not in counting]
     scores = [*layout.models, *([layout.overall] if layout.overall else [])]

@@ -103,21 +103,21 @@ def _orders(part: ScoresIn, shown: dict[str, str]) -> list[str]:
 
 def _original(part: ScoresIn, orders: Sequence[str], spelled: bool) -> ScoresIn:
     layout, columns = part.layout, dict(part.table.columns)
-    moves = layout.gold and _differ(part, columns[layout.gold])
+    moves = layout.answer_key and _differ(part, columns[layout.answer_key])
     if spelled and layout.answer:
         columns[layout.answer] = _moved(columns[layout.answer], orders)
     if spelled and moves:
-        columns[layout.gold] = _moved(columns[layout.gold], orders)
+        columns[layout.answer_key] = _moved(columns[layout.answer_key], orders)
     elif moves:
-        layout = structs.replace(layout, gold="")
+        layout = structs.replace(layout, answer_key="")
     return replace(part, table=replace(part.table, columns=columns), layout=layout)
 
 
-def _differ(part: ScoresIn, gold: Coded) -> bool:
+def _differ(part: ScoresIn, answer_key: Coded) -> bool:
     """Whether records of one item have different right answers."""
     item = part.table.columns[part.layout.item].codes.astype(np.int64)
-    told = (item >= 0) & (gold.codes >= 0)
-    pairs = np.unique(item[told] * (len(gold.names) + 1) + gold.codes[told])
+    told = (item >= 0) & (answer_key.codes >= 0)
+    pairs = np.unique(item[told] * (len(answer_key.names) + 1) + answer_key.codes[told])
     return len(pairs) > len(np.unique(item[told]))
 
 
@@ -182,7 +182,9 @@ def assemble(
     strata = {name: facts[name] for part in parts for name in part.layout.strata}
     key_columns = list(dict.fromkeys(name for part in parts for name in part.layout.clusters))
     edges = cluster_edges([facts[name] for name in key_columns])
-    gold = _letters([facts[part.layout.gold] for part in parts if part.layout.gold], n_units)
+    answer_key = _letters(
+        [facts[part.layout.answer_key] for part in parts if part.layout.answer_key], n_units
+    )
     options = [facts[part.layout.options] for part in parts if part.layout.options]
     answer = _answers(parts)
     return ScoreTable(
@@ -197,8 +199,8 @@ def assemble(
         items=tuple(name.encode() for name in items.names()),
         strata={name: _known(fact).codes for name, fact in strata.items()},
         stratum_names={name: _known(fact).names for name, fact in strata.items()},
-        gold=gold.codes,
-        golds=gold.names,
+        answer_key=answer_key.codes,
+        answer_keys=answer_key.names,
         n_options=option_counts(options[0]) if options else _shown_options(orders, unit, n_units),
         form=np.zeros(n_units, dtype=np.int32),
         forms=(", ".join(dict.fromkeys(part.table.name for part in parts)),),
@@ -240,7 +242,7 @@ def _texts(
 
 def _fact_columns(layout: Layout) -> Iterator[str]:
     yield from (*layout.strata, *layout.clusters)
-    yield from (name for name in (layout.gold, layout.options) if name)
+    yield from (name for name in (layout.answer_key, layout.options) if name)
 
 
 def _by_score(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> NDArray[np.int64]:
@@ -257,22 +259,29 @@ def _respondents(
     parts: Sequence[ScoresIn],
 ) -> tuple[NDArray[np.int32], tuple[Respondent, ...]]:
     """Whose each score is, in the order of their first coming, and who they are."""
-    models, ways, marks, judges = TextCodes(), TextCodes(), TextCodes(), TextCodes()
+    models, prompt_methods, marks, judges = TextCodes(), TextCodes(), TextCodes(), TextCodes()
     model = np.concatenate([text_codes(part.model, models) for part in parts])
-    way, mark = _by_score(parts, "way", ways), _by_score(parts, "simulated", marks)
+    prompt_method, mark = (
+        _by_score(parts, "prompt_method", prompt_methods),
+        _by_score(parts, "simulated", marks),
+    )
     judge = _by_score(parts, "grader", judges)
     simulated = np.array([*(text.lower() in _TRUE for text in marks.names()), False])[mark]
-    key = (model * (len(ways) + 1) + way + 1) * 2 + simulated
+    key = (model * (len(prompt_methods) + 1) + prompt_method + 1) * 2 + simulated
     key = key * (len(judges) + 1) + judge + 1
     _, first, code = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    names, way_names, judge_names = models.names(), (*ways.names(), ""), (*judges.names(), "")
+    names, prompt_method_names, judge_names = (
+        models.names(),
+        (*prompt_methods.names(), ""),
+        (*judges.names(), ""),
+    )
     found = tuple(
         Respondent(
             name=names[model[score]],
-            way=way_names[way[score]],
+            prompt_method=prompt_method_names[prompt_method[score]],
             simulated=bool(simulated[score]),
             judge=judge_names[judge[score]],
         )

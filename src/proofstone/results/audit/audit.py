@@ -18,7 +18,7 @@ from proofstone.page.section import Section
 from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
-from proofstone.records.runs import Estimand, Measure, Outcome, Worth, estimand_name
+from proofstone.records.runs import Measure, Outcome, Population, Worth, population_name
 from proofstone.records.scores import Accuracies, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.audit.accuracies import (
@@ -60,14 +60,14 @@ from proofstone.results.page_parts import FileRead, PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import make_sections
 from proofstone.results.sections.evidence import Evidence, annotated_for, judged_for, table_for
-from proofstone.results.sections.items import WorkRow, work_list, work_rows
+from proofstone.results.sections.items import FlaggedItem, flagged_items, work_rows
 from proofstone.results.sections.parts import Part, parts_together
 from proofstone.results.summary import Opening, make_opening
 from proofstone.results.table import with_hands_of
-from proofstone.results.trust import TrustLine, trust_lines
+from proofstone.results.trust import DataQualityLine, data_quality_lines
 from proofstone.run.forms import Selection
 from proofstone.session.terminal import minute
-from proofstone.session.written_files import write_work_file
+from proofstone.session.written_files import write_flagged_items_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
@@ -78,7 +78,7 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 class Audit(Struct, frozen=True, kw_only=True):
     """The files read, those of a folder that were ``skipped``, the leaderboard of what they hold,
     and the sections that apply. ``opening`` is the half page that says it plainly, ``trust`` how
-    far to believe it, ``notes`` what limits all of it. ``work_list`` are all items to look at,
+    far to believe it, ``notes`` what limits all of it. ``flagged_items`` are all items to look at,
     gravest first. ``items`` are for the page alone. ``seed`` is that of all draws; ``version`` of
     the program that made it. ``methods`` are the paragraphs of a methods text. One for the
     ``audience`` "public" holds no text of items or responses."""
@@ -89,12 +89,12 @@ class Audit(Struct, frozen=True, kw_only=True):
     skipped: tuple[FileSkipped, ...] = ()
     board: Leaderboard
     opening: Opening = Opening()
-    trust: tuple[TrustLine, ...] = ()
+    trust: tuple[DataQualityLine, ...] = ()
     notes: tuple[str, ...] = ()
     sections: tuple[Section, ...]
     seed: int
     version: str
-    work_list: tuple[WorkRow, ...] = ()
+    flagged_items: tuple[FlaggedItem, ...] = ()
     items: ItemBrowser | UnsetType | None = UNSET
     methods: tuple[str, ...] = ()
 
@@ -113,12 +113,12 @@ def _made(
         files=tuple(files),
         board=evidence.board,
         opening=make_opening(evidence),
-        trust=trust_lines(evidence),
+        trust=data_quality_lines(evidence),
         notes=tuple(notes),
         sections=make_sections(evidence),
         seed=evidence.seed,
         version=__version__,
-        work_list=work_list(evidence),
+        flagged_items=flagged_items(evidence),
         items=item_browser(evidence, audience=audience),
     )
 
@@ -142,7 +142,7 @@ def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
         measure="",
         denominator="",
         counts=(),
-        estimand=estimand_name(asked.estimand),
+        population=population_name(asked.population),
         level=asked.level,
         confidence=asked.confidence,
         n_items=0,
@@ -150,7 +150,7 @@ def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
         standings=(),
     )
     shown = annotated_for(found, asked.audience)
-    evidence = Evidence(board=nobody, annotated=shown, seed=asked.seed, estimand=asked.estimand)
+    evidence = Evidence(board=nobody, annotated=shown, seed=asked.seed, population=asked.population)
     return _made(evidence, title, [tell_labels(part) for part in read], asked.audience)
 
 
@@ -169,7 +169,7 @@ class Asked(Reading):
     items: Mapping[str, int] = field(default_factory=dict)
     runs: int = 1
     complete_from: float = 0.95
-    estimand: Estimand = "knowledge"
+    population: Population = "knowledge"
     level: str = "sample"
     confidence: float = 0.95
     seed: int = 0
@@ -226,7 +226,7 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
             table,
             [measure],
             measure.name,
-            estimand=asked.estimand,
+            population=asked.population,
             level=asked.level,
             confidence=asked.confidence,
         ),
@@ -235,7 +235,7 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
         annotated=annotated_for(annotated, asked.audience),
         families=_families([*facts, *read], cards),
         seed=asked.seed,
-        estimand=asked.estimand,
+        population=asked.population,
     )
     files = (*files, *map(tell_models, facts))
     return _made(evidence, title, files, asked.audience, _notes(table, asked))
@@ -330,10 +330,10 @@ def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
     ]
 
 
-def write_work_list(rows: Sequence[WorkRow], path: Path) -> int:
+def write_flagged_items(rows: Sequence[FlaggedItem], path: Path) -> int:
     """Writes all that is to be looked at, one row each; the suffix of ``path`` says in which form.
     Returns how many. Raises what ``write_rows`` does."""
-    return write_work_file(path, work_rows(rows))
+    return write_flagged_items_file(path, work_rows(rows))
 
 
 def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
@@ -370,10 +370,10 @@ def _measure(table: ScoreTable) -> Measure:
 
 def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     n_clusters = len(np.unique(table.cluster_key))
-    if 0 < n_clusters < _FEW_CLUSTERS and asked.estimand == "knowledge":
+    if 0 < n_clusters < _FEW_CLUSTERS and asked.population == "knowledge":
         yield say(
             "The items fall into only {clusters}: intervals speak of other such clusters too, and "
-            "are wide. For these alone, with other items: --estimand bank.",
+            "are wide. For these alone, with other items: --population bank.",
             clusters=counted(n_clusters, "cluster"),
         )
     full = len(table.items)

@@ -200,11 +200,11 @@ def is_grades(column: Coded) -> bool:
     return bool(letters & {"A", "B"}) and letters <= set(_GRADES)
 
 
-def read_letters(column: Coded, gold: Coded) -> Reading:
+def read_letters(column: Coded, answer_key: Coded) -> Reading:
     """1 where a cell holds the letters of the right answer, else 0; NaN where either is missing.
     Texts that are no letters are among ``wrong``, by their codes."""
-    known = {name: code for code, name in enumerate(dict.fromkeys(map(_key, gold.names)))}
-    keys = np.array([*(known[_key(name)] for name in gold.names), -1])[gold.codes]
+    known = {name: code for code, name in enumerate(dict.fromkeys(map(_key, answer_key.names)))}
+    keys = np.array([*(known[_key(name)] for name in answer_key.names), -1])[answer_key.codes]
     own = np.array([*(known.get(_key(name), -2) for name in column.names), -1])[column.codes]
     missing = (keys < 0) | np.isin(column.codes, [-1, *_missing(column)])
     values = np.where(missing, np.nan, (own == keys).astype(np.float64))

@@ -27,14 +27,14 @@ from proofstone.results.cli import (
 from proofstone.session.options import (
     asked_for,
     audience_option,
+    flagged_items_option,
     json_option,
     language_option,
     output_option,
     read_list,
     read_roles,
     seed_option,
-    tell_work_list,
-    work_list_option,
+    tell_flagged_items,
     workspace_option,
 )
 from proofstone.session.terminal import print_json, say
@@ -53,7 +53,7 @@ _LARGE = 200_000
 @click.command("audit")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @output_option
-@work_list_option
+@flagged_items_option
 @column_options
 @click.option(
     "--stratum",
@@ -63,7 +63,7 @@ _LARGE = 200_000
     help="What groups the items (discipline).",
 )
 @column_option("answer", "What was answered.")
-@column_option("gold", "The right answer.")
+@column_option("answer_key", "The right answer.")
 @column_option("certainty", "The confidence stated with an answer: 0 to 1, or percent.")
 @column_option("tokens", "How many tokens the reply had.")
 @column_option("options", "How many options an item has: gives the chance level.")
@@ -119,7 +119,7 @@ _LARGE = 200_000
 )
 @click.option("--level", default="sample", metavar="STRATUM", help="Average over groups instead.")
 @click.option(
-    "--estimand",
+    "--population",
     type=click.Choice(["knowledge", "bank"]),
     default="knowledge",
     show_default=True,
@@ -136,7 +136,7 @@ _LARGE = 200_000
 def audit_command(
     files: tuple[Path, ...],
     output: Path | None,
-    work_list: Path | None,
+    flagged_items: Path | None,
     tables: TablesOfPage,
     figures: FiguresOfPage,
     folder: Path | None,
@@ -170,10 +170,10 @@ def audit_command(
             audit, written = _audit_runs(files, asked, output, wanted, folder)
         else:
             audit, written = _audit_files(files, asked, output, wanted, process)
-    if work_list is not None:
-        from proofstone.results.audit.audit import write_work_list
+    if flagged_items is not None:
+        from proofstone.results.audit.audit import write_flagged_items
 
-        tell_work_list(work_list, write_work_list(audit.work_list, work_list))
+        tell_flagged_items(flagged_items, write_flagged_items(audit.flagged_items, flagged_items))
     if as_json:
         print_json(structs.replace(audit, items=UNSET))
         return
@@ -212,7 +212,7 @@ def _audit_runs(
             hint=f"audit them apart, or export the runs' scores first: {', '.join(files)}",
         )
     names = [str(target) for target in targets]
-    how = {"estimand": asked.estimand, "level": asked.level, "confidence": asked.confidence}
+    how = {"population": asked.population, "level": asked.level, "confidence": asked.confidence}
     how |= {"audience": asked.audience}
     try:
         opened = open_session(folder)

@@ -26,7 +26,7 @@ Rule = Literal["", "overall", "only", "generic", "combines", "ranks", "sorted"]
 
 
 # How letters become scores: by the right answers of a column, or as the grades A, B and C.
-Graded = Literal["", "gold", "grades"]
+Graded = Literal["", "answer_key", "grades"]
 
 
 _RULES: Mapping[Rule, str] = {
@@ -40,7 +40,7 @@ _RULES: Mapping[Rule, str] = {
 
 # The roles that one column has, in the order in which they are told.
 ONES = (
-    "item", "model", "way", "score", "sample", "outcome", "answer", "gold", "options", "simulated",
+    "item", "model", "prompt_method", "score", "sample", "outcome", "answer", "answer_key", "options", "simulated",
     "certainty", "tokens", "order", "count", "overall", "stderr", "rank", "low", "high", "human",
     "judge", "annotator", "parameters", "active", "family", "grader", "question",
 )  # fmt: skip
@@ -50,10 +50,10 @@ _MOST_SHOWN = 4
 
 
 _GRADED: Mapping[Graded, str] = {
-    "gold": noted("correct where they equal the answer key"),
+    "answer_key": noted("correct where they equal the answer key"),
     "grades": noted(
         "grades: A correct, B incorrect, C not attempted (B and C score 0; if these are answers, "
-        "name the answer key with --gold)"
+        "name the answer key with --answer-key)"
     ),
 }
 
@@ -66,7 +66,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     accuracies, with ``overall`` apart, the score that models are ranked by), or one a model and
     stratum with ``score`` and ``count``; ``metrics`` are columns that are shown beside the score
     and never averaged with it, and ``rule`` says why that column is the score.
-    ``graded``: how letters become scores, by the ``gold`` column or as grades.
+    ``graded``: how letters become scores, by the ``answer_key`` column or as grades.
     ``models``: no scores, but what models are: ``parameters``, ``active`` and ``family``.
     ``labels``: no scores, but several annotators' labels, a column each, or with ``annotator`` one
     row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
@@ -82,12 +82,12 @@ class Layout(Struct, frozen=True, kw_only=True):
     kind: Kind | None = None
     item: str = ""
     model: str = ""
-    way: str = ""
+    prompt_method: str = ""
     score: str = ""
     sample: str = ""
     outcome: str = ""
     answer: str = ""
-    gold: str = ""
+    answer_key: str = ""
     options: str = ""
     simulated: str = ""
     certainty: str = ""

@@ -69,9 +69,9 @@ _FACTS = ("parameters", "active", "family")
 
 
 _ROLES: Mapping[Kind, tuple[str, ...]] = {
-    "wide": ("item", "gold", "options"),
+    "wide": ("item", "answer_key", "options"),
     "long": (
-        "item", "model", "score", "way", "sample", "outcome", "answer", "gold", "options",
+        "item", "model", "score", "prompt_method", "sample", "outcome", "answer", "answer_key", "options",
         "simulated", "certainty", "tokens", "parameters", "active", "family",
     ),
     "accuracies": ("model", "overall"),
@@ -201,8 +201,8 @@ def _wide(table: FileColumns, found: Layout) -> Layout:
         free = found.free(table.columns)
         found = structs.replace(found, sample=first_named(free, "sample"))
     if found.models:
-        is_key = found.gold and all(is_letters(table.columns[name]) for name in found.models)
-        return structs.replace(found, graded="gold" if is_key else "")
+        is_key = found.answer_key and all(is_letters(table.columns[name]) for name in found.models)
+        return structs.replace(found, graded="answer_key" if is_key else "")
     free = [name for name in found.free(table.columns) if not _is_group(name)]
     scores = [name for name in free if is_scores(table.columns[name])]
     lettered = _lettered(table, found)
@@ -215,13 +215,13 @@ def _lettered(table: FileColumns, found: Layout) -> Layout:
     """Models whose cells are letters: answers beside an answer key, or the grades A, B and C."""
     free = [
         name
-        for name in structs.replace(found, gold="").free(table.columns)
+        for name in structs.replace(found, answer_key="").free(table.columns)
         if not _is_group(name) and is_letters(table.columns[name])
     ]
-    gold = found.gold or next((name for name in free if plain(name) in _KEYS), "")
-    models = tuple(name for name in free if name != gold)
-    if gold and gold in free:
-        return structs.replace(found, gold=gold, models=models, graded="gold")
+    answer_key = found.answer_key or next((name for name in free if plain(name) in _KEYS), "")
+    models = tuple(name for name in free if name != answer_key)
+    if answer_key and answer_key in free:
+        return structs.replace(found, answer_key=answer_key, models=models, graded="answer_key")
     is_graded = models and all(is_grades(table.columns[name]) for name in models)
     return structs.replace(found, models=models, graded="grades") if is_graded else found
 
@@ -231,9 +231,9 @@ def _long_letters(table: FileColumns, found: Layout) -> Layout:
     if found.score:
         is_graded = is_grades(table.columns[found.score])
         return structs.replace(found, graded="grades") if is_graded else found
-    answers = [table.columns[name] for name in (found.answer, found.gold) if name]
+    answers = [table.columns[name] for name in (found.answer, found.answer_key) if name]
     if len(answers) == 2 and all(map(is_letters, answers)):
-        return structs.replace(found, score=found.answer, graded="gold")
+        return structs.replace(found, score=found.answer, graded="answer_key")
     return found
 
 
@@ -243,7 +243,7 @@ def _with_grader(table: FileColumns, found: Layout) -> Layout:
     name = first_named(found.free(table.columns), "grader")
     if not name or is_scores(table.columns[name]) or is_letters(table.columns[name]):
         return found
-    own = [table.columns[role].codes for role in (found.model, found.way) if role]
+    own = [table.columns[role].codes for role in (found.model, found.prompt_method) if role]
     record = [table.columns[role].codes for role in (found.item, found.sample) if role]
     judge = table.columns[name].codes
     is_one_each = _n_rows(own) == _n_rows([*own, judge])
@@ -337,9 +337,15 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
         count = found.count or first_named(free, "count")
         found = structs.replace(found, score=score, strata=strata, count=count)
     else:
-        way = found.way if found.way or not repeats else _way(table, model, free)
+        prompt_method = (
+            found.prompt_method
+            if found.prompt_method or not repeats
+            else _prompt_method(table, model, free)
+        )
         overall = found.overall or found.score
-        found = accuracy_columns(table, structs.replace(found, way=way, overall=overall, score=""))
+        found = accuracy_columns(
+            table, structs.replace(found, prompt_method=prompt_method, overall=overall, score="")
+        )
     _check_whole(table, found)
     return _finished(table, found, _score_columns(table, found))
 
@@ -356,9 +362,9 @@ def _check_graders(table: FileColumns, found: Layout) -> None:
         )
 
 
-def _way(table: FileColumns, model: str, free: Sequence[str]) -> str:
+def _prompt_method(table: FileColumns, model: str, free: Sequence[str]) -> str:
     """The column of texts that tells rows of one model apart; empty where none does."""
-    known = first_named(free, "way")
+    known = first_named(free, "prompt_method")
     for name in ([known] if known else []) + list(free):
         column, models = table.columns[name], table.columns[model]
         if any(_is_numeral(text) for text in column.names):
@@ -440,7 +446,9 @@ def _check_whole(table: FileColumns, found: Layout) -> None:
     options = ", ".join(f"{option} COLUMN" for _, option in lacking)
     lettered = [name for name, column in table.columns.items() if is_letters(column)]
     if found.kind == "wide" and not found.models and lettered:
-        options += f", or of letters ({', '.join(lettered[:5])}) the answer key: --gold COLUMN"
+        options += (
+            f", or of letters ({', '.join(lettered[:5])}) the answer key: --answer-key COLUMN"
+        )
     raise BadUsage(
         f"{table.name}: no column is known as {' or '.join(what for what, _ in lacking)}",
         hint="\n".join(

@@ -417,8 +417,10 @@ class _Work:
             return
         parts = list(self._partitions())
         held: list[tuple[Mapping[str, float], dict[int, _Misfit]]] = []
-        for weights, way in parts:
-            what = f"{name}: {way}" + ("" if len(parts) == 1 else f" ({', '.join(weights)})")
+        for weights, prompt_method in parts:
+            what = f"{name}: {prompt_method}" + (
+                "" if len(parts) == 1 else f" ({', '.join(weights)})"
+            )
             odd = self._odd("overall", what, list(self._means(weights)))
             if odd is not None:
                 held.append((weights, {each.row: each for each in odd}))
@@ -558,10 +560,13 @@ class _Work:
             _Range(1 + sum(v > own for v in values), sum(v >= own for v in values))
             for own in values
         ]
-        ways = (shared, [_Range(dense[own], dense[own]) for own in values])
+        prompt_methods = (shared, [_Range(dense[own], dense[own]) for own in values])
         found = [
-            [_Misfit(row, name, rank, own) for (row, rank, _), own in zip(known, way, strict=True)]
-            for way in ways
+            [
+                _Misfit(row, name, rank, own)
+                for (row, rank, _), own in zip(known, prompt_method, strict=True)
+            ]
+            for prompt_method in prompt_methods
         ]
         self._hold("rank", f"{name} by {overall}", max(found, key=_n_fitting))
 

@@ -1,5 +1,5 @@
 """What lm-evaluation-harness writes: ``results_TIME.json`` with the totals of a run, and with
-``--log_samples`` one file a task, one line an answer.
+``--log-samples`` one file a task, one line an answer.
 
 Each line has ``doc_id``, ``doc`` (the question's fields), ``filter``, ``metrics`` (names) and a
 field for each metric. Only the results file records the model's name; the harness names the folder

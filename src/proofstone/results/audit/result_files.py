@@ -65,7 +65,7 @@ _BESIDE_LOGS = noted("a table beside logs: name the file itself to read it")
 _NAMES_MODELS = noted("totals of the samples read here")
 
 
-_TOTALS_ALONE = noted("totals without samples (--log_samples) beside files with samples")
+_TOTALS_ALONE = noted("totals without samples (--log-samples) beside files with samples")
 
 
 _ELSEWHERE = noted("a link to a file outside the folder")

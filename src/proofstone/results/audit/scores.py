@@ -92,8 +92,8 @@ def _column(
     table: FileColumns, layout: Layout, name: str, wrong: list[BadCell]
 ) -> NDArray[np.float64]:
     column = table.columns[name]
-    if layout.graded == "gold":
-        reading = read_letters(column, table.columns[layout.gold])
+    if layout.graded == "answer_key":
+        reading = read_letters(column, table.columns[layout.answer_key])
     elif layout.graded == "grades":
         reading = read_grades(column)
     else:

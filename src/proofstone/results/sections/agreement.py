@@ -23,7 +23,7 @@ from proofstone.page.section import (
     shown_estimate,
     table_of,
 )
-from proofstone.records.runs import Estimand, Estimate
+from proofstone.records.runs import Estimate, Population
 from proofstone.records.scores import Annotated, Judged
 from proofstone.records.verdicts import PanelRules
 from proofstone.results.sections.evidence import Evidence
@@ -74,11 +74,11 @@ class Drawn(TypedDict):
 
 
 def keys_of_items(
-    item: Codes, edge_item: Codes | None, edge_key: Codes | None, estimand: Estimand
+    item: Codes, edge_item: Codes | None, edge_key: Codes | None, population: Population
 ) -> SharedKeys:
     """What items share; of fresh forms of one bank, nothing counts."""
     n = int(item.max(initial=-1)) + 1
-    if estimand == "bank" or edge_item is None or edge_key is None:
+    if population == "bank" or edge_item is None or edge_key is None:
         return SharedKeys.none(n)
     return SharedKeys(n, edge_item, edge_key)
 
@@ -141,7 +141,7 @@ def annotators_section(evidence: Evidence) -> Section | None:
     both = int((given.sum(axis=1) > 1).sum())
     if not both:
         return None
-    keys = keys_of_items(found.item, found.cluster_item, found.cluster_key, evidence.estimand)
+    keys = keys_of_items(found.item, found.cluster_item, found.cluster_key, evidence.population)
     drawn = Drawn(
         clusters=found.item, keys=keys, seed=evidence.seed, confidence=evidence.board.confidence
     )
@@ -301,9 +301,9 @@ def judged_section(evidence: Evidence) -> Section | None:
     if judged is None or not ((judged.people >= 0) & (judged.judge >= 0)).any():
         return None
     level, seed = evidence.board.confidence, evidence.seed
-    keys = _keys(judged, evidence.estimand)
-    table = judged_confusion(judged, evidence.estimand, level)
-    found = dict(judged_coefficients(judged, evidence.estimand, seed, level))
+    keys = _keys(judged, evidence.population)
+    table = judged_confusion(judged, evidence.population, level)
+    found = dict(judged_coefficients(judged, evidence.population, seed, level))
     rates = dict(_rates(judged, keys, level))
     n, first = int(np.array(table.counts).sum()), next(iter(rates))
     return Section(
@@ -342,30 +342,30 @@ def judged_section(evidence: Evidence) -> Section | None:
     )
 
 
-def judged_confusion(judged: Judged, estimand: Estimand, level: float) -> Confusion:
+def judged_confusion(judged: Judged, population: Population, level: float) -> Confusion:
     """People's labels by the judge's; records of one item, and of items that share a key, depend on
     each other."""
     return confuse(
         judged.people, judged.judge, len(judged.labels), unit=judged.item,
-        keys=_keys(judged, estimand), confidence=level,
+        keys=_keys(judged, population), confidence=level,
     )  # fmt: skip
 
 
-def _keys(judged: Judged, estimand: Estimand) -> SharedKeys:
-    return keys_of_items(judged.item, judged.cluster_item, judged.cluster_key, estimand)
+def _keys(judged: Judged, population: Population) -> SharedKeys:
+    return keys_of_items(judged.item, judged.cluster_item, judged.cluster_key, population)
 
 
 def judged_coefficients(
-    judged: Judged, estimand: Estimand, seed: int, level: float
+    judged: Judged, population: Population, seed: int, level: float
 ) -> Iterator[tuple[str, Estimate]]:
     """Each coefficient by its name, over the records that both labelled, items drawn. Observed
     agreement has the interval of the confusion matrix, so that it has one everywhere."""
-    keys = _keys(judged, estimand)
+    keys = _keys(judged, population)
     both = (judged.people >= 0) & (judged.judge >= 0)
     people, judge = judged.people[both], judged.judge[both]
     ratings, n = np.column_stack([people, judge]), len(judged.labels)
     drawn = Drawn(clusters=judged.item[both], keys=keys, seed=seed, confidence=level)
-    yield OBSERVED, judged_confusion(judged, estimand, level).accuracy
+    yield OBSERVED, judged_confusion(judged, population, level).accuracy
     yield from coefficients(ratings, ("Gwet AC1",), n, drawn)
     yield "Cohen's kappa", cohen_kappa(people, judge, **drawn)
     if judged.values is not None and n > 2:

@@ -23,7 +23,12 @@ from proofstone.page.section import (
 from proofstone.records.scores import Accuracies
 from proofstone.results.sections.evidence import Evidence, ranked_values
 from proofstone.results.sections.parts import Analysis, Interval, Part, make_analysis
-from proofstone.stats.estimates import DrawnMeans, draw_means, draw_shares, measure_spread
+from proofstone.stats.estimates import (
+    BootstrapMeans,
+    bootstrap_means,
+    bootstrap_shares,
+    measure_spread,
+)
 from proofstone.stats.factors import Disattenuated, disattenuate
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import (
@@ -100,14 +105,16 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
     )
 
 
-def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
+def _drawn(evidence: Evidence) -> tuple[dict[str, BootstrapMeans], list[str]]:
     """Redrawn means by benchmark, and the models in their order."""
     if evidence.accuracies is not None:
         found = evidence.accuracies
         if found.by.lower() not in _NAMES:
             return {}, []
         shares = {
-            name: draw_shares(found.value[:, k], int(found.counts[k]), seed=evidence.seed, stream=k)
+            name: bootstrap_shares(
+                found.value[:, k], int(found.counts[k]), seed=evidence.seed, stream=k
+            )
             for k, name in enumerate(found.strata)
         }
         return shares, list(found.models)
@@ -124,10 +131,10 @@ def _drawn(evidence: Evidence) -> tuple[dict[str, DrawnMeans], list[str]]:
     for code, name in enumerate(names[level]):
         units = np.flatnonzero(codes == code)
         if len(units):
-            drawn[name] = draw_means(
+            drawn[name] = bootstrap_means(
                 ranked.values[units],
                 ranked.keys.among(units),
-                estimand=evidence.estimand,
+                population=evidence.population,
                 seed=evidence.seed,
                 stream=code,
             )
@@ -266,7 +273,7 @@ class Benchmark:
     even how many items there are."""
 
     name: str
-    drawn: DrawnMeans
+    drawn: BootstrapMeans
     ranks: tuple[RankInterval, ...]
     left_out: tuple[str, ...]
     has_items: bool
@@ -312,11 +319,13 @@ def benchmark_of(
         return _of_accuracies(source, labels, others, interval["confidence"], stream)
     units, values = source.block(labels)
     keys = source.sheet.keys.among(units)
-    estimand = interval["estimand"]
-    spread = measure_spread(values, equal_weights(len(units)), keys, estimand)
+    population = interval["population"]
+    spread = measure_spread(values, equal_weights(len(units)), keys, population)
     return Benchmark(
         name=source.name,
-        drawn=draw_means(values, keys, estimand=estimand, n_draws=_DRAWS, stream=stream),
+        drawn=bootstrap_means(
+            values, keys, population=population, n_resamples=_DRAWS, stream=stream
+        ),
         ranks=rank_all(spread, confidence=interval["confidence"]).intervals,
         left_out=others,
         has_items=True,
@@ -332,7 +341,7 @@ def _of_accuracies(
 ) -> Benchmark:
     means = source.overall[[source.models.index(label) for label in labels]]
     n = source.n_items
-    drawn = draw_shares(means, n, n_draws=_DRAWS, stream=stream)
+    drawn = bootstrap_shares(means, n, n_resamples=_DRAWS, stream=stream)
     if not n:
         still = np.repeat(means[:, None], _DRAWS, axis=1)
         drawn = replace(drawn, drawn=still, made_by="scores as they are")
@@ -394,7 +403,7 @@ class _Both:
     moves: tuple[RankMove, ...]
 
 
-def study_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None = None) -> Analysis:
+def analyze_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None = None) -> Analysis:
     """A row a model that stands on both: its score and the ranks that are open for it on each, and
     by how many places it climbs. Models are the same by their names, or by what stands behind the
     last slash of them.
@@ -455,8 +464,8 @@ def _rank(benchmark: Benchmark, at: int, place: int) -> str:
     """The place, and behind it the ranks that the data leave open."""
     if not benchmark.ranks:
         return str(place)
-    open_ranks = shown_rank(benchmark.ranks[at])
-    return f"{place} ({open_ranks})" if open_ranks != str(place) else str(place)
+    rank_range = shown_rank(benchmark.ranks[at])
+    return f"{place} ({rank_range})" if rank_range != str(place) else str(place)
 
 
 def _marks(both: _Both, order: Sequence[int]) -> Iterator[Mark]:

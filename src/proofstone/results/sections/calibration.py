@@ -114,7 +114,7 @@ class _Model:
             low=interval.low,
             high=interval.high,
             level=self.level,
-            estimand="answers like these",
+            population="answers like these",
             made_by=made_by,
             resampled="items" if found.groups < found.n - 0.5 else "answers",
             effective_n=found.groups,
@@ -130,7 +130,7 @@ def calibration_section(evidence: Evidence) -> Section | None:
     if sheet is None or sheet.table.confidence is None:
         return None
     stated, level = sheet.table.confidence, evidence.board.confidence
-    keys = sheet.keys if evidence.estimand == "knowledge" else None
+    keys = sheet.keys if evidence.population == "knowledge" else None
     found = []
     for label, who in _rows(evidence, sheet):
         own = sheet.table.respondent == who
@@ -161,14 +161,14 @@ def _rows(evidence: Evidence, sheet: Sheet) -> list[tuple[str, int]]:
     confidence: those whose options were scored are always ranked apart."""
     first = ranked_values(evidence)
     places = {
-        (who.name, who.way, who.settings, who.simulated): place
+        (who.name, who.prompt_method, who.settings, who.simulated): place
         for place, who in enumerate(sheet.table.respondents)
     }
     stated = np.zeros(len(places), dtype=bool)
     if sheet.table.confidence is not None:
         stated[sheet.table.respondent[~np.isnan(sheet.table.confidence)]] = True
     rows = [
-        (row.label, places[row.name, row.way, row.settings, row.simulated], group)
+        (row.label, places[row.name, row.prompt_method, row.settings, row.simulated], group)
         for group in evidence.board.standings
         for row in group.ranked
     ]
@@ -204,7 +204,9 @@ def _finding(known: Sequence[_Model], directions: Sequence[int]) -> str:
 
 def _plain(known: Sequence[_Model], directions: Sequence[int]) -> str:
     """The largest gap seen, where it is significant; that it is the largest is not tested."""
-    sure = [each for each, way in zip(known, directions, strict=True) if way > 0]
+    sure = [
+        each for each, prompt_method in zip(known, directions, strict=True) if prompt_method > 0
+    ]
     if not sure:
         return ""
     worst = max(sure, key=lambda each: each.by_width.over_confidence.value)
@@ -230,7 +232,8 @@ def _cannot(known: Sequence[_Model], directions: Sequence[int], n: int) -> str:
             )
         )
     alike = sum(
-        not way and each.by_width.ece_p > 0.05 for each, way in zip(known, directions, strict=True)
+        not prompt_method and each.by_width.ece_p > 0.05
+        for each, prompt_method in zip(known, directions, strict=True)
     )
     if alike:
         parts.append(
@@ -246,12 +249,12 @@ def _cannot(known: Sequence[_Model], directions: Sequence[int], n: int) -> str:
 def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
     shared = any(each.by_width.groups < each.by_width.n - 0.5 for each in known)
     depends = say("No two answers share anything that is known, so they count as independent.")
-    if shared and evidence.estimand == "bank":
+    if shared and evidence.population == "bank":
         depends = say("Answers to one item depend on each other.")
     elif shared:
         depends = say("Answers to one item, and to items that share a key, depend on each other.")
     rows = [row for group in evidence.board.standings for row in group.ranked]
-    is_scored = any(row.way in VARIANTS for row in rows)
+    is_scored = any(row.prompt_method in VARIANTS for row in rows)
     return paragraph(
         say(
             "Where options were scored, the confidence is the softmax over the options' mean "
@@ -269,7 +272,7 @@ def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
             "Means and areas have t and Wilson intervals from the variance over all dependent "
             "pairs. Intervals of errors over bins include the values that sampling error of "
             "that size can produce ({n} samples, seed {seed}).",
-            n=known[0].by_width.n_draws,
+            n=known[0].by_width.n_resamples,
             seed=evidence.seed,
         ),
     )

@@ -11,41 +11,45 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.method import every_method
 from proofstone.page.section import Section
-from proofstone.records.runs import ESTIMANDS, Estimand
+from proofstone.records.runs import POPULATIONS, Population
 from proofstone.results.audit.consistency import consistency_section, metrics_section
 from proofstone.results.sections.agreement import annotators_section, judged_section, panel_section
-from proofstone.results.sections.benchmarks import benchmarks_section, study_rankings
+from proofstone.results.sections.benchmarks import analyze_rankings, benchmarks_section
 from proofstone.results.sections.calibration import calibration_section
 from proofstone.results.sections.discrimination import (
+    analyze_difficulty,
     dimension_section,
     discrimination_section,
     item_model_section,
-    study_difficulty,
 )
 from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.factors import (
     alignment_section,
+    analyze_alignment,
+    analyze_retrieval,
+    analyze_thinking,
     factors_section,
-    study_alignment,
-    study_retrieval,
-    study_thinking,
 )
 from proofstone.results.sections.items import items_section, statements_section
-from proofstone.results.sections.judges import roles_section, study_judges
-from proofstone.results.sections.lengths import lengths_section, study_lengths
+from proofstone.results.sections.judges import analyze_judges, roles_section
+from proofstone.results.sections.lengths import analyze_lengths, lengths_section
 from proofstone.results.sections.pairs import pairs_section, resolution_section
 from proofstone.results.sections.parts import Analysis, Interval
-from proofstone.results.sections.positions import orders_section, positions_section, study_positions
+from proofstone.results.sections.positions import (
+    analyze_positions,
+    orders_section,
+    positions_section,
+)
 from proofstone.results.sections.question_forms import (
-    study_choices,
-    study_levels,
-    study_options,
-    study_settings,
+    analyze_choices,
+    analyze_levels,
+    analyze_options,
+    analyze_settings,
 )
 from proofstone.results.sections.samples import best_of_section, samples_section
 from proofstone.results.sections.size_and_cost import costs_section, scaling_section
-from proofstone.results.sections.stability import stability_section, study_seeds
-from proofstone.results.sections.strata import documents_section, strata_section, study_topics
+from proofstone.results.sections.stability import analyze_seeds, stability_section
+from proofstone.results.sections.strata import analyze_topics, documents_section, strata_section
 
 # A new statistic is one more module here, with one function of the evidence.
 SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
@@ -88,9 +92,9 @@ def make_sections(evidence: Evidence) -> tuple[Section, ...]:
 # The studies there are, by name; each takes parts and gives an ``Analysis``.
 
 
-class StudyKind(Struct, frozen=True, kw_only=True):
+class AnalysisKind(Struct, frozen=True, kw_only=True):
     """A study: how it parts what it looks at, whether it needs reply lengths, whether it needs to
-    know what the questions come from, and which options it takes besides ``estimand`` and
+    know what the questions come from, and which options it takes besides ``population`` and
     ``confidence``."""
 
     help: str
@@ -101,96 +105,98 @@ class StudyKind(Struct, frozen=True, kw_only=True):
     takes: tuple[str, ...] = ()
 
 
-STUDIES: Mapping[str, StudyKind] = {
-    "seeds": StudyKind(
+ANALYSES: Mapping[str, AnalysisKind] = {
+    "seeds": AnalysisKind(
         help="range, rank changes and tau over forms of different seeds",
-        perform=study_seeds,
+        perform=analyze_seeds,
         parts="by form",
     ),
-    "options": StudyKind(
-        help="accuracy by number of options, over a sweep", perform=study_options, parts="by form"
+    "options": AnalysisKind(
+        help="accuracy by number of options, over a sweep", perform=analyze_options, parts="by form"
     ),
-    "position": StudyKind(
-        help="accuracy by position of the right option, with a test", perform=study_positions
+    "position": AnalysisKind(
+        help="accuracy by position of the right option, with a test", perform=analyze_positions
     ),
-    "length": StudyKind(
-        help="accuracy against tokens of the reply", perform=study_lengths, lengths=True
+    "length": AnalysisKind(
+        help="accuracy against tokens of the reply", perform=analyze_lengths, lengths=True
     ),
-    "levels": StudyKind(
-        help="averages by questions, subfields, fields, disciplines", perform=study_levels
+    "levels": AnalysisKind(
+        help="averages by questions, subfields, fields, disciplines", perform=analyze_levels
     ),
-    "thinking": StudyKind(
-        help="hybrid models with thinking and without", perform=study_thinking, lengths=True
+    "thinking": AnalysisKind(
+        help="hybrid models with thinking and without", perform=analyze_thinking, lengths=True
     ),
-    "settings": StudyKind(
+    "settings": AnalysisKind(
         help="single statements, verdicts on each, whole questions, side by side",
-        perform=study_settings,
+        perform=analyze_settings,
         parts="by form",
     ),
-    "judges": StudyKind(
+    "judges": AnalysisKind(
         help="the same replies under several judges: measures, agreement, order of models",
-        perform=study_judges,
+        perform=analyze_judges,
         parts="by judge",
     ),
-    "alignment": StudyKind(
+    "alignment": AnalysisKind(
         help="base models beside the chat models made from them, paired",
-        perform=study_alignment,
+        perform=analyze_alignment,
         takes=("pairs",),
     ),
-    "rankings": StudyKind(
+    "rankings": AnalysisKind(
         help="where the same models stand on another benchmark, and how far ranks agree",
-        perform=study_rankings,
+        perform=analyze_rankings,
         takes=("beside",),
     ),
-    "choices": StudyKind(
+    "choices": AnalysisKind(
         help="the same questions over options, over shuffled options, and open",
-        perform=study_choices,
+        perform=analyze_choices,
         parts="by form",
         origins=True,
     ),
-    "retrieval": StudyKind(
+    "retrieval": AnalysisKind(
         help="every measure without a search and with what one found, and how far models lie apart",
-        perform=study_retrieval,
+        perform=analyze_retrieval,
     ),
-    "difficulty": StudyKind(
-        help="how many models fail each question, by category", perform=study_difficulty
+    "difficulty": AnalysisKind(
+        help="how many models fail each question, by category", perform=analyze_difficulty
     ),
-    "topics": StudyKind(help="the ten best models of each topic, with ties", perform=study_topics),
+    "topics": AnalysisKind(
+        help="the ten best models of each topic, with ties", perform=analyze_topics
+    ),
 }
 
 
-def study_kind(name: str) -> StudyKind:
+def analysis_kind(name: str) -> AnalysisKind:
     """The study of that name. Raises BadUsage with those there are."""
-    if name not in STUDIES:
-        known = [*STUDIES, *(each for method in every_method() for each in method.studies)]
+    if name not in ANALYSES:
+        known = [*ANALYSES, *(each for method in every_method() for each in method.analyses)]
         raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(known)}")
-    return STUDIES[name]
+    return ANALYSES[name]
 
 
 def asked_options(
     name: str,
     takes: Sequence[str],
     *,
-    estimand: Estimand = "knowledge",
+    population: Population = "knowledge",
     confidence: float = 0.95,
     **more: Any,
 ) -> dict[str, Any]:
     """The options that were given to a study, with those of its intervals. Raises BadUsage for an
     estimand that is none, and for an option that it does not take."""
-    if estimand not in ESTIMANDS:
-        known = ", ".join(ESTIMANDS)
-        raise BadUsage(f"there is no estimand {estimand!r}", hint=f"estimands: {known}")
+    if population not in POPULATIONS:
+        known = ", ".join(POPULATIONS)
+        raise BadUsage(f"there is no estimand {population!r}", hint=f"estimands: {known}")
     asked = {option: value for option, value in more.items() if value not in (None, (), "", [])}
     strange = [option for option in asked if option not in takes]
     if strange:
         raise BadUsage(f"the study {name} takes no --{strange[0]}")
-    return {"estimand": estimand, "confidence": confidence, **asked}
+    return {"population": population, "confidence": confidence, **asked}
 
 
-def perform_study(name: str, parts: Sequence[Any], **options: Any) -> Analysis:
+def perform_analysis(name: str, parts: Sequence[Any], **options: Any) -> Analysis:
     """The study of that name on these parts, with the ``options`` that it takes. Raises BadUsage
-    as ``study_kind`` and ``asked_options`` do, and what the study itself refuses."""
-    kind = study_kind(name)
+    as ``analysis_kind`` and ``asked_options`` do, and what the study itself refuses."""
+    kind = analysis_kind(name)
     asked = asked_options(name, kind.takes, **options)
-    interval = Interval(estimand=asked.pop("estimand"), confidence=asked.pop("confidence"))
+    interval = Interval(population=asked.pop("population"), confidence=asked.pop("confidence"))
     return kind.perform([replace(part, **interval) for part in parts], **asked)

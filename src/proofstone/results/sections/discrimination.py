@@ -70,7 +70,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
                 table.strata[level][ranked.units],
                 # Of fresh forms of one bank items are independent, whatever facts they share.
                 keys=ranked.clusters,
-                n_draws=min(
+                n_resamples=min(
                     _MOST_DRAWS,
                     max(_FEWEST_DRAWS, _MOST_WORK // (len(ranked.units) * len(names))),
                 ),
@@ -122,7 +122,7 @@ def _how(found: dict[str, DimensionCheck], seed: int) -> str:
     for chance, text in _HOW.items():
         of = {level: check for level, check in found.items() if check.chance == chance}
         if of:
-            n = min(check.n_draws for check in of.values())
+            n = min(check.n_resamples for check in of.values())
             levels = say(", by ").join(word(level) for level in of)
             parts.append(say(text, levels=levels, n=n))
     return paragraph(
@@ -180,7 +180,7 @@ def discrimination_section(evidence: Evidence) -> Section | None:
     if ranked is None or ranked.strata is None or len(ranked.respondents) < 3:
         return None
     found = discriminate(
-        ranked.values, ranked.strata, k=_TOP, keys=ranked.keys, estimand=evidence.estimand
+        ranked.values, ranked.strata, k=_TOP, keys=ranked.keys, population=evidence.population
     )
     names = [ranked.stratum_names[each.stratum] for each in found]
     how = say(
@@ -301,7 +301,7 @@ class _Group(Struct, frozen=True):
         return int((self.failing == n).sum())
 
 
-def study_difficulty(parts: Sequence[Part]) -> Analysis:
+def analyze_difficulty(parts: Sequence[Part]) -> Analysis:
     """Of each category the mean share of models that fail a question, with the questions that none
     and that all of them fail; and how its questions are spread over numbers of models. Raises
     BadUsage where no respondent is complete."""

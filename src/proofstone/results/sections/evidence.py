@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from proofstone.page.section import Level, points
 from proofstone.records.reviews import Upkeep
-from proofstone.records.runs import Estimand, Estimate
+from proofstone.records.runs import Estimate, Population
 from proofstone.records.scores import Accuracies, Annotated, Judged, ScoreTable
 from proofstone.records.tables import Audience
 from proofstone.results.board import Standings
@@ -37,7 +37,7 @@ class Evidence:
     items; ``statements``, scores of the parts that items are made of, by the same respondents,
     where these were asked for; ``families`` of models by their names, where a file has a column of
     them.
-    ``seed`` is that of all draws; ``estimand`` is what
+    ``seed`` is that of all draws; ``population`` is what
     intervals speak of."""
 
     board: Leaderboard
@@ -49,7 +49,7 @@ class Evidence:
     statements: Sheet | None = None
     families: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
-    estimand: Estimand = "knowledge"
+    population: Population = "knowledge"
 
 
 # What several sections are made from is made once.
@@ -90,7 +90,7 @@ class RankedValues:
     strata: NDArray[np.int32] | None
     stratum_names: tuple[str, ...]
     weighting: Weighting
-    estimand: Estimand
+    population: Population
     confidence: float
     seed: int
 
@@ -102,12 +102,12 @@ class RankedValues:
     @property
     def clusters(self) -> SharedKeys | None:
         """What items share, where that makes them dependent."""
-        return self.keys if self.estimand == "knowledge" else None
+        return self.keys if self.population == "knowledge" else None
 
     @property
     def dependent_keys(self) -> SharedKeys | None:
         """The same of all units of the score table."""
-        return self.sheet.keys if self.estimand == "knowledge" else None
+        return self.sheet.keys if self.population == "knowledge" else None
 
     def means(
         self, values: NDArray[np.float64], units: NDArray[np.int64] | None = None
@@ -118,7 +118,7 @@ class RankedValues:
             values,
             equal_weights(len(values)),
             self.keys if units is None else self.keys.among(units),
-            estimand=self.estimand,
+            population=self.population,
             confidence=self.confidence,
         )
 
@@ -130,7 +130,7 @@ class RankedValues:
     @cached_property
     def spread(self) -> Spread:
         """The sampling error of the scores, as the ranking weighs items."""
-        return measure_spread(self.values, self.weighting, self.keys, self.estimand)
+        return measure_spread(self.values, self.weighting, self.keys, self.population)
 
     @cached_property
     def shrinkage(self) -> Shrinkage | None:
@@ -175,10 +175,12 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
     if sheet is None or not group.compared:
         return None
     places = {
-        (who.name, who.way, who.settings, who.simulated): place
+        (who.name, who.prompt_method, who.settings, who.simulated): place
         for place, who in enumerate(sheet.table.respondents)
     }
-    chosen = tuple(places[row.name, row.way, row.settings, row.simulated] for row in group.ranked)
+    chosen = tuple(
+        places[row.name, row.prompt_method, row.settings, row.simulated] for row in group.ranked
+    )
     units = np.flatnonzero(~np.isnan(sheet.values[:, list(chosen)]).any(axis=1))
     names = sheet.table.stratum_names
     several = (level for level in names if len(names[level]) > 1)
@@ -196,7 +198,7 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
         weighting=group_weights(sheet.table.strata[weighed][units])
         if (weighed := evidence.board.level) in sheet.table.strata
         else equal_weights(len(units)),
-        estimand=evidence.estimand,
+        population=evidence.population,
         confidence=evidence.board.confidence,
         seed=evidence.seed,
     )
@@ -206,7 +208,7 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies:
+class Responses:
     """``scores`` (units, respondents, samples), NaN where there is none, and ``answers`` alike:
     codes into the score table's ``answers``, -1 where none is known; ``stated`` confidence and the
     ``orders`` of options (-1 where none is told) alike, None where nothing tells them."""
@@ -217,7 +219,7 @@ class Replies:
     orders: NDArray[np.int32] | None = None
 
 
-def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
+def responses_of(sheet: Sheet, ranked: RankedValues) -> Responses:
     """The replies behind the ranked values."""
     table = sheet.table
     unit = np.full(len(table.items), -1, dtype=np.int64)
@@ -243,16 +245,16 @@ def replies_of(sheet: Sheet, ranked: RankedValues) -> Replies:
     if table.order is not None:
         orders = np.full(shape, -1, dtype=np.int32)
         orders[place] = table.order[kept]
-    return Replies(scores, answers, stated, orders)
+    return Responses(scores, answers, stated, orders)
 
 
-def gold_codes(sheet: Sheet, ranked: RankedValues) -> NDArray[np.int64]:
+def key_codes(sheet: Sheet, ranked: RankedValues) -> NDArray[np.int64]:
     """The right answer of each ranked unit as a code of an answer; -1 where nobody gave it, or it
     is not known."""
     table = sheet.table
     places = {name: code for code, name in enumerate(table.answers) if name}
-    codes = np.array([*(places.get(name, -1) for name in table.golds), -1], dtype=np.int64)
-    return np.asarray(codes[table.gold[ranked.units]])
+    codes = np.array([*(places.get(name, -1) for name in table.answer_keys), -1], dtype=np.int64)
+    return np.asarray(codes[table.answer_key[ranked.units]])
 
 
 # An answer that says nothing of its question: an option's letter or number, several, a verdict.
@@ -280,7 +282,7 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
     documents = table.documents
     if documents is not None:
         documents = replace(documents, names=_short_names(documents.names, "document"))
-    masks = _masked_answers((*table.answers, *table.golds), keep)
+    masks = _masked_answers((*table.answers, *table.answer_keys), keep)
     # Of a file a key may be a text of its own, as an item's name may; ids of our own facts stay.
     keys = {key: f"key {place}" for place, key in enumerate(sorted(table.key_names), start=1)}
     return replace(
@@ -289,7 +291,7 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
         item_texts=(),
         key_names=keys if table.item_names else table.key_names,
         answers=tuple(masks[name] for name in table.answers),
-        golds=tuple(masks[name] for name in table.golds),
+        answer_keys=tuple(masks[name] for name in table.answer_keys),
         stratum_names={
             level: _short_names(names, "group") for level, names in table.stratum_names.items()
         },

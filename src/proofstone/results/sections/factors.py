@@ -75,7 +75,7 @@ def factors_section(evidence: Evidence) -> Section | None:
     """Each model's change from the most common way of asking to another, and whether all change
     alike. None where no model was asked in two ways."""
     ranked = ranked_values(evidence)
-    levels = None if ranked is None else _ways(ranked)
+    levels = None if ranked is None else _prompt_methods(ranked)
     if ranked is None or levels is None:
         return None
     return describe_factor(
@@ -100,7 +100,7 @@ def describe_factor(
     """The section of a factor: what it ``matters`` in plain words, or ``otherwise`` that it does
     not."""
     factor = analyse_factor(
-        found.values, ranked.keys, estimand=ranked.estimand, confidence=ranked.confidence
+        found.values, ranked.keys, population=ranked.population, confidence=ranked.confidence
     )
     models, levels = found.models, found.levels
     changes = [each.change for each in factor.average]
@@ -164,14 +164,16 @@ def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -
     return Levels(models, levels, values)
 
 
-def _ways(ranked: RankedValues) -> Levels | None:
+def _prompt_methods(ranked: RankedValues) -> Levels | None:
     by_model: dict[str, dict[str, int]] = {}
     # In the order of the file, so that of equally common ways the first one is the reference.
     order = sorted(range(len(ranked.respondents)), key=lambda place: ranked.respondents[place])
     for place in order:
         row = ranked.group.ranked[place]
-        way = " ".join(part for part in (row.way, row.settings) if part) or say("as it is")
-        by_model.setdefault(row.name, {})[way] = place
+        prompt_method = " ".join(part for part in (row.prompt_method, row.settings) if part) or say(
+            "as it is"
+        )
+        by_model.setdefault(row.name, {})[prompt_method] = place
     return levels_of(ranked, by_model)
 
 
@@ -257,7 +259,7 @@ def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
 _OF_THINKING = ("thinking", "max_tokens")
 
 
-def study_thinking(parts: Sequence[Part]) -> Analysis:
+def analyze_thinking(parts: Sequence[Part]) -> Analysis:
     """One row a model asked in both ways and in nothing else differently: accuracy without and
     with thinking, the paired difference, tokens of replies and of reasoning; smallest models
     first. Raises BadUsage where no model was asked in both."""
@@ -279,7 +281,7 @@ def study_thinking(parts: Sequence[Part]) -> Analysis:
     for asked, off, on in pairs:
         found = part.estimates([off, on])
         changes.append(part.change(off, on))
-        name, size = f"{asked.model} {asked.way}", asked.parameters_b
+        name, size = f"{asked.model} {asked.prompt_method}", asked.parameters_b
         lengths = (_tokens(part, off), _tokens(part, on), _tokens(part, on, reasoning=True))
         shown = None if size is None else f"{size:g}"
         rows.append((name, shown, found[off], found[on], changes[-1], *lengths))
@@ -333,7 +335,7 @@ def _pairs(part: Part) -> list[tuple[HowAsked, str, str]]:
         asked = part.asked[place]
         word = str(asked.settings.get("thinking", ""))
         others = {n: value for n, value in asked.settings.items() if n not in _OF_THINKING}
-        key = canonical_json([asked.model, asked.way, others])
+        key = canonical_json([asked.model, asked.prompt_method, others])
         alike.setdefault(key, {}).setdefault(word, []).append((asked, label))
     found = []
     for by_word in alike.values():
@@ -405,7 +407,7 @@ def read_pairs(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def study_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> Analysis:
+def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> Analysis:
     """A row a pair and measure: the base model, the chat model, and the chat model less the base on
     the same items. Pairs are those that are named, else those that cards and names tell.
 
@@ -482,8 +484,8 @@ def _told(part: Part) -> list[_Pair]:
         made = [chat for chat in chats if stem_of(chat) == stem_of(base)]
         own = asked[base]
         if not made and own.family and own.parameters_b:
-            kin = (own.family, own.parameters_b)
-            made = [c for c in chats if (asked[c].family, asked[c].parameters_b) == kin]
+            self_evaluation = (own.family, own.parameters_b)
+            made = [c for c in chats if (asked[c].family, asked[c].parameters_b) == self_evaluation]
         if len(made) == 1:
             found += _alignment_alike(part, by_model[base], by_model[made[0]])
     return found
@@ -495,7 +497,7 @@ def _alignment_alike(part: Part, bases: Sequence[str], chats: Sequence[str]) -> 
     for base in bases:
         asked = _asked(part, base)
         graded = [chat for chat in chats if _asked(part, chat).judge == asked.judge]
-        same = [chat for chat in graded if _asked(part, chat).way == asked.way]
+        same = [chat for chat in graded if _asked(part, chat).prompt_method == asked.prompt_method]
         if graded:
             yield _Pair(base, (same or graded)[0])
 
@@ -568,10 +570,10 @@ class _RetrievalPair(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.asked.model} {_way_alone(self.asked)}"
+        return f"{self.asked.model} {_prompt_method_alone(self.asked)}"
 
 
-def study_retrieval(parts: Sequence[Part]) -> Analysis:
+def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
     """For each search and each model that was asked with nothing and with what that search found,
     and in nothing else differently: every measure without and with, and the paired difference. For
     each search with two models or more, how far they lie apart without and with: the highest less
@@ -638,7 +640,7 @@ def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
     for label, place in part.complete.items():
         asked = part.asked[place]
         others = {n: v for n, v in asked.settings.items() if n not in CONTEXT_SETTINGS}
-        key = canonical_json([asked.model, _way_alone(asked), others])
+        key = canonical_json([asked.model, _prompt_method_alone(asked), others])
         context = context_of(asked.settings)
         if context == "none":
             without.setdefault(key, label)
@@ -651,10 +653,10 @@ def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
     ]
 
 
-def _way_alone(asked: HowAsked) -> str:
+def _prompt_method_alone(asked: HowAsked) -> str:
     """The way of asking without the mark of what stood in the prompt, which is what differs."""
     label = context_label(asked.settings)
-    return asked.way.replace(f" {label}", "", 1) if label else asked.way
+    return asked.prompt_method.replace(f" {label}", "", 1) if label else asked.prompt_method
 
 
 class _ApartRow(NamedTuple):
@@ -678,7 +680,7 @@ def _apart(part: Part, pairs: Sequence[_RetrievalPair]) -> list[_ApartRow]:
             continue
         if sheet is part.sheet or sheet.weights:
             keys = sheet.keys.among(units)
-            spread = measure_spread(values, equal_weights(len(units)), keys, part.estimand)
+            spread = measure_spread(values, equal_weights(len(units)), keys, part.population)
             apart = spread_apart(
                 spread.means, spread.covariance(), degrees=spread.groups - 1.0,
                 confidence=part.confidence,

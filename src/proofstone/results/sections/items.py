@@ -21,10 +21,10 @@ from proofstone.records.scores import DocumentPages, ScoreTable
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
-    gold_codes,
+    key_codes,
     once_each,
     ranked_values,
-    replies_of,
+    responses_of,
 )
 from proofstone.results.sections.strata import document_column, documents_text
 from proofstone.stats.clusters import SharedKeys
@@ -469,14 +469,14 @@ class DescribedItems:
         return self.table.answers[item.distractor] if item.distractor >= 0 else None
 
 
-class WorkRow(Struct, frozen=True, kw_only=True):
+class FlaggedItem(Struct, frozen=True, kw_only=True):
     """An item, a statement or a key of a file's column to look at: ``place`` from 1, gravest first,
     its name as ``target``, the ``document`` and page that it comes from where they are known, and
     the reasons. ``action`` is what is likely to be done; a person fills
-    in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``replies``),
+    in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``responses``),
     ``why``, and the ``changes`` of an edit; 'correct apply' carries that out with
-    ``--from``. ``replies`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
-    is none. Of our own, ``show``, ``edit``, ``retire`` and ``rule`` are commands to type, with
+    ``--from``. ``responses`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
+    is none. Of our own, ``show``, ``edit``, ``exclude`` and ``rule`` are commands to type, with
     "..." where a reason belongs; of a file's items they are empty."""
 
     place: int
@@ -487,7 +487,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     decision: str = ""
     why: str = ""
     changes: str = ""
-    replies: str = ""
+    responses: str = ""
     kind: Literal["item", "statement", "key"] = "item"
     evidence: str = ""
     flags: tuple[Reason, ...]
@@ -500,7 +500,7 @@ class WorkRow(Struct, frozen=True, kw_only=True):
     distractor_share: float = math.nan
     show: str = ""
     edit: str = ""
-    retire: str = ""
+    exclude: str = ""
     rule: str = ""
 
 
@@ -511,15 +511,15 @@ def described_items(evidence: Evidence) -> DescribedItems | None:
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None or len(ranked.respondents) < 3:
         return None
-    replies = replies_of(sheet, ranked)
-    if not (replies.answers >= 0).any():  # without answers there are no distractors
+    responses = responses_of(sheet, ranked)
+    if not (responses.answers >= 0).any():  # without answers there are no distractors
         return DescribedItems(sheet.table, ranked, describe_items(ranked.values))
-    gold = gold_codes(sheet, ranked)
-    found = describe_items(ranked.values, answers=replies.answers, gold=gold)
+    answer_key = key_codes(sheet, ranked)
+    found = describe_items(ranked.values, answers=responses.answers, answer_key=answer_key)
     return DescribedItems(sheet.table, ranked, found)
 
 
-def work_list(evidence: Evidence) -> tuple[WorkRow, ...]:
+def flagged_items(evidence: Evidence) -> tuple[FlaggedItem, ...]:
     """All items and statements that are flagged, gravest first."""
     items, statements = described_items(evidence), described_statements(evidence)
     rows = [] if items is None else [_item_model_row(items, item) for item in items.flagged()]
@@ -530,7 +530,7 @@ def work_list(evidence: Evidence) -> tuple[WorkRow, ...]:
     return tuple(structs.replace(row, place=place) for place, row in enumerate(rows, start=1))
 
 
-def work_rows(rows: Sequence[WorkRow]) -> Iterator[dict[str, str | int | float | None]]:
+def work_rows(rows: Sequence[FlaggedItem]) -> Iterator[dict[str, str | int | float | None]]:
     """The rows of a work list as a file holds them: one value a cell, None for what there is
     not."""
     for row in rows:
@@ -541,9 +541,9 @@ def work_rows(rows: Sequence[WorkRow]) -> Iterator[dict[str, str | int | float |
         }
 
 
-def _item_model_row(found: DescribedItems, item: ItemStatistics) -> WorkRow:
+def _item_model_row(found: DescribedItems, item: ItemStatistics) -> FlaggedItem:
     name = found.name(item)
-    row = WorkRow(
+    row = FlaggedItem(
         place=0,
         target=name,
         document=documents_text(found.documents(item), most=None),
@@ -560,17 +560,17 @@ def _item_model_row(found: DescribedItems, item: ItemStatistics) -> WorkRow:
     )
     if found.table.item_names:
         return row
-    replies = ",".join(_wrong_alike(found, item))
+    responses = ",".join(_wrong_alike(found, item))
     row = _typed(row)
-    if not replies:
+    if not responses:
         return row
-    rule = f'proofstone correct override {replies} correct --reason "..."'
-    return structs.replace(row, action="correct", replies=replies, rule=rule)
+    rule = f'proofstone correct override {responses} correct --reason "..."'
+    return structs.replace(row, action="correct", responses=responses, rule=rule)
 
 
-def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
+def _statement_row(found: DescribedStatement, *, own: bool) -> FlaggedItem:
     by = found.by_items or found.by_answers
-    row = WorkRow(
+    row = FlaggedItem(
         place=0,
         target=found.name,
         document=documents_text(found.documents, most=None),
@@ -586,12 +586,12 @@ def _statement_row(found: DescribedStatement, *, own: bool) -> WorkRow:
     return _typed(row) if own else row
 
 
-def _typed(row: WorkRow) -> WorkRow:
+def _typed(row: FlaggedItem) -> FlaggedItem:
     return structs.replace(
         row,
         show=f"proofstone show {quote(row.target)}",
         edit=f'proofstone correct edit {quote(row.target)} --reason "..."',
-        retire=f'proofstone correct exclude {quote(row.target)} --reason "..."',
+        exclude=f'proofstone correct exclude {quote(row.target)} --reason "..."',
     )
 
 

@@ -42,7 +42,7 @@ from proofstone.results.sentences import deeds
 from proofstone.results.table import headline
 from proofstone.run.forms import Selection, select_runs
 from proofstone.stats.agreement import FilterBias, cohen_kappa, confuse, filter_bias
-from proofstone.stats.estimates import draw_means, measure_spread
+from proofstone.stats.estimates import bootstrap_means, measure_spread
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import rank_agreement, rank_all
 from proofstone.store.lookup import Found
@@ -89,7 +89,9 @@ def _part(
     runs = tuple((key, run) for key, run in selection.runs if run.id in scorings)
     asked = {run.item_set for _key, run in runs}
     sets = tuple(item_set for item_set in selection.item_sets if item_set.id in asked)
-    view = View(as_scored=True, scorings=tuple(each.id.hex() for each in scorings.values()))
+    view = View(
+        ignore_corrections=True, scorings=tuple(each.id.hex() for each in scorings.values())
+    )
     part = part_of(store, method, Selection(item_sets=sets, runs=runs), view=view)
     measure, table = headline(method).of, part.table
     places = {run: store.scores.judged(scoring.key, measure) for run, scoring in scorings.items()}
@@ -177,7 +179,7 @@ def _labels(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
     """The labels of replies that one of both was asked about (codes), the unit of each in the first
     part, and how many lack one of the two."""
-    ours, theirs = _by_reply(first, models), _by_reply(second, models)
+    ours, theirs = _by_response(first, models), _by_response(second, models)
     unit = {item: place for place, item in enumerate(first.table.items)}
     codes: dict[_Label, int] = {}
     rows: list[tuple[int, int, int]] = []
@@ -195,7 +197,7 @@ def _labels(
     return table[:, 0], table[:, 1], table[:, 2], n_unparsed
 
 
-def _by_reply(part: Part, models: tuple[str, ...]) -> dict[_Place, tuple[_Label | None, bool]]:
+def _by_response(part: Part, models: tuple[str, ...]) -> dict[_Place, tuple[_Label | None, bool]]:
     """What each reply came to (None without a label), and whether a judge was asked."""
     names = {part.complete[model]: model for model in models}
     table = part.table
@@ -244,14 +246,14 @@ def _judge_order(first: Part, second: Part, models: tuple[str, ...]) -> JudgeOrd
     m = len(models)
     if m < 2 or not len(units[0]):
         return None
-    keys, estimand = first.sheet.keys.among(units[0]), first.estimand
+    keys, population = first.sheet.keys.among(units[0]), first.population
     values = [
         linear_values(part.sheet, of, [part.complete[model] for model in models])
         for part, of in zip((first, second), units, strict=True)
     ]
-    drawn = [draw_means(each, keys, estimand=estimand) for each in values]
+    drawn = [bootstrap_means(each, keys, population=population) for each in values]
     tau, _rho = rank_agreement(drawn[0], drawn[1], confidence=first.confidence)
-    spreads = [measure_spread(each, equal_weights(len(each)), keys, estimand) for each in values]
+    spreads = [measure_spread(each, equal_weights(len(each)), keys, population) for each in values]
     better = [rank_all(spread, confidence=first.confidence).better for spread in spreads]
     apart = [np.sign(np.subtract.outer(each.means, each.means)) for each in drawn]
     return JudgeOrder(
@@ -262,7 +264,7 @@ def _judge_order(first: Part, second: Part, models: tuple[str, ...]) -> JudgeOrd
     )
 
 
-def study_judges(parts: Sequence[Part]) -> Analysis:
+def analyze_judges(parts: Sequence[Part]) -> Analysis:
     """One part a judge, or panel of judges, each with the same models' replies. A row a model and
     judge: its measures and how many replies got no label; then each pair of judges: agreement on
     the replies that a judge was asked about, and what it does to models and their order.
@@ -324,7 +326,7 @@ def _agreement(pairs: Sequence[JudgePair]) -> Table:
         say("Agreement of judges, on the replies that a judge was asked about"),
         pairs,
         column("judges", say("judges"), "names"),
-        column("replies", say("replies"), "agree.n"),
+        column("responses", say("responses"), "agree.n"),
         column("agree", say("agree"), unit="points"),
         column("kappa", say("kappa")),
         column("no_label", say("no label"), "n_unparsed"),
@@ -503,7 +505,7 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
                 is_unfiltered,
                 own,
                 ranked.keys,
-                estimand=evidence.estimand,
+                population=evidence.population,
                 confidence=evidence.board.confidence,
             )
             yield _Filter(model, tuple(compress(ranked.labels, own)), bias)
@@ -570,7 +572,7 @@ def _roles_table(rows: Sequence[BoardRow]) -> Table:
         column("did", say("did"), lambda row: deeds(row.hand)),
         column("all", say("all items"), "estimate", unit="points"),
         column("rank", say("rank")),
-        column("touched", say("touched"), "hand.n_touched",
+        column("touched", say("touched"), "hand.n_self_evaluated",
                help=say("items that rest on it or its family")),
         column("rest", say("without its own"), rest, unit="points"),
         column("rank_rest", say("rank there"), "hand.rank"),

@@ -147,9 +147,9 @@ def _estimates(
             low=float(found.low[place]),
             high=float(found.high[place]),
             level=level,
-            estimand="replies like these",
+            population="replies like these",
             made_by=found.made_by[place] if n else "none",
-            resampled="items" if dependence.is_shared else "replies",
+            resampled="items" if dependence.is_shared else "responses",
             effective_n=dependence.among(member[:, place] > 0).groups,
         )
         for place, n in enumerate(member.sum(axis=0).astype(int).tolist())
@@ -264,7 +264,7 @@ def _parts(ranked: RankedValues, who: int) -> Iterator[tuple[float, Estimate]]:
             (sums / np.bincount(places))[:, None],
             equal_weights(len(units)),
             sheet.keys.among(units),
-            estimand=ranked.estimand,
+            population=ranked.population,
             confidence=ranked.confidence,
         )
         yield float(np.median(tokens[rows])), score
@@ -302,7 +302,7 @@ def _estimate(slope: Slope, level: float) -> Estimate:
         low=slope.low,
         high=slope.high,
         level=level,
-        estimand=noted("items like these"),
+        population=noted("items like these"),
         made_by="least squares, errors clustered by item",
         resampled="items",
         effective_n=float(slope.n_items),
@@ -330,7 +330,7 @@ def _table(rows: Sequence[tuple[str, float, LengthEffect]], level: float) -> Tab
 _QUARTERS = 4
 
 
-def study_lengths(parts: Sequence[Part]) -> Analysis:
+def analyze_lengths(parts: Sequence[Part]) -> Analysis:
     """Mean tokens of each respondent's replies, of right and of wrong ones, and its accuracy by
     quarter of its own replies' length. Tokens are the endpoint's count, reasoning included where
     it counts it. Raises BadUsage where no endpoint counted any."""

@@ -182,8 +182,8 @@ def _how(board: Leaderboard, *, paired: bool) -> str:
     basis = (
         say(
             "Both models of a pair are compared on the same items; the variance of the difference "
-            "adds up over items that share a key, for {estimand}.",
-            estimand=word(board.estimand),
+            "adds up over items that share a key, for {population}.",
+            population=word(board.population),
         )
         if paired
         else say(
@@ -276,7 +276,7 @@ def _estimate(board: Leaderboard, group: Standings, pair: Comparison) -> Estimat
         low=pair.low,
         high=pair.high,
         level=board.confidence,
-        estimand=board.estimand,
+        population=board.population,
         made_by="clustered t" if first.resampled else "normal",
         resampled=first.resampled,
         effective_n=first.effective_n,
@@ -350,8 +350,8 @@ def _resolution_how(evidence: Evidence, ranked: RankedValues) -> str:
         else say("The pair is tested at {alpha:g}%.", alpha=alpha),
         say(
             "Items needed assume that the observed difference is the true one, and count items "
-            "of the same kind. Intervals for {estimand}.",
-            estimand=word(evidence.board.estimand),
+            "of the same kind. Intervals for {population}.",
+            population=word(evidence.board.population),
         ),
     )
 

@@ -32,7 +32,7 @@ from proofstone.page.section import (
 from proofstone.records.items import shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
-from proofstone.records.runs import Estimand, Estimate, Measure, Run, asked_as, values_kind
+from proofstone.records.runs import Estimate, Measure, Population, Run, asked_as, values_kind
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.request import CURRENT, View
@@ -48,7 +48,7 @@ from proofstone.wording.messages import listed, say, word
 
 
 @dataclass(frozen=True)
-class ReplyLengths:
+class ResponseLengths:
     """Tokens of replies as parallel arrays (N): unit and respondent as in the part's table, the
     completion's tokens, and those of them that were reasoning (NaN where not told)."""
 
@@ -67,7 +67,7 @@ class HowAsked:
     apart, ``judge`` whose verdicts its scores are (empty: no judge's)."""
 
     model: str
-    way: str
+    prompt_method: str
     settings: Mapping[str, Any]
     parameters_b: float | None = None
     kind: str = ""
@@ -80,7 +80,7 @@ class HowAsked:
 class Interval(TypedDict):
     """What an interval speaks of, and how surely."""
 
-    estimand: Estimand
+    population: Population
     confidence: float
 
 
@@ -92,7 +92,7 @@ class Part:
     one fact, what that was made from, or the fact itself; empty bytes for others. The table's
     ``items`` in their order. ``others`` are measures of the same scores that stand beside. Where a
     part is what one judge made of the replies, ``judged`` says of each score (N) whether a judge
-    was asked for it. Intervals speak of the ``estimand`` at ``confidence``."""
+    was asked for it. Intervals speak of the ``population`` at ``confidence``."""
 
     name: str
     kind: str
@@ -100,18 +100,18 @@ class Part:
     recipe: Mapping[str, Any]
     table: ScoreTable
     measure: Measure
-    lengths: ReplyLengths | None = None
+    lengths: ResponseLengths | None = None
     asked: tuple[HowAsked, ...] = ()
     origins: tuple[bytes, ...] = ()
     others: tuple[Measure, ...] = ()
     judged: NDArray[np.bool_] | None = None
-    estimand: Estimand = "knowledge"
+    population: Population = "knowledge"
     confidence: float = 0.95
 
     @cached_property
     def interval(self) -> Interval:
         """Of what intervals of this part speak, and at which confidence."""
-        return Interval(estimand=self.estimand, confidence=self.confidence)
+        return Interval(population=self.population, confidence=self.confidence)
 
     @cached_property
     def sheet(self) -> Sheet:
@@ -199,7 +199,7 @@ class Part:
 def paired_change(values: NDArray[np.float64], keys: SharedKeys, of: Part) -> Estimate:
     """The second column of ``values`` (n units, 2; NaN where one is missing) less the first.
     ``keys`` are those of all n units."""
-    found = measure_contrasts(values[:, :1], values[:, 1:], keys, of.estimand, paired=True)
+    found = measure_contrasts(values[:, :1], values[:, 1:], keys, of.population, paired=True)
     (change,) = found.estimates(confidence=of.confidence)
     return change
 
@@ -224,7 +224,7 @@ def count_resolved(changes: Sequence[Estimate]) -> dict[str, int]:
 
 def label_of(who: Respondent) -> str:
     """A respondent as a study names it, the same on every form."""
-    shown = " ".join(part for part in (who.name, who.way, who.settings) if part)
+    shown = " ".join(part for part in (who.name, who.prompt_method, who.settings) if part)
     return f"{shown} (simulated)" if who.simulated else shown
 
 
@@ -459,7 +459,7 @@ def part_of(
         asked=tuple(
             HowAsked(
                 model=run.respondent,
-                way=asked_as(run),
+                prompt_method=asked_as(run),
                 settings=run.settings,
                 prompt=run.prompt_hash.hex(),
                 replicate=run.replicate,
@@ -501,7 +501,7 @@ def _known_of(kept: CardSnapshot | None) -> dict[str, Any]:
     return {"parameters_b": card.total_parameters_b, "kind": card.kind, "family": card.family}
 
 
-def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLengths:
+def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ResponseLengths:
     keys = {run.id: key for key, run in selection.runs}
     units: dict[bytes, list[int]] = {}
     for unit, item in enumerate(table.items):
@@ -510,11 +510,11 @@ def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ReplyLeng
         (unit, place, sample, completion, reasoning)
         for place, who in enumerate(table.respondents)
         for run in who.runs
-        for item, sample, completion, reasoning in store.runs.reply_tokens(keys[run])
+        for item, sample, completion, reasoning in store.runs.response_tokens(keys[run])
         for unit in units.get(item, ())
     ]
     columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
-    return ReplyLengths(
+    return ResponseLengths(
         unit=np.array(columns[0], dtype=np.int32),
         respondent=np.array(columns[1], dtype=np.int32),
         sample=np.array(columns[2], dtype=np.int32),

@@ -30,7 +30,7 @@ from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
     ranked_values,
-    replies_of,
+    responses_of,
 )
 from proofstone.results.sections.parts import (
     Analysis,
@@ -99,14 +99,14 @@ def orders_section(evidence: Evidence) -> Section | None:
 
 
 def _held(ranked: RankedValues, *, contents: bool) -> Iterator[_Held]:
-    replies = replies_of(ranked.sheet, ranked)
-    if replies.orders is None:
+    responses = responses_of(ranked.sheet, ranked)
+    if responses.orders is None:
         return
     for place, label in enumerate(ranked.labels):
-        own = replies.orders[:, [place]]
-        scores = np.where(own >= 0, replies.scores[:, [place]], np.nan)
+        own = responses.orders[:, [place]]
+        scores = np.where(own >= 0, responses.scores[:, [place]], np.nan)
         alike = (
-            partial(answer_consistency, replies.answers[:, [place]], ~np.isnan(scores), own)
+            partial(answer_consistency, responses.answers[:, [place]], ~np.isnan(scores), own)
             if contents
             else partial(consistency, scores, own)
         )
@@ -196,8 +196,8 @@ def _how(evidence: Evidence, contents: bool) -> str:
         ),
         say(
             "Pairs in the same order say how far replies differ by themselves. Each item counts "
-            "the same; intervals as those of the scores, for {estimand}.",
-            estimand=word(evidence.board.estimand),
+            "the same; intervals as those of the scores, for {population}.",
+            population=word(evidence.board.population),
         ),
     )
 
@@ -251,7 +251,7 @@ def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
         return say("Replies share nothing that is known, and count as independent.")
     return say(
         "Replies of one item depend on each other (p after Rao and Scott 1984, second order)."
-        if evidence.estimand == "bank"
+        if evidence.population == "bank"
         else "Replies of one item or of items that share a key depend on each other (p after Rao "
         "and Scott 1984, second order)."
     )
@@ -262,10 +262,10 @@ def _has_positions(table: ScoreTable) -> bool:
     if table.order is not None and not table.orders_spelled:
         return False  # a letter is another option in each order, and so is the right one
     return (
-        any(table.golds)
+        any(table.answer_keys)
         and bool((table.n_options > 0).any())
         and bool(letters)
-        and all(len(name) == 1 for name in (*table.golds, *letters) if name)
+        and all(len(name) == 1 for name in (*table.answer_keys, *letters) if name)
     )
 
 
@@ -273,13 +273,15 @@ def _bias(ranked: RankedValues, respondent: int) -> PositionBias:
     table = ranked.sheet.table
     rows = np.flatnonzero(table.respondent == respondent)
     unit = table.unit[rows]
-    gold = _positions(table.golds)[table.gold[unit]]
+    answer_key = _positions(table.answer_keys)[table.answer_key[unit]]
     chosen = _positions(table.answers)[table.answer[rows]]
     if table.order is not None:
         orders = table.order[rows]
-        gold, chosen = (_as_shown(each, orders, table.orders) for each in (gold, chosen))
+        answer_key, chosen = (
+            _as_shown(each, orders, table.orders) for each in (answer_key, chosen)
+        )
     return position_bias(
-        ranked.sheet.counted[rows], gold, chosen, table.n_options[unit], unit=unit,
+        ranked.sheet.counted[rows], answer_key, chosen, table.n_options[unit], unit=unit,
         keys=ranked.dependent_keys,
     )  # fmt: skip
 
@@ -375,13 +377,13 @@ def _shares(found: Sequence[tuple[str, PositionBias]]) -> Table:
 # Accuracy by the position of the right option, and how often each position is chosen (Table 5).
 
 
-def study_positions(parts: Sequence[Part]) -> Analysis:
+def analyze_positions(parts: Sequence[Part]) -> Analysis:
     """One row a respondent and position: its accuracy where the right option stands there, and how
     often it chose that position against how often that was right. Chi-square tests whether one
     accuracy holds at all positions. Raises BadUsage where items have no options."""
     (part,) = parts
-    golds = part.table.golds
-    if not any(golds):
+    answer_keys = part.table.answer_keys
+    if not any(answer_keys):
         raise BadUsage("these items have no options, so none stands at a position")
     labels = complete_everywhere(parts)
     rows: list[tuple[Cell, ...]] = []
@@ -389,17 +391,17 @@ def study_positions(parts: Sequence[Part]) -> Analysis:
     tests: list[tuple[str, float]] = []
     for label in labels:
         units, values = part.block([label])
-        gold = part.table.gold[units]
-        test = homogeneity(values[:, 0], gold)
+        answer_key = part.table.answer_key[units]
+        test = homogeneity(values[:, 0], answer_key)
         tests.append((label, test.p))
         chosen = _chosen_shares(part, label)
-        for code in np.unique(gold).tolist():
-            at = np.flatnonzero(gold == code)
+        for code in np.unique(answer_key).tolist():
+            at = np.flatnonzero(answer_key == code)
             keys = part.sheet.keys.among(units[at])
             (estimate,) = mean_estimates(values[at], equal_weights(len(at)), keys, **part.interval)
-            shares = (chosen.get(golds[code], 0.0), len(at) / len(units))
-            rows.append((label, golds[code], len(at), estimate, *shares))
-            marks.append(mark_of(label, golds[code], estimate))
+            shares = (chosen.get(answer_keys[code], 0.0), len(at) / len(units))
+            rows.append((label, answer_keys[code], len(at), estimate, *shares))
+            marks.append(mark_of(label, answer_keys[code], estimate))
         p = "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
         said = say("chi-square {value:.1f}, df {df}", value=test.chi_square, df=test.df)
         rows.append((label, word("all"), len(units), said, say("p {p}", p=p), ""))

@@ -63,7 +63,7 @@ class _Asked(Struct, frozen=True):
     ungraded: Mapping[str, int]
 
 
-def study_choices(parts: Sequence[Part]) -> Analysis:
+def analyze_choices(parts: Sequence[Part]) -> Analysis:
     """One row a respondent. Items are the same where they come from the same fact; several forms
     put in one way count together, a question's value being its mean over them. The drop is
     (options - open) / options, of shuffled options where there are no original ones. Raises
@@ -244,7 +244,7 @@ _SAID_ONLY = (PROMPT_NAME, LEFT_OUT)  # no option: a file's name, and what a for
 _Found = Mapping[tuple[str, str], Estimate]  # by model and setting
 
 
-def study_settings(parts: Sequence[Part]) -> Analysis:
+def analyze_settings(parts: Sequence[Part]) -> Analysis:
     """One row a model under one group of settings, one column a setting; of several forms of a
     setting the one with most items. Raises BadUsage where fewer than two settings were asked."""
     found = _by_setting(parts)
@@ -253,7 +253,7 @@ def study_settings(parts: Sequence[Part]) -> Analysis:
         raise BadUsage(
             "a study of settings takes results in two or more of them",
             hint="build form BANK --setting statements, run it, and run a form of questions with "
-            "--ask direct,verdicts; then name the bank or the forms",
+            "--prompt-method direct,verdicts; then name the bank or the forms",
         )
     models = list(dict.fromkeys(model for model, _setting in found))
     return make_analysis(
@@ -323,7 +323,7 @@ def _options(asked: HowAsked) -> dict[str, Any]:
 
 def _cell(part: Part, asked: HowAsked, options: Mapping[str, Any]) -> tuple[str, str, str]:
     """The model, its options and the column of a run."""
-    column = f"{part.recipe.get('setting', part.kind)}, {asked.way}"
+    column = f"{part.recipe.get('setting', part.kind)}, {asked.prompt_method}"
     return asked.model, canonical_json(options).decode(), column
 
 
@@ -351,7 +351,7 @@ def _settings_finding(found: _Found, models: Sequence[str], settings: Sequence[s
     )
 
 
-def study_levels(parts: Sequence[Part]) -> Analysis:
+def analyze_levels(parts: Sequence[Part]) -> Analysis:
     """Each respondent's mean over questions and over each level of strata with equal weight, and
     Kendall's tau-b of each level's order with the one by questions."""
     (part,) = parts
@@ -419,7 +419,7 @@ def _levels_finding(
     )
 
 
-def study_options(parts: Sequence[Part]) -> Analysis:
+def analyze_options(parts: Sequence[Part]) -> Analysis:
     """Each respondent at each number of options, and the paired change from fewest to most: forms
     of one sweep hold the same questions in the same order. Raises BadUsage without such forms."""
     sweep = _of_one_sweep(parts)

@@ -22,10 +22,10 @@ from proofstone.records.runs import Estimate
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
-    Replies,
+    Responses,
     chance_levels,
     ranked_values,
-    replies_of,
+    responses_of,
 )
 from proofstone.stats.power import (
     VarianceSplit,
@@ -46,15 +46,15 @@ _MOST_PAIRS = 100_000_000
 Cube = NDArray[np.float64]
 
 
-def _asked_again(evidence: Evidence) -> tuple[RankedValues, Replies, int] | None:
+def _asked_again(evidence: Evidence) -> tuple[RankedValues, Responses, int] | None:
     """The ranked values with the replies behind them, and how often each item was asked at least;
     None where nobody was asked twice."""
     ranked = ranked_values(evidence)
     if ranked is None or not len(ranked.units):
         return None
-    replies = replies_of(ranked.sheet, ranked)
-    k = int((~np.isnan(replies.scores)).sum(axis=2).min())
-    return (ranked, replies, k) if k and replies.scores.shape[2] > 1 else None
+    responses = responses_of(ranked.sheet, ranked)
+    k = int((~np.isnan(responses.scores)).sum(axis=2).min())
+    return (ranked, responses, k) if k and responses.scores.shape[2] > 1 else None
 
 
 def samples_section(evidence: Evidence) -> Section | None:
@@ -63,11 +63,11 @@ def samples_section(evidence: Evidence) -> Section | None:
     found = _asked_again(evidence)
     if found is None:
         return None
-    ranked, replies, k = found
-    scores = replies.scores
+    ranked, responses, k = found
+    scores = responses.scores
     estimates = {
         name: ranked.means(np.nan_to_num(values))
-        for name, values in _measures(scores, replies.answers, k)
+        for name, values in _measures(scores, responses.answers, k)
         if not np.isnan(values).any()
     }
     splits = [split_variance(scores[:, place]) for place in range(scores.shape[1])]
@@ -204,11 +204,11 @@ def best_of_section(evidence: Evidence) -> Section | None:
     found = _asked_again(evidence)
     if found is None or found[2] < 2:
         return None
-    ranked, replies, k = found
+    ranked, responses, k = found
     sizes = _chosen(k)
     curves: Curves = {}
     for size in sizes:
-        for name, values in _values(replies, size, evidence.seed):
+        for name, values in _values(responses, size, evidence.seed):
             if not np.isnan(values).any():
                 curves.setdefault(name, {})[size] = ranked.means(values)
     return Section(
@@ -244,17 +244,21 @@ def _chosen(k: int) -> list[int]:
     return [sizes[place] for place in places.tolist()]
 
 
-def _values(replies: Replies, size: int, seed: int) -> Iterator[tuple[str, NDArray[np.float64]]]:
-    yield "oracle", pass_at_k(replies.scores, size)
-    n_pairs = replies.scores.size * replies.scores.shape[2]
-    if (replies.answers >= 0).any() and n_pairs <= _MOST_PAIRS:
-        n_draws = min(_MOST_DRAWS, max(_FEWEST_DRAWS, _MOST_WORK // max(n_pairs, 1)))
+def _values(
+    responses: Responses, size: int, seed: int
+) -> Iterator[tuple[str, NDArray[np.float64]]]:
+    yield "oracle", pass_at_k(responses.scores, size)
+    n_pairs = responses.scores.size * responses.scores.shape[2]
+    if (responses.answers >= 0).any() and n_pairs <= _MOST_PAIRS:
+        n_resamples = min(_MOST_DRAWS, max(_FEWEST_DRAWS, _MOST_WORK // max(n_pairs, 1)))
         yield (
             "majority",
-            majority_at_k(replies.scores, replies.answers, size, n_draws=n_draws, seed=seed),
+            majority_at_k(
+                responses.scores, responses.answers, size, n_resamples=n_resamples, seed=seed
+            ),
         )
-    if replies.stated is not None and n_pairs <= _MOST_PAIRS:
-        yield "surest", surest_at_k(replies.scores, replies.stated, size)
+    if responses.stated is not None and n_pairs <= _MOST_PAIRS:
+        yield "surest", surest_at_k(responses.scores, responses.stated, size)
 
 
 def _best_of_finding(labels: Sequence[str], curves: Curves, k: int) -> str:

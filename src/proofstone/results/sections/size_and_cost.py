@@ -67,9 +67,9 @@ def costs_section(evidence: Evidence) -> Section | None:
         all=len(group.ranked),
     )
     kind = say(
-        "{level:g}% intervals for {estimand}",
+        "{level:g}% intervals for {population}",
         level=100 * board.confidence,
-        estimand=word(board.estimand),
+        population=word(board.population),
     )
     return Section(
         name="cost",
@@ -224,7 +224,7 @@ def _sized(evidence: Evidence, group: Standings) -> _Sized:
     ranked = ranked_values(evidence)
     if ranked is not None and ranked.group is group:
         weighting = equal_weights(len(ranked.units))
-        spread = measure_spread(ranked.values, weighting, ranked.keys, evidence.estimand)
+        spread = measure_spread(ranked.values, weighting, ranked.keys, evidence.population)
         own = spread.covariance()[np.ix_(places, places)]
         return _Sized(sizes, spread.means[places], own, spread.groups, spread.n_units)
     scores = np.array([row.estimate.value for _, row, _ in known])
@@ -237,7 +237,7 @@ def _sized(evidence: Evidence, group: Standings) -> _Sized:
 
 def _told_apart(row: BoardRow, size: ModelSize) -> ModelSize:
     """The size with the way of asking as part of its family: other ways, other lines."""
-    how = [part for part in (row.way, row.settings) if part]
+    how = [part for part in (row.prompt_method, row.settings) if part]
     return structs.replace(size, family=f"{size.family}, {' '.join(how)}") if how else size
 
 

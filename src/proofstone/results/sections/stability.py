@@ -136,15 +136,15 @@ def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
 
 def _first_alone(ranked: RankedValues, boot: Stability) -> str:
     """How often the leader is first and no other ties with it."""
-    told = {"stays": shown_share(boot.first_alone), "n_draws": boot.n_draws}
+    told = {"stays": shown_share(boot.first_alone), "n_resamples": boot.n_resamples}
     if len(boot.leaders) == 1:
         return say(
-            "{leader} alone ranks first in {stays} of {n_draws:,} bootstrap resamples.",
+            "{leader} alone ranks first in {stays} of {n_resamples:,} bootstrap resamples.",
             leader=ranked.labels[boot.leaders[0]],
             **told,
         )
     return say(
-        "{n} models share the lead; no other model ranks first in {stays} of {n_draws:,} "
+        "{n} models share the lead; no other model ranks first in {stays} of {n_resamples:,} "
         "bootstrap resamples.",
         n=len(boot.leaders),
         **told,
@@ -173,7 +173,11 @@ def _cannot(boot: Stability) -> str:
 
 def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
     names = list(dict.fromkeys([half.resampled, boot.resampled]))
-    what = {"n": boot.n_draws, "seed": boot.seed, "what": joined([word(name) for name in names])}
+    what = {
+        "n": boot.n_resamples,
+        "seed": boot.seed,
+        "what": joined([word(name) for name in names]),
+    }
     draws = (
         say("{n:,} draws each of {what} (strata: {level}), seed {seed}.",
             level=word(ranked.level), **what)
@@ -211,7 +215,7 @@ def _true_scores(ranked: RankedValues, found: Shrinkage) -> Table:
             low=each.low,
             high=each.high,
             level=found.confidence,
-            made_by=f"hierarchical normal model, {found.n_draws} draws, seed {found.seed}",
+            made_by=f"hierarchical normal model, {found.n_resamples} draws, seed {found.seed}",
             flags=(),
         )
 
@@ -260,7 +264,7 @@ def _ranks(ranked: RankedValues, boot: Stability) -> Table:
         column("high", say("worst"), help=say("95% of the draws give this rank or a better one")),
         column("mean", say("mean rank"), digits=1),
         column("first", say("first, alone or tied"),
-               lambda spread: spread.counts[0] / boot.n_draws, unit="share"),
+               lambda spread: spread.counts[0] / boot.n_resamples, unit="share"),
         note=say("The bootstrap: as many items as there are, with replacement."),
     )  # fmt: skip
 
@@ -276,9 +280,9 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         Mark(
             row=ranked.labels[spread.respondent],
             column=str(rank),
-            value=n / boot.n_draws,
-            n=boot.n_draws,
-            text=f"{100 * n / boot.n_draws:z.0f}" if n / boot.n_draws >= 0.01 else "",
+            value=n / boot.n_resamples,
+            n=boot.n_resamples,
+            text=f"{100 * n / boot.n_resamples:z.0f}" if n / boot.n_resamples >= 0.01 else "",
         )
         for spread in shown
         for rank, n in enumerate(spread.counts[:width], start=1)
@@ -288,11 +292,11 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         kind="ranks",
         title=say("Ranks over bootstrap resamples"),
         subtitle=say(
-            "percent of {n_draws:,} bootstrap draws in which a model has each rank up to {most}; "
+            "percent of {n_resamples:,} bootstrap draws in which a model has each rank up to {most}; "
             "{items}"
             if is_cut
-            else "percent of {n_draws:,} bootstrap draws in which a model has each rank; {items}",
-            n_draws=boot.n_draws,
+            else "percent of {n_resamples:,} bootstrap draws in which a model has each rank; {items}",
+            n_resamples=boot.n_resamples,
             items=counted(boot.n_units, "item"),
             most=_MOST_RANKS,
         ),
@@ -307,12 +311,12 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
 # How much results move between forms that differ by their seed alone (Encyclo-K 5.2, Figure 4).
 
 
-def study_seeds(parts: Sequence[Part]) -> Analysis:
+def analyze_seeds(parts: Sequence[Part]) -> Analysis:
     """Range and standard deviation over seeds, beside what sampling items alone would give; rank
     changes and Kendall's tau-b between seeds. Intervals are of fresh forms of the bank, for that
     is what seeds vary. Raises BadUsage where there are not two forms of one recipe."""
     parts = sorted(_of_one_recipe(parts), key=lambda p: (p.seed is None, p.seed or 0, p.name))
-    parts = [replace(part, estimand="bank") for part in parts]
+    parts = [replace(part, population="bank") for part in parts]
     labels = complete_everywhere(parts)
     by_part = [part.estimates(labels) for part in parts]
     table = np.array([[found[label].value for found in by_part] for label in labels])

@@ -302,7 +302,7 @@ class _Topic(Struct, frozen=True):
     n_best: int
 
 
-def study_topics(parts: Sequence[Part]) -> Analysis:
+def analyze_topics(parts: Sequence[Part]) -> Analysis:
     """The first ten of each topic by F (by the headline measure where a method has none), each with
     its interval and the ranks that the data leave open among all models there. Raises BadUsage
     where items have no topics, or no respondent is complete."""
@@ -357,7 +357,7 @@ def _topics(
         )
     codes = part.table.strata[level][units]
     places = [part.complete[label] for label in labels]
-    sheet = Sheet(part.table, measure.counts, measure.golds, measure.says, measure.weights)
+    sheet = Sheet(part.table, measure.counts, measure.answer_keys, measure.says, measure.weights)
     for code, name in enumerate(part.table.stratum_names[level]):
         own = units[codes == code]
         if not len(own):
@@ -379,7 +379,7 @@ def _topic(
 ) -> _Topic:
     keys, weighting = part.sheet.keys.among(units), equal_weights(len(units))
     estimates = mean_estimates(values, weighting, keys, **part.interval)
-    spread = measure_spread(values, weighting, keys, part.estimand)
+    spread = measure_spread(values, weighting, keys, part.population)
     ranking = rank_all(spread, confidence=part.confidence)
     order = sorted(range(len(labels)), key=lambda r: (-estimates[r].value, labels[r]))
     better = ranking.better[np.ix_(order, order)]

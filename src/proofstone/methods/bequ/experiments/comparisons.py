@@ -61,12 +61,12 @@ def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
                 precision=precision,
                 recall=recall,
             )
-    unanswered = [asked for asked in rows if asked.replies < asked.wanted]
+    unanswered = [asked for asked in rows if asked.responses < asked.wanted]
     for asked in unanswered[:_MOST_NAMED]:
         yield say(
             "Incomplete: {label} has {n:,} of {all:,} replies; the same run command goes on.",
             label=asked.row.label,
-            n=asked.replies,
+            n=asked.responses,
             all=asked.wanted,
         )
     waiting = [asked for asked in rows if not asked.is_verified or asked.row.waiting]
@@ -142,7 +142,7 @@ def random_section(found: Experiment) -> Section:
                 *asked.measures,
                 asked.row.estimates.get("contradiction"),
                 asked.row.abstention,
-                asked.row.volunteered.each,
+                asked.row.elicited.each,
                 below,
             )
             for asked, below, rank in zip(verified, less, ranks, strict=True)
@@ -412,7 +412,7 @@ def _table(sweeps: Sequence[Sweep], varied: Varied, axis: str, usual: str) -> Ta
                 _value_name(value),
                 asked.config,
                 *asked.measures,
-                asked.row.volunteered.each,
+                asked.row.elicited.each,
                 *((asked.tokens, asked.reasoning, asked.usd_for_1000) if with_spent else ()),
                 less,
             )

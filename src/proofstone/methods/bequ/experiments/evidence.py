@@ -21,12 +21,12 @@ from proofstone.methods.bequ.verification.stored_verdicts import against_of, ver
 from proofstone.page.section import Column, Figure, estimate_mark, shown_estimate
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import LEFT_OUT, PROMPT_NAME, shown_name
-from proofstone.records.runs import Estimate, Run, configuration_id, replies_wanted
+from proofstone.records.runs import Estimate, Run, configuration_id, responses_wanted
 from proofstone.run.forms import Selection
 from proofstone.stats.ratios import (
-    DrawnRatios,
+    BootstrapRatios,
     MadeOf,
-    draw_ratios,
+    bootstrap_ratios,
     estimate_together,
     harmonic_mean,
 )
@@ -50,19 +50,19 @@ DIFFERENT = ("f1", "precision", "recall", "contradiction", "triples")  # what di
 @dataclass(frozen=True, slots=True, eq=False)
 class Tallies:
     """Counts by entity (E) and group (G). ``hits`` of ``sampled`` triples (E, G, 5) count for
-    ``SHARES``; ``said`` (E, G) are the triples of ``replies`` (E, G).
+    ``SHARES``; ``said`` (E, G) are the triples of ``responses`` (E, G).
     Fictional entities are among them, sampled or not; nothing waits in ``sampled``."""
 
     entities: tuple[EntityFacts, ...]
     hits: Floats
     sampled: Floats
     said: Floats
-    replies: Floats
+    responses: Floats
 
     @property
     def is_real(self) -> Chosen:
         """Which entities exist (E)."""
-        return np.array([not facts.is_fictional for facts in self.entities], dtype=bool)
+        return np.array([not facts.is_nonexistent for facts in self.entities], dtype=bool)
 
     def where(self, field: str, value: str) -> Chosen:
         """Which entities have this value of a field (E)."""
@@ -70,12 +70,12 @@ class Tallies:
 
     def triples_each(self, group: int, chosen: Chosen) -> float | None:
         """Triples of a reply of a group about these entities; None without a reply."""
-        replies = float(self.replies[chosen, group].sum())
-        return float(self.said[chosen, group].sum()) / replies if replies else None
+        responses = float(self.responses[chosen, group].sum())
+        return float(self.said[chosen, group].sum()) / responses if responses else None
 
     def shared(self, groups: Sequence[int]) -> Chosen:
         """The entities of which every one of these groups was asked, and that exist (E)."""
-        asked = (self.replies[:, list(groups)] > 0).all(axis=1)
+        asked = (self.responses[:, list(groups)] > 0).all(axis=1)
         return np.asarray(asked & self.is_real)
 
 
@@ -98,12 +98,14 @@ class DrawnCells:
         *,
         confidence: float = 0.95,
         seed: int = 0,
-        n_draws: int = 2_000,
+        n_resamples: int = 2_000,
     ) -> None:
         self._tallies = tallies
         self._cells = cells
         self._confidence = confidence
-        self._draw = partial(draw_ratios, clusters="entities", n_draws=n_draws, seed=seed)
+        self._draw = partial(
+            bootstrap_ratios, clusters="entities", n_resamples=n_resamples, seed=seed
+        )
 
     def estimate(self, cell: int, measure: str) -> Estimate | None:
         """F1 or a share of a cell by itself; None where nothing counts in it."""
@@ -154,17 +156,17 @@ class DrawnCells:
         return tuple(found.get(cell) for cell in cells)
 
     @cached_property
-    def _verified(self) -> DrawnRatios:
+    def _verified(self) -> BootstrapRatios:
         counts = self._tallies
         tops = [counts.hits[:, each.group] * each.chosen[:, None] for each in self._cells]
         bottoms = [counts.sampled[:, each.group] * each.chosen[:, None] for each in self._cells]
         return self._draw(np.concatenate(tops, axis=1), np.concatenate(bottoms, axis=1))
 
     @cached_property
-    def _said(self) -> DrawnRatios:
+    def _said(self) -> BootstrapRatios:
         counts = self._tallies
         tops = [counts.said[:, each.group] * each.chosen for each in self._cells]
-        bottoms = [counts.replies[:, each.group] * each.chosen for each in self._cells]
+        bottoms = [counts.responses[:, each.group] * each.chosen for each in self._cells]
         return self._draw(np.stack(tops, axis=1), np.stack(bottoms, axis=1))
 
 
@@ -201,7 +203,7 @@ Varied = Literal["prompts", "range", "effort"]
 class Asked(Struct, frozen=True, kw_only=True):
     """How the runs of a board's ``row`` were asked, and what that took. ``group`` is its place
     in the tallies, ``others`` whatever else was set (equal where that is the same) and ``told`` as
-    much of it as sets it apart from others of its model. ``replies`` of ``wanted`` ones are there;
+    much of it as sets it apart from others of its model. ``responses`` of ``wanted`` ones are there;
     tokens and US dollars are means of a reply, None where they are not known."""
 
     row: TripleRow
@@ -211,7 +213,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     effort: str = ""
     others: bytes = b""
     told: str = ""
-    replies: int = 0
+    responses: int = 0
     wanted: int = 0
     tokens: float | None = None
     reasoning: float | None = None
@@ -382,7 +384,7 @@ _PLAIN = re.compile(r"[\w./:,@-]+")  # what a shell takes as it stands
 _SCORE_OPTIONS = {
     "sample": "--sample", "sampling": "--sampling", "sample_per": "--sample-per",
     "seed": "--seed", "k": "--k",
-    "candidates": "--candidates", "way": "--way", "over": "--recall-over", "recall": "--recall",
+    "candidates": "--candidates", "search_method": "--search-method", "over": "--recall-over", "recall": "--recall",
 }  # fmt: skip
 
 
@@ -418,8 +420,8 @@ def experiment_of(
             if len({canonical_json(other.get(name)) for other in alike}) > 1
         ]
         told += [f"replicate={first.replicate}"] if first.replicate else []
-        prompts, _, asked_for = first.way.partition(_SIGN)
-        replies = sum(store.runs.count_done(key, run.last_step) for key, run in runs)
+        prompts, _, asked_for = first.search_method.partition(_SIGN)
+        responses = sum(store.runs.count_done(key, run.last_step) for key, run in runs)
         return Asked(
             row=structs.replace(row, config=short(configuration_id(first))),
             group=group,
@@ -428,9 +430,9 @@ def experiment_of(
             effort=str(first.settings.get(_EFFORT, "")),
             others=canonical_json([own, first.replicate]),
             told=" ".join(told),
-            replies=replies,
-            wanted=sum(replies_wanted(run, sizes[run.item_set]) for _key, run in runs),
-            **_taken(store, [key for key, _run in runs], replies),
+            responses=responses,
+            wanted=sum(responses_wanted(run, sizes[run.item_set]) for _key, run in runs),
+            **_taken(store, [key for key, _run in runs], responses),
         )
 
     asked = tuple(map(asked_in, board.rows))
@@ -454,20 +456,20 @@ def _settings(method: Method, run: Run) -> dict[str, Any]:
     """What was set besides prompts, range and effort: the longest reply where it is not the way's
     own."""
     own = {name: value for name, value in run.settings.items() if name not in _NOT_SET}
-    if own.get(_LONGEST) == method.settings(run.way)[_LONGEST]:
+    if own.get(_LONGEST) == method.settings(run.search_method)[_LONGEST]:
         del own[_LONGEST]
     return own
 
 
-def _taken(store: Store, keys: Sequence[int], replies: int) -> dict[str, float | None]:
+def _taken(store: Store, keys: Sequence[int], responses: int) -> dict[str, float | None]:
     """Tokens and US dollars of a reply in the mean, as far as they are known."""
     spent = store.spent.of_runs(keys)
-    if not replies or not spent.calls:
+    if not responses or not spent.calls:
         return {}
     return {
-        "tokens": spent.completion_tokens / replies if spent.completion_tokens else None,
-        "reasoning": spent.reasoning_tokens / replies if spent.reasoning_tokens else None,
-        "usd": None if spent.unpriced else spent.cost_usd / replies,
+        "tokens": spent.completion_tokens / responses if spent.completion_tokens else None,
+        "reasoning": spent.reasoning_tokens / responses if spent.reasoning_tokens else None,
+        "usd": None if spent.unpriced else spent.cost_usd / responses,
     }
 
 
@@ -479,18 +481,18 @@ def _tallies(
 ) -> Tallies:
     places = {item: place for place, item in enumerate(verified.items)}
     n, g = len(verified.entities), len(groups)
-    said, replies = np.zeros((n, g)), np.zeros((n, g))
+    said, responses = np.zeros((n, g)), np.zeros((n, g))
     headline = next(each for each in method.measures if each.name == method.headline)
     of_triples = next(each for each in method.measures if each.unit != "item")
     for group, runs in enumerate(groups):
         current = [store.scores.current(key) for key, _run in runs]
         for scoring in filter(None, current):
-            for counts, measure in ((replies, headline.of), (said, of_triples.of)):
+            for counts, measure in ((responses, headline.of), (said, of_triples.of)):
                 for tally in store.item_tallies.of(scoring.key, measure):
                     if tally.item in places:
                         counts[places[tally.item], group] += tally.n
     hits, sampled = group_sums(count_verified(verified), range(g), SHARES, n)
-    return Tallies(verified.entities, hits, sampled, said, replies)
+    return Tallies(verified.entities, hits, sampled, said, responses)
 
 
 def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
@@ -499,7 +501,7 @@ def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
     def values(preset: str, parameter: str) -> tuple[str, ...]:
         return tuple(method.presets[preset].values("run")[parameter])
 
-    ranged = (way.partition(_SIGN)[2] for way in values("ranges", "ask"))
+    ranged = (search_method.partition(_SIGN)[2] for search_method in values("ranges", "ask"))
     return {
         "prompts": values("prompts", "ask"),
         "range": tuple(each or method.ranges[0] for each in ranged),

@@ -37,7 +37,7 @@ from proofstone.methods.bequ.experiments.evidence import (
 from proofstone.methods.bequ.report.board import triple_board
 from proofstone.methods.bequ.verification.stored_verdicts import ranked_settings, read_verified
 from proofstone.page.section import Column, Figure, Mark, Section, Table, shown_estimate
-from proofstone.records.runs import Estimand, Estimate
+from proofstone.records.runs import Estimate, Population
 from proofstone.results.request import View
 from proofstone.results.sections.parts import Analysis
 from proofstone.run.forms import Selection
@@ -69,9 +69,9 @@ def _fictions_of(found: Experiment, rows: Sequence[Asked]) -> Iterator[_Fiction]
     """Of each row that was asked about any: all fictional entities, then each kind where lists say
     it, plausible first."""
     tallies = found.tallies
-    kinds = {each.fiction for each in tallies.entities if each.is_fictional}
+    kinds = {each.fiction for each in tallies.entities if each.is_nonexistent}
     for asked in rows:
-        own = ~tallies.is_real & (tallies.replies[:, asked.group] > 0)
+        own = ~tallies.is_real & (tallies.responses[:, asked.group] > 0)
         for kind in ("", *(each for each in ("plausible", "absurd") if each in kinds)):
             said = tallies.said[own & tallies.where("fiction", kind) if kind else own, asked.group]
             if n := len(said):
@@ -105,7 +105,7 @@ def _fictions_figure(fictions: Sequence[_Fiction], *, table: int) -> Figure:
     """How many triples each model said, by kind where lists say it; ``table`` holds them too."""
     most = max(each.asked for each in fictions)
     return Figure(
-        name="fictional-by-kind",
+        name="nonexistent-by-kind",
         kind="bars",
         title=say("Triples about entities that do not exist"),
         subtitle=counted(most, "fictional entity", "fictional entities"),
@@ -233,7 +233,7 @@ def domains_section(found: Experiment) -> Section:
     """F1, precision and recall by domain, and how many fictional entities got triples. Raises
     BadUsage where neither is known: the list names no two domains and holds nothing fictional."""
     rows = usually_asked(found)
-    real = [each for each in found.tallies.entities if not each.is_fictional]
+    real = [each for each in found.tallies.entities if not each.is_nonexistent]
     values = sorted({each.domain for each in real if each.domain})
     verified = [asked for asked in rows if asked.is_verified and len(values) > 1]
     placed = [list(_places_of(found, asked, "domain", values)) for asked in verified]
@@ -314,7 +314,7 @@ def popularity_section(found: Experiment) -> Section:
     has neither thirds nor counts."""
     usual = usually_asked(found)
     rows = [asked for asked in usual if asked.is_verified]
-    real = [each for each in found.tallies.entities if not each.is_fictional]
+    real = [each for each in found.tallies.entities if not each.is_nonexistent]
     tiers = _tiers(found)
     several = len(tiers) > 1
     risen = _risen_of(found, rows, tiers) if rows else []
@@ -363,7 +363,7 @@ def _tiers(found: Experiment) -> list[str]:
     number of their names."""
     by_tier: dict[str, list[float]] = defaultdict(list)
     for facts in found.tallies.entities:
-        if facts.popularity and not facts.is_fictional:
+        if facts.popularity and not facts.is_nonexistent:
             known = float("nan") if facts.statements is None else float(facts.statements)
             by_tier[facts.popularity].append(known)
     is_known = all(np.isfinite(counts).any() for counts in by_tier.values())
@@ -464,13 +464,13 @@ def experiment_sections(found: Experiment) -> tuple[Section, ...]:
 # BeQu's experiments as studies: the sections that pages show, with the marks of their figures.
 
 
-def make_study(
+def make_analysis(
     session: Session,
     name: str,
     selection: Selection,
     view: View,
     *,
-    estimand: Estimand,
+    population: Population,
     confidence: float,
 ) -> Analysis:
     """The study of one experiment on verified runs. Raises NotFound where none is verified, what
@@ -484,7 +484,7 @@ def make_study(
     ranked = ranked_settings([by_id[runs[0]] for runs in verified.runs])
     board = triple_board(verified, by=(), ranked=ranked)
     found = experiment_of(session.store, method, selection, verified, board)
-    if estimand != "knowledge":
+    if population != "knowledge":
         raise BadUsage(f"the study {name} speaks of other entities like these, of no bank")
     if confidence != found.board.confidence:
         raise BadUsage(f"these intervals are at {found.board.confidence}, not {confidence}")

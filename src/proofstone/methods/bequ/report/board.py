@@ -15,10 +15,10 @@ from proofstone.method import Method, find_method
 from proofstone.methods.bequ.records import (
     BREAKDOWNS,
     Breakdown,
+    Elicited,
     Group,
     Measured,
     VerifiedRuns,
-    Volunteered,
 )
 from proofstone.methods.bequ.verification.measures import (
     Counted,
@@ -66,7 +66,7 @@ class PeopleLooked(Struct, frozen=True, kw_only=True):
 class TripleRow(Struct, frozen=True, kw_only=True):
     """A model in one setting. ``measured`` holds F1, precision, recall and what stands beside them,
     ``abstention`` the share of entities of which it said that it knows nothing, and
-    ``fictional_given`` the share of fictional entities that got triples (None where none was asked
+    ``nonexistent_given`` the share of fictional entities that got triples (None where none was asked
     about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged, some of
     its triples are ``waiting`` for a judge, or it was not held against the entities that most rows
     were held against, but against ``other_entities`` so many fewer or more. Simulated rows are
@@ -77,10 +77,10 @@ class TripleRow(Struct, frozen=True, kw_only=True):
     group: Group
     runs: tuple[str, ...]
     simulated: bool
-    volunteered: Volunteered
+    elicited: Elicited
     measured: Measured
     abstention: Estimate
-    fictional_given: Estimate | None = None
+    nonexistent_given: Estimate | None = None
     rank: RankInterval | None = None
     ties: tuple[int, ...] = ()
     waiting: int = 0
@@ -203,15 +203,17 @@ def triple_board(
         return share_estimate(value, of, confidence, of="entities")
 
     def row(place: int, group: int) -> TripleRow:
-        who, said = verified.groups[group], verified.volunteered[group]
+        who, said = verified.groups[group], verified.elicited[group]
         return TripleRow(
             group=who,
             runs=tuple(run.hex() for run in verified.runs[group]),
             simulated=_is_simulated(verified, group),
-            volunteered=said,
+            elicited=said,
             measured=measured[group],
             abstention=share(said.abstained, said.entities),
-            fictional_given=share(said.fictional_given, said.fictional) if said.fictional else None,
+            nonexistent_given=share(said.nonexistent_given, said.nonexistent)
+            if said.nonexistent
+            else None,
             rank=order.ranks.get(group),
             ties=tuple(n for n, (low, high) in enumerate(order.ties) if low <= place <= high),
             waiting=sum(n.get("waiting", 0) for n in measured[group].counts.values()),
@@ -378,7 +380,7 @@ def make_verified_board(
         group_by=group_by,
         where=",".join(filter(None, texts)),
         left_out=left_out_with(left_out, names),
-        notes=notes_with((*book.retired, *(book.notes if asked else ())), names),
+        notes=notes_with((*book.excluded, *(book.notes if asked else ())), names),
     )
     return VerifiedBoard(board, verified, chosen)
 

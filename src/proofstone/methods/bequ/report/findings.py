@@ -248,7 +248,7 @@ def _gap(board: TripleBoard) -> str:
         _step(row, [(name, row.estimates[name]) for name in ("precision", "recall")], len(rows))
         for row in rows
     ]
-    apart = [step for step in steps if step.carried]
+    apart = [step for step in steps if step.bundled]
     if not apart:
         return say("No model's precision differs from its recall beyond their intervals.")
     widest = max(apart, key=lambda step: step.width)
@@ -279,8 +279,8 @@ def _undecided(board: TripleBoard) -> str:
 
 class Extreme(Struct, frozen=True, kw_only=True):
     """A measure of a ``row`` is higher for the value ``high`` than for ``low``, by ``first``
-    against ``second``, beyond the intervals of ``carried`` of ``models`` (in words), of which the
-    row is the first on the board. ``carried`` is 0 where no two values of any model are that far
+    against ``second``, beyond the intervals of ``bundled`` of ``models`` (in words), of which the
+    row is the first on the board. ``bundled`` is 0 where no two values of any model are that far
     apart: the others are then of the widest difference that there is."""
 
     row: TripleRow
@@ -288,7 +288,7 @@ class Extreme(Struct, frozen=True, kw_only=True):
     low: str
     first: Estimate
     second: Estimate
-    carried: int
+    bundled: int
     models: str = ""
 
     @property
@@ -306,12 +306,12 @@ def extreme_of(board: TripleBoard, by: Breakdown, measure: str) -> Extreme | Non
         return None
     told: dict[tuple[str, str], list[Extreme]] = defaultdict(list)
     for step in steps:
-        if step.carried:
+        if step.bundled:
             told[step.high, step.low].append(step)
     most = max(told.values(), key=lambda found: (len(found), found[0].width), default=[])
     return structs.replace(
         most[0] if most else max(steps, key=lambda step: step.width),
-        carried=len(most),
+        bundled=len(most),
         models=counted_rows({step.row.group: step.row for step in steps}.values()),
     )
 
@@ -336,19 +336,19 @@ def _steps(board: TripleBoard, by: Breakdown, measure: str) -> Iterator[Extreme]
 def _step(row: TripleRow, pair: Iterable[tuple[str, Estimate]], looked: int) -> Extreme:
     """Two values of a row, the higher first; of equals the one that came first."""
     (high, first), (low, second) = sorted(pair, key=lambda value: -value[1].value)
-    carried = is_above(first, second, looked)
-    return Extreme(row=row, high=high, low=low, first=first, second=second, carried=int(carried))
+    bundled = is_above(first, second, looked)
+    return Extreme(row=row, high=high, low=low, first=first, second=second, bundled=int(bundled))
 
 
 def extreme_sentence(
-    board: TripleBoard, by: Breakdown, measure: str, *, only_carried: bool = False
+    board: TripleBoard, by: Breakdown, measure: str, *, only_bundled: bool = False
 ) -> str:
     """Where the measure is highest and lowest, or that no interval carries any difference; empty
     where no model has it for two values."""
     found = extreme_of(board, by, measure)
-    if found is None or (only_carried and not found.carried):
+    if found is None or (only_bundled and not found.bundled):
         return ""
-    if not found.carried:
+    if not found.bundled:
         return say(
             "{measure} by {by}: no two values differ beyond the intervals, in any model.",
             measure=headed(measure),
@@ -361,7 +361,7 @@ def extreme_sentence(
         by=part_name(by),
         high=value_name(found.high),
         low=value_name(found.low),
-        n=found.carried,
+        n=found.bundled,
         models=found.models,
         model=found.row.label,
         first=shown_estimate(found.first),
@@ -369,28 +369,30 @@ def extreme_sentence(
     )
 
 
-def asked_fictional(board: TripleBoard) -> list[tuple[TripleRow, Estimate]]:
+def asked_nonexistent(board: TripleBoard) -> list[tuple[TripleRow, Estimate]]:
     """The rows that were asked about fictional entities, each with the share that got triples;
     those that made most up first."""
     rows = [
-        (row, given) for row in board.rows if (given := row.fictional_given) is not None and given.n
+        (row, given)
+        for row in board.rows
+        if (given := row.nonexistent_given) is not None and given.n
     ]
     return sorted(
-        rows, key=lambda one: (-one[1].value, -one[0].volunteered.fictional_each, one[0].label)
+        rows, key=lambda one: (-one[1].value, -one[0].elicited.nonexistent_each, one[0].label)
     )
 
 
-def fictional_finding(board: TripleBoard) -> str:
+def nonexistent_finding(board: TripleBoard) -> str:
     """Who makes most up and who least, as far as the intervals carry it; empty where nobody was
     asked."""
-    rows = asked_fictional(board)
+    rows = asked_nonexistent(board)
     if not rows:
         return ""
     silent = [row for row, given in rows if given.value == 0.0]
     if len(silent) == len(rows):
         return say("No model gave a triple about a fictional entity.")
     (most, high), (least, low) = rows[0], rows[-1]
-    each = most.volunteered.fictional_each
+    each = most.elicited.nonexistent_each
     if len(rows) == 1:
         return say(
             "{model} gives triples about {share} of 100 fictional entities, {each:.1f} triples "
@@ -433,6 +435,6 @@ _FINDINGS: tuple[Callable[[TripleBoard], str], ...] = (
     partial(extreme_sentence, by="popularity", measure="f1"),
     partial(extreme_sentence, by="domain", measure="f1"),
     partial(extreme_sentence, by="family", measure="contradiction"),
-    fictional_finding,
+    nonexistent_finding,
     _undecided,
 )

@@ -200,7 +200,7 @@ class _Holding:
             by_group = [[group, *cells] for group, cells in enumerate(own.tolist()) if any(cells)]
             yield from entities.add(
                 [
-                    entity.name, entity.domain, entity.popularity, int(entity.is_fictional),
+                    entity.name, entity.domain, entity.popularity, int(entity.is_nonexistent),
                     entity.page, entity.identity, by_group, entity.fiction,
                 ]
             )  # fmt: skip

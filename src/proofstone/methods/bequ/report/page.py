@@ -77,7 +77,7 @@ from proofstone.wording.messages import say
 
 
 class TriplePage(Struct, frozen=True, kw_only=True):
-    """A page of verified runs. ``sections`` are the parts after the leaderboard, ``studies`` those
+    """A page of verified runs. ``sections`` are the parts after the leaderboard, ``analyses`` those
     of experiments, shown one at a time. ``setting`` is that of all rows, whose labels then leave it
     out; ``card_columns`` are facts of the models' cards. ``notes`` stand above all else.
     ``held`` are its entities and verdicts, None on a page for the public: the names of entities are
@@ -92,7 +92,7 @@ class TriplePage(Struct, frozen=True, kw_only=True):
     answers: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     sections: tuple[Section, ...] = ()
-    studies: tuple[Section, ...] = ()
+    analyses: tuple[Section, ...] = ()
     notes: tuple[str, ...] = ()
     held: Held | None = None
     forms: tuple[FormShown, ...] = ()
@@ -106,7 +106,7 @@ def render_triple_page(page: TriplePage) -> str:
     the public without entities, triples and passages, and without replies to control completions.
     """
     if page.audience != "internal":
-        controls = tuple(structs.replace(control, reply="") for control in page.controls)
+        controls = tuple(structs.replace(control, response="") for control in page.controls)
         page = structs.replace(page, held=None, controls=controls)
     board, held = page.board, page.held
     environment = page_environment("proofstone.methods.bequ")
@@ -137,7 +137,7 @@ def render_triple_page(page: TriplePage) -> str:
         rows_together=rows_together,
         ranked_place=lambda rank: round(100 * (rank - 1) / max(n_ranked, 1), 2),
         with_settings=any(row.group.setting for row in board.rows),
-        with_fictional=any(row.fictional_given is not None for row in board.rows),
+        with_nonexistent=any(row.nonexistent_given is not None for row in board.rows),
         with_waiting=any(row.waiting for row in board.rows),
     )
 
@@ -147,7 +147,7 @@ def render_triple_page(page: TriplePage) -> str:
 
 # Options of scores of items, by their usual values: each triple counts once, and intervals are over
 # entities.
-OF_ITEMS: Mapping[str, str] = {"level": "sample", "estimand": "knowledge"}
+OF_ITEMS: Mapping[str, str] = {"level": "sample", "population": "knowledge"}
 
 
 # Options that leaderboards of verified triples take, too.
@@ -204,7 +204,7 @@ def write_verified_page(
         answers=answer_of(board),
         findings=findings_of(board),
         sections=triple_sections(board),
-        studies=experiment_sections(found),
+        analyses=experiment_sections(found),
         notes=partial_notes(board),
         forms=forms_shown(selection),
         asked=asked_shown(store, selection),
@@ -249,7 +249,7 @@ def _as_page(page: TriplePage) -> PageData:
         figures=() if figure is None else (figure,),
     )
     nobody = Leaderboard(
-        measure="f1", denominator="", counts=(), estimand="", level="",
+        measure="f1", denominator="", counts=(), population="", level="",
         confidence=page.board.confidence, n_items=page.board.entities, forms=(), standings=(),
     )  # fmt: skip
     return PageData(
@@ -257,7 +257,7 @@ def _as_page(page: TriplePage) -> PageData:
         board=nobody,
         provenance=page.provenance,
         seed=page.board.seed,
-        sections=(leading, *page.sections, *page.studies),
+        sections=(leading, *page.sections, *page.analyses),
         forms=page.forms,
         asked=page.asked,
         controls=page.controls,

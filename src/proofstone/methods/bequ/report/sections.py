@@ -12,12 +12,12 @@ from proofstone.methods.bequ.records import Breakdown, Measured
 from proofstone.methods.bequ.report.board import TripleBoard, TripleRow
 from proofstone.methods.bequ.report.findings import (
     MEASURE_HELP,
-    asked_fictional,
+    asked_nonexistent,
     counted_rows,
     extreme_sentence,
-    fictional_finding,
     headed,
     measure_name,
+    nonexistent_finding,
     part_name,
     ranked_rows,
     shown_range,
@@ -50,7 +50,7 @@ _OPENNESS = {"closed": "commercial", "open weights": "open", "fully open": "open
 
 def triple_sections(board: TripleBoard) -> tuple[Section, ...]:
     """Each that these results can carry; none where nothing was judged."""
-    made = (plane_section(board), *_part_sections(board), _fictional_section(board))
+    made = (plane_section(board), *_part_sections(board), _nonexistent_section(board))
     return tuple(part for part in (*made, _rates_section(board)) if part is not None)
 
 
@@ -130,7 +130,7 @@ def standing_table(board: TripleBoard) -> Table:
             *_measure_columns(LEADING),
             Column(key="abstention", name=say("abstention"), unit="points"),
             Column(key="triples_an_entity", name=say("triples an entity"), digits=1),
-            Column(key="fictional_given", name=say("fictional given"), unit="points"),
+            Column(key="nonexistent_given", name=say("fictional given"), unit="points"),
             Column(key="waiting", name=say("waiting")),
             Column(key="config", name=say("configuration")),
         ),
@@ -141,8 +141,8 @@ def standing_table(board: TripleBoard) -> Table:
                 openness_of(row),
                 *map(row.estimates.get, LEADING),
                 row.abstention,
-                row.volunteered.each,
-                row.fictional_given,
+                row.elicited.each,
+                row.nonexistent_given,
                 row.waiting,
                 row.config,
             )
@@ -417,14 +417,14 @@ def _part_sections(board: TripleBoard) -> Iterator[Section]:
         )
         plain, cannot = "", ""
         if by == "source":
-            plain = extreme_sentence(board, by, measures[1], only_carried=True)
+            plain = extreme_sentence(board, by, measures[1], only_bundled=True)
             cannot = say(
                 "The recall of a source is of what was taken from it. Its precision is of the "
                 "triples that its passages were cited for: it says which source settles more, not "
                 "how much is true."
             )
         elif by == "family":
-            plain = extreme_sentence(board, by, measures[1], only_carried=True)
+            plain = extreme_sentence(board, by, measures[1], only_bundled=True)
             cannot = say(
                 "Families go by words of the predicate: models make predicates up, so there is no "
                 "closed list of them."
@@ -517,19 +517,19 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
 # Of entities that do not exist: who says triples about them, and how many.
 
 
-def _fictional_section(board: TripleBoard) -> Section | None:
+def _nonexistent_section(board: TripleBoard) -> Section | None:
     """How many fictional entities got triples and how many triples each, beside abstention on
     entities that there are; None where nobody was asked about any."""
-    rows = asked_fictional(board)
+    rows = asked_nonexistent(board)
     if not rows:
         return None
-    asked = [row.volunteered.fictional for row, _given in rows]
+    asked = [row.elicited.nonexistent for row, _given in rows]
     n = counted(max(asked), "fictional entity", "fictional entities")
     table = Table(
         title=say("Fictional entities"),
         columns=(
             _model_column(),
-            Column(key="fictional", name=say("fictional entities"), help=say("with a reply")),
+            Column(key="nonexistent", name=say("fictional entities"), help=say("with a reply")),
             Column(key="given", name=say("with triples"), unit="points"),
             Column(key="triples", name=say("triples about them")),
             Column(key="each", name=say("triples each"), digits=1),
@@ -543,24 +543,24 @@ def _fictional_section(board: TripleBoard) -> Section | None:
         rows=tuple(
             (
                 row.label,
-                row.volunteered.fictional,
+                row.elicited.nonexistent,
                 given,
-                row.volunteered.fictional_triples,
-                row.volunteered.fictional_each,
+                row.elicited.nonexistent_triples,
+                row.elicited.nonexistent_each,
                 row.abstention,
             )
             for row, given in rows
         ),
     )
     shares = Figure(
-        name="fictional-given",
+        name="nonexistent-given",
         kind="dots",
         title=say("Fictional entities that got triples"),
         subtitle=say(
             "of those it was asked about; {level:g}% intervals", level=100 * board.confidence
         ),
         marks=tuple(
-            structs.replace(_row_mark(row, given), n=row.volunteered.fictional)
+            structs.replace(_row_mark(row, given), n=row.elicited.nonexistent)
             for row, given in rows
         ),
         row_axis=word("model"),
@@ -568,15 +568,15 @@ def _fictional_section(board: TripleBoard) -> Section | None:
         table=1,
     )
     each = Figure(
-        name="fictional-triples",
+        name="nonexistent-triples",
         kind="bars",
         title=say("Triples about a fictional entity"),
         subtitle=n if min(asked) == max(asked) else say("up to {n}", n=n),
         marks=tuple(
             Mark(
                 row=row.label,
-                value=round(row.volunteered.fictional_each, 1),
-                n=row.volunteered.fictional,
+                value=round(row.elicited.nonexistent_each, 1),
+                n=row.elicited.nonexistent,
             )
             for row, _given in rows
         ),
@@ -586,9 +586,9 @@ def _fictional_section(board: TripleBoard) -> Section | None:
         table=1,
     )
     return Section(
-        name="fictional",
+        name="nonexistent",
         title=say("Entities that do not exist"),
-        finding=fictional_finding(board),
+        finding=nonexistent_finding(board),
         plain=say(
             "Whatever a model says of a fictional entity is made up. Abstention on entities that "
             "there are stands beside: a model that abstains on everything makes nothing up either."

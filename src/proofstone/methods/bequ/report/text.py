@@ -116,8 +116,8 @@ def render_triple_board(
         if rows:
             banner = [tinted(SIMULATED_BANNER, colour)] if simulated else []
             lines += [*banner, *_standing(board, rows, card_columns, width), ""]
-    has_fictional = any(row.fictional_given for row in board.rows)
-    fictional = "fictional: entities that do not exist and got triples; " * has_fictional
+    has_nonexistent = any(row.nonexistent_given for row in board.rows)
+    nonexistent = "fictional: entities that do not exist and got triples; " * has_nonexistent
     notes = [
         *_warnings(board, colour),
         *_people(board),
@@ -125,7 +125,7 @@ def render_triple_board(
         f"{100 * board.confidence:g}% intervals: entities are drawn again, in both directions and "
         "for all models at once. Rank ranges hold for all models together.",
         "contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the "
-        f"entities; {fictional}per entity: triples that a model gave.",
+        f"entities; {nonexistent}per entity: triples that a model gave.",
     ]
     for note in notes:
         lines += textwrap.wrap(note, max(width, 40), break_on_hyphens=False, subsequent_indent="  ")
@@ -183,7 +183,7 @@ def _standing(
             yield "These runs are of different entities, so they are not ranked against each other."
     experiments = [row for row in rows if row.experiment]
     if experiments:
-        yield "experiments with other settings, not ranked (report --study compares them):"
+        yield "experiments with other settings, not ranked (report --analysis compares them):"
         cells = [
             [_name(board, row.group), *(_shown(row.estimates.get(name)) for name in _FIGURES)]
             for row in experiments
@@ -228,18 +228,18 @@ def _table(
 
 def _beside(board: TripleBoard, rows: Sequence[TripleRow], width: int) -> list[str]:
     """What stands beside the headline, with intervals where there is room for them."""
-    has_fictional = any(row.fictional_given for row in rows)
-    head = ["model", "contradicted", "abstained", *(["fictional"] * has_fictional), "per entity",
+    has_nonexistent = any(row.nonexistent_given for row in rows)
+    head = ["model", "contradicted", "abstained", *(["nonexistent"] * has_nonexistent), "per entity",
             "unparsed", "no ref."]  # fmt: skip
 
     def cells(row: TripleRow, *, full: bool) -> list[str]:
-        said, estimates = row.volunteered, row.estimates
+        said, estimates = row.elicited, row.estimates
         unparsed = [estimates[name].value for name in _UNPARSED if name in estimates]
         return [
             _name(board, row.group),
             _shown(estimates.get("contradiction"), full=full),
             _shown(row.abstention, full=full),
-            *([f"{said.fictional_given:,} of {said.fictional:,}"] * has_fictional),
+            *([f"{said.nonexistent_given:,} of {said.nonexistent:,}"] * has_nonexistent),
             MISSING if said.each is None else f"{said.each:.1f}",
             points(max(unparsed, default=float("nan"))),
             _shown(estimates.get("without_reference"), full=False),

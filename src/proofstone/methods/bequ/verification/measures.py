@@ -24,7 +24,7 @@ from proofstone.methods.bequ.records import (
 from proofstone.stats.estimates import Spread
 from proofstone.stats.ranks import RankInterval, rank_jointly, tied_runs
 from proofstone.stats.ratios import (
-    draw_ratios_each,
+    bootstrap_ratios_each,
     harmonic_mean,
     harmonic_spread,
     more_for_half_width,
@@ -260,7 +260,7 @@ def measure_all(
     counted: Counted,
     groups: Sequence[Group],
     *,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[Measured]:
@@ -269,7 +269,7 @@ def measure_all(
         _part(cells_of(counted, number, counted.n_entities)[0], group)
         for number, group in enumerate(groups)
     )
-    return list(_measured(parts, "", n_draws, seed, confidence))
+    return list(_measured(parts, "", n_resamples, seed, confidence))
 
 
 def measure_by(
@@ -278,7 +278,7 @@ def measure_by(
     entities: Sequence[EntityFacts],
     by: Breakdown,
     *,
-    n_draws: int = 2_000,
+    n_resamples: int = 2_000,
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Iterator[Measured]:
@@ -304,7 +304,7 @@ def measure_by(
         for code in (sorted(range(len(cells)), key=names.__getitem__) if names else ())
         if names[code] and cells[code].any()
     )
-    return _measured(parts, by, n_draws, seed, confidence)
+    return _measured(parts, by, n_resamples, seed, confidence)
 
 
 def _part(cells: NDArray[np.int64], group: Group, value: str = "") -> _Part:
@@ -319,14 +319,14 @@ def _part(cells: NDArray[np.int64], group: Group, value: str = "") -> _Part:
 
 
 def _measured(
-    parts: Iterable[_Part], by: str, n_draws: int, seed: int, confidence: float
+    parts: Iterable[_Part], by: str, n_resamples: int, seed: int, confidence: float
 ) -> Iterator[Measured]:
     """The measures of each part; entities are drawn for many parts at once."""
     for batch in _batches(parts):
-        all_drawn = draw_ratios_each(
+        all_drawn = bootstrap_ratios_each(
             [(part.tops, part.bottoms) for part in batch],
             clusters="entities",
-            n_draws=n_draws,
+            n_resamples=n_resamples,
             seed=seed,
         )
         for part, drawn in zip(batch, all_drawn, strict=True):

@@ -20,7 +20,7 @@ from proofstone.records.runs import Estimate
 from proofstone.records.tables import Row
 from proofstone.stats.agreement import JudgedRate, cohen_kappa, correct_judged_rate
 from proofstone.stats.clusters import SharedKeys
-from proofstone.stats.ratios import draw_ratios, harmonic_mean
+from proofstone.stats.ratios import bootstrap_ratios, harmonic_mean
 
 LABELS = {
     "precision": ("entailment", "contradiction", "neutral"),
@@ -152,7 +152,7 @@ _FIGURES = ("f1", "agreement", "kappa", "corpus", "true_share")
 
 
 def correct_by_people(
-    checked: Sequence[Checked], groups: Sequence[Group], *, n_draws: int = 2_000, seed: int = 0
+    checked: Sequence[Checked], groups: Sequence[Group], *, n_resamples: int = 2_000, seed: int = 0
 ) -> list[Corrected]:
     """The corrected figures of each group of which people saw something.
 
@@ -162,11 +162,11 @@ def correct_by_people(
     for number, group in enumerate(groups):
         mine = [each for each in checked if each.group == number]
         if any(each.said is not None for each in mine):
-            found.append(_corrected(mine, group, n_draws, seed))
+            found.append(_corrected(mine, group, n_resamples, seed))
     return found
 
 
-def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -> Corrected:
+def _corrected(mine: Sequence[Checked], group: Group, n_resamples: int, seed: int) -> Corrected:
     sides = {"precision": _side(mine, "precision"), "recall": _side(mine, "recall")}
     rates = {name: _rate(side) for name, side in sides.items() if len(side.people)}
     known = [
@@ -174,23 +174,23 @@ def _corrected(mine: Sequence[Checked], group: Group, n_draws: int, seed: int) -
         for each in mine
         if each.direction == "precision" and each.said is not None and each.said.is_true is not None
     ]
-    agreement, kappa = _agreement(mine, n_draws, seed)
+    agreement, kappa = _agreement(mine, n_resamples, seed)
     return Corrected(
         group=group,
         n_people={name: len(side.people) for name, side in sides.items()},
         precision=rates.get("precision"),
         recall=rates.get("recall"),
-        f1=_f1(sides, rates, n_draws, seed) if len(rates) == len(sides) else None,
+        f1=_f1(sides, rates, n_resamples, seed) if len(rates) == len(sides) else None,
         agreement=agreement,
         kappa=kappa,
         # By a person's reading of the passages where there is one, else by the judge's.
         corpus=_share(
             [each for each in known if _is_true(each)],
             lambda each: (_said(each) or each.label) in _RIGHT["precision"],
-            n_draws,
+            n_resamples,
             seed,
         ),
-        true_share=_share(known, _is_true, n_draws, seed),
+        true_share=_share(known, _is_true, n_resamples, seed),
         scattered=tuple(side for side in DIRECTIONS if _is_scattered(mine, side)),
     )
 
@@ -235,7 +235,7 @@ def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
 
 
 def _f1(
-    sides: Mapping[str, _Side], rates: Mapping[str, JudgedRate], n_draws: int, seed: int
+    sides: Mapping[str, _Side], rates: Mapping[str, JudgedRate], n_resamples: int, seed: int
 ) -> Estimate:
     """The harmonic mean of both corrected figures, entities drawn again under both at once."""
     parts = [
@@ -251,7 +251,7 @@ def _f1(
     tops = [np.bincount(entity, weights=values, minlength=n) for values, entity in parts]
     bottoms = [np.bincount(entity, minlength=n) for _values, entity in parts]
     sums = [np.stack(each, axis=1).astype(np.float64) for each in (tops, bottoms)]
-    drawn = draw_ratios(*sums, clusters="entities", n_draws=n_draws, seed=seed)
+    drawn = bootstrap_ratios(*sums, clusters="entities", n_resamples=n_resamples, seed=seed)
 
     def corrected(ratios: NDArray[np.float64], at: int, rate: JudgedRate) -> NDArray[np.float64]:
         moved = rate.trust * (ratios[:, at + 2] - ratios[:, at + 1]) if rate.trust else 0.0
@@ -265,7 +265,7 @@ def _f1(
 
 
 def _agreement(
-    mine: Sequence[Checked], n_draws: int, seed: int
+    mine: Sequence[Checked], n_resamples: int, seed: int
 ) -> tuple[Estimate | None, Estimate | None]:
     """The share of people's labels that are the judge's too, and Cohen's kappa over the labels of
     precision; entities are drawn again."""
@@ -281,14 +281,14 @@ def _agreement(
             np.array([place[each.label] for each in own]),
             n_categories=len(place),
             clusters=_units(np.array([each.entity for each in own])),
-            n_draws=n_draws,
+            n_resamples=n_resamples,
             seed=seed,
         )
-    return _share(seen, lambda each: _said(each) == each.label, n_draws, seed), kappa
+    return _share(seen, lambda each: _said(each) == each.label, n_resamples, seed), kappa
 
 
 def _share(
-    among: Sequence[Checked], is_so: Callable[[Checked], bool], n_draws: int, seed: int
+    among: Sequence[Checked], is_so: Callable[[Checked], bool], n_resamples: int, seed: int
 ) -> Estimate | None:
     if not among:
         return None
@@ -296,7 +296,7 @@ def _share(
     right = np.array([is_so(each) for each in among], dtype=np.float64)
     counts = (np.bincount(unit, weights=weights) for weights in (right, np.ones_like(right)))
     sums = [np.asarray(each, dtype=np.float64)[:, None] for each in counts]
-    return draw_ratios(*sums, clusters="entities", n_draws=n_draws, seed=seed).ratio(0)
+    return bootstrap_ratios(*sums, clusters="entities", n_resamples=n_resamples, seed=seed).ratio(0)
 
 
 def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:

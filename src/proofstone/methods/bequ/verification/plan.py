@@ -37,7 +37,7 @@ from proofstone.methods.bequ.records import (
     Group,
     ReferenceRow,
     ReferenceTriple,
-    SamplingWay,
+    SamplingMethod,
     VerifySettings,
     object_text,
 )
@@ -57,19 +57,23 @@ from proofstone.store.store import Store
 # replacement, and a longer sample begins with the shorter one of its seed: more can be drawn
 # without verifying anything twice.
 
-SAMPLING_WAYS: tuple[SamplingWay, ...] = get_args(SamplingWay)
+SAMPLING_METHODS: tuple[SamplingMethod, ...] = get_args(SamplingMethod)
 
 
 def sample_places(
-    counts: Sequence[int], n: int, way: SamplingWay, *, seed: int, purpose: str
+    counts: Sequence[int], n: int, search_method: SamplingMethod, *, seed: int, purpose: str
 ) -> list[tuple[int, int]]:
     """``n`` different (entity, triple) places in the order of drawing, of entities with ``counts``
     triples each; all of them where there are fewer. 0 means all, then in their order."""
     total = sum(counts)
     if not n:
         return [(entity, place) for entity, n in enumerate(counts) for place in range(n)]
-    draws = Draws(seed, 0, f"bequ {way} {purpose}")
-    drawn = _by_entity(counts, draws) if way == "entities" else _by_triple(counts, total, draws)
+    draws = Draws(seed, 0, f"bequ {search_method} {purpose}")
+    drawn = (
+        _by_entity(counts, draws)
+        if search_method == "entities"
+        else _by_triple(counts, total, draws)
+    )
     return list(islice(drawn, min(n, total)))
 
 

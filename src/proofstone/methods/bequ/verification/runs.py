@@ -39,14 +39,14 @@ from proofstone.methods.bequ.verification.verify import (
     Decided,
     Posed,
     decide,
-    embedder_of,
+    embedding_model_of,
     posed_questions,
     question_size,
 )
 from proofstone.methods.bequ.views import triple_rows
 from proofstone.models.budget import Budget, Spending
 from proofstone.models.registry import leaves_to
-from proofstone.records.calls import CacheUse, Embedder
+from proofstone.records.calls import CacheUse, EmbeddingModel
 from proofstone.records.ids import canonical_json, content_id, digest, short
 from proofstone.records.items import Unit
 from proofstone.records.runs import Run, Score, VerifiedRun, run_label
@@ -106,7 +106,7 @@ class ListedRuns:
         self._items: dict[int, StoredItem] = {}
         self._entities: dict[int, int] = {}  # the entity that an item means, by the item's key
         self._meaning: dict[int, list[int]] = defaultdict(list)  # the other way
-        self._fictional: set[int] = set()
+        self._nonexistent: set[int] = set()
         self._known = lru_cache(maxsize=4)(lambda entity: known_triples(gathered, entity))
         # Of each run the item and sample of the first reply about an entity.
         self._replied: list[dict[int, tuple[int, int]]] = [{} for _run in runs]
@@ -118,28 +118,28 @@ class ListedRuns:
             for stored in page:
                 facts = entity_facts(stored.loaded)
                 self._items[stored.key] = stored
-                if facts.is_fictional:
-                    self._fictional.add(stored.key)
+                if facts.is_nonexistent:
+                    self._nonexistent.add(stored.key)
                 entity = self.gathered.find_entity(
                     facts.name, facts.identity, facts.domain, facts.popularity
                 )
                 self._entities[stored.key] = entity
                 self._meaning[entity].append(stored.key)
         for key, run in self.runs:
-            group = self.gathered.begin_group(Group(run.respondent, run.way))
+            group = self.gathered.begin_group(Group(run.respondent, run.search_method))
             for finished_page in pages_to_score(self._store, key, run, None):
                 for finished in finished_page:
-                    self._take_reply(group, finished)
+                    self._take_response(group, finished)
         asked = Asked(frozenset(self._entities.values()), self._replied)
         self.plan = make_plan(self.gathered, settings, asked)
 
-    def _take_reply(self, group: int, finished: Finished) -> None:
+    def _take_response(self, group: int, finished: Finished) -> None:
         item = finished.item.key
         entity = self._entities[item]
         self._replied[group].setdefault(entity, (item, finished.sample))
-        if item in self._fictional:
+        if item in self._nonexistent:
             return
-        rows = triple_rows(finished.item.loaded, finished.replies)
+        rows = triple_rows(finished.item.loaded, finished.responses)
         place = f"reply {finished.item.position}"
         self.gathered.take_elicited((Row(place, row) for row in rows), group=group)
         for row in rows:
@@ -175,13 +175,13 @@ class ListedRuns:
         return item, unit
 
     def posed(
-        self, scorings: Sequence[int | None] = (), embedder: Embedder | None = None
+        self, scorings: Sequence[int | None] = (), embedding_model: EmbeddingModel | None = None
     ) -> Iterator[Posed]:
         """What of the sample has no verdict yet in the scoring of each run (None: there is none);
         all of it without any."""
         begun = [key for key in scorings if key is not None]
         if not self._store.scores.has_any(begun, DIRECTIONS):
-            return posed_questions(self.gathered, self.plan, embedder)
+            return posed_questions(self.gathered, self.plan, embedding_model)
 
         @lru_cache(maxsize=1)  # triples come entity by entity
         def places(entity: int) -> set[tuple[int, str, bytes, int]]:
@@ -196,12 +196,12 @@ class ListedRuns:
             key = content_id("unit", [unit.kind, unit.payload])
             return (scoring, direction, key, unit.sample) in places(entity)
 
-        return posed_questions(self.gathered, self.plan, embedder, is_done)
+        return posed_questions(self.gathered, self.plan, embedding_model, is_done)
 
     async def perform(
         self,
         scorings: Sequence[int],
-        embedder: Embedder | None,
+        embedding_model: EmbeddingModel | None,
         judging: Judging,
         stop: asyncio.Event,
         tell: Callable[[int], None],
@@ -209,7 +209,7 @@ class ListedRuns:
         """Verifies what is left, page by page, until a judge cannot be asked any more or ``stop``
         is set; ``tell`` hears how many more are done."""
         storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
-        posed = self.posed(scorings, embedder)
+        posed = self.posed(scorings, embedding_model)
         async with aclosing(decide(posed, judging.judge)) as pages:
             async for page in pages:
                 await asyncio.gather(*storing)
@@ -276,7 +276,7 @@ class _Opened(Struct, frozen=True):
     against: Against
     whole: Mapping[int, VerifiedRun]
     lists: tuple[ListedRuns, ...]
-    embedder: Embedder | None
+    embedding_model: EmbeddingModel | None
 
     @property
     def n(self) -> int:
@@ -336,7 +336,7 @@ def verify_runs(
                     scorings = [_begun(opened, key, again=again) for key, _run in each.runs]
                     for scoring, (key, run) in zip(scorings, each.runs, strict=True):
                         await fill_scoring(session.store, opened.method, scoring, key, run)
-                    await each.perform(scorings, opened.embedder, judging, stop, tell)
+                    await each.perform(scorings, opened.embedding_model, judging, stop, tell)
                     for group, (key, run) in enumerate(each.runs):
                         wanted = each.plan.n_of(group)
                         made[key] = _made(session, scorings[group], run, opened.against, wanted)
@@ -366,7 +366,7 @@ def verify_forecast(
             for each in opened.lists:
                 found = [None if again else _newest(opened, key) for key, _run in each.runs]
                 scorings = [None if newest is None else newest.key for newest in found]
-                for posed in each.posed(scorings, opened.embedder):
+                for posed in each.posed(scorings, opened.embedding_model):
                     n += 1
                     if posed.question is not None:
                         yield posed.question
@@ -374,8 +374,8 @@ def verify_forecast(
         async def work(stop: asyncio.Event) -> JudgingForecast:
             names = list(opened.spec.models)
             async with session_askers(session, names, max_connections, stop) as askers:
-                seats = list(askers.values())
-                made = forecast_of_questions(questions(), 0, opened.spec, seats)
+                slots = list(askers.values())
+                made = forecast_of_questions(questions(), 0, opened.spec, slots)
                 return structs.replace(made, of=n)
 
         return Background(work).wait()
@@ -437,8 +437,10 @@ def _opened(
             said_at = stack.enter_context(Spool[tuple[int, int], SaidAt](SaidAt))
             lists.append(ListedRuns(store, method, some, gathered, said_at))
             lists[-1].read(known_by, settings)
-        embedder = embedder_of(settings) if lists else None
-        yield structs.replace(opened, whole=whole, lists=tuple(lists), embedder=embedder)
+        embedding_model = embedding_model_of(settings) if lists else None
+        yield structs.replace(
+            opened, whole=whole, lists=tuple(lists), embedding_model=embedding_model
+        )
 
 
 def _newest(opened: _Opened, key: int) -> ScoringInfo | None:
@@ -498,7 +500,11 @@ def _verify_loads(opened: _Opened) -> Loads:
     origins: list[Origin] = [*reference.origins()]
     for each in opened.lists:
         origins += session.store.origins.of_set(each.runs[0][1].item_set)
-    posed = (posed for each in opened.lists for posed in each.posed(embedder=opened.embedder))
+    posed = (
+        posed
+        for each in opened.lists
+        for posed in each.posed(embedding_model=opened.embedding_model)
+    )
     size = question_size(posed)
     about = {"about": size} if size else {}
     return loads_of(spec, session.config, {reference.id: (origins, opened.n)}, **about)

@@ -17,6 +17,7 @@ from proofstone.methods.bequ.entities import KnownTriple, entity_of
 from proofstone.methods.bequ.records import (
     DIRECTIONS,
     Against,
+    Elicited,
     EntityFacts,
     Group,
     TripleText,
@@ -24,7 +25,6 @@ from proofstone.methods.bequ.records import (
     VerdictLabel,
     Verified,
     VerifiedRuns,
-    Volunteered,
     family_of,
     read_against,
 )
@@ -41,14 +41,14 @@ from proofstone.run.forms import Selection
 from proofstone.run.judges import verdict_lines
 from proofstone.session.session import Session, response_name
 from proofstone.store.lookup import Found
-from proofstone.store.reviews import Retired
+from proofstone.store.reviews import Excluded
 from proofstone.store.scores import ScoredUnit, ScoreTally, ScoringInfo
 from proofstone.store.store import Store
 
 _PAGE = 500
 
 
-FICTIONAL = "fictional"
+NONEXISTENT = "nonexistent"
 
 
 _LABELS = frozenset(get_args(VerdictLabel))
@@ -100,9 +100,9 @@ def read_verified(
     that are not verified have none. Raises what ``verified_scorings`` does."""
     chosen = verified_scorings(store, selection.runs, view)
     against = next(filter(None, map(against_of, chosen.values())))
-    retired = Retired()
-    if not view.as_scored:
-        retired = store.corrections.retired([each.id for each in selection.item_sets], view.until)
+    excluded = Excluded()
+    if not view.ignore_corrections:
+        excluded = store.corrections.excluded([each.id for each in selection.item_sets], view.until)
     respondents = respondents_of(selection)
     by_run = {run.id: (key, run) for key, run in selection.runs}
     asked = {
@@ -110,7 +110,7 @@ def read_verified(
         for item_set in selection.item_sets
         for page in store.items.pages(item_set.id, _PAGE)
         for stored in page
-        if stored.key not in retired.keys
+        if stored.key not in excluded.keys
     }
     keys = sorted(asked, key=lambda key: (asked[key][0].name, asked[key][0].identity))
     entities, items = [asked[key][0] for key in keys], [asked[key][1] for key in keys]
@@ -126,10 +126,12 @@ def read_verified(
                         yield _verified(row, run, text, group, place, items[place])
 
     return VerifiedRuns(
-        groups=tuple(Group(who.name, f"{who.way} {who.settings}".strip()) for who in respondents),
+        groups=tuple(
+            Group(who.name, f"{who.prompt_method} {who.settings}".strip()) for who in respondents
+        ),
         runs=tuple(who.runs for who in respondents),
-        volunteered=tuple(
-            _volunteered(store, method, [by_run[run][0] for run in who.runs], chosen)
+        elicited=tuple(
+            _elicited(store, method, [by_run[run][0] for run in who.runs], chosen)
             for who in respondents
         ),
         entities=tuple(entities),
@@ -245,33 +247,33 @@ def verdict_of(row: ScoredUnit) -> Verdict:
 # ---------------------------------------------------------------- what was said
 
 
-def _volunteered(
+def _elicited(
     store: Store, method: Method, runs: Sequence[int], chosen: Mapping[int, ScoringInfo]
-) -> Volunteered:
+) -> Elicited:
     """What the runs of a group said, by their scores that need no judge."""
     tallies: list[ScoreTally] = []
     for key in runs:
         scoring = chosen.get(key) or store.scores.current(key)
         tallies += [] if scoring is None else store.scores.tallies(scoring.key)
     of_triples = next(measure for measure in method.measures if measure.unit != "item").of
-    real = said_by([each for each in tallies if each.gold != FICTIONAL], of_triples)
-    made_up = said_by([each for each in tallies if each.gold == FICTIONAL], of_triples)
+    real = said_by([each for each in tallies if each.answer_key != NONEXISTENT], of_triples)
+    made_up = said_by([each for each in tallies if each.answer_key == NONEXISTENT], of_triples)
     return structs.replace(
         real,
-        fictional=made_up.entities,
-        fictional_given=made_up.given,
-        fictional_triples=made_up.triples,
+        nonexistent=made_up.entities,
+        nonexistent_given=made_up.given,
+        nonexistent_triples=made_up.triples,
     )
 
 
-def said_by(tallies: Sequence[ScoreTally], of_triples: str) -> Volunteered:
+def said_by(tallies: Sequence[ScoreTally], of_triples: str) -> Elicited:
     """What these scores say of entities, and of triples by their measure, all taken for real."""
     of_items = [each for each in tallies if each.kind == "item"]
     answered = [each for each in of_items if each.outcome == "answered"]
     n, n_answered = (sum(each.n for each in some) for some in (of_items, answered))
     given = round(sum(each.total for each in answered))
     refused = sum(each.n for each in of_items if each.outcome == "refused")
-    return Volunteered(
+    return Elicited(
         entities=n,
         given=given,
         abstained=n_answered - given + refused,
@@ -285,7 +287,7 @@ def said_by(tallies: Sequence[ScoreTally], of_triples: str) -> Volunteered:
 _SHOWN = 400  # characters of a passage; the whole of it is in the export
 
 
-_RULED = {
+_OVERRIDDEN = {
     "no object": "nothing is said",
     "no reference": "no reference of the entity",
     "nothing elicited": "nothing was elicited of the entity",
@@ -293,7 +295,7 @@ _RULED = {
 }
 
 
-def verified_of_reply(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
+def verified_of_response(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
     """The verified triples of a reply in each whole scoring that verified it, newest first: those
     that it says, then those of the reference that were looked for in it."""
     try:
@@ -361,11 +363,11 @@ def counts_of(store: Store, scoring: int) -> dict[str, dict[str, int]]:
 
 
 def _evidence(row: ScoredUnit, verdict: Verdict, known: Passage) -> Iterator[str]:
-    ballots = () if row.verdict is None else row.verdict.ballots
-    if verdict.basis in _RULED:
-        yield f"by rule: {_RULED[verdict.basis]}"
-    elif len(ballots) == 1 and verdict.label:
-        yield f"{ballots[0].judge}: {verdict.reason or 'no reason given'}"
+    judge_votes = () if row.verdict is None else row.verdict.judge_votes
+    if verdict.basis in _OVERRIDDEN:
+        yield f"by rule: {_OVERRIDDEN[verdict.basis]}"
+    elif len(judge_votes) == 1 and verdict.label:
+        yield f"{judge_votes[0].judge}: {verdict.reason or 'no reason given'}"
     elif row.verdict is not None:
         yield from verdict_lines(row.verdict)
     if verdict.passage.text:
@@ -389,16 +391,18 @@ def ranked_settings(runs: Sequence[Run]) -> frozenset[int]:
     most one a model: those asked in the preset's prompts and range, or, where none was, in those
     that most models were asked in. Of one model's several the one with the preset's effort of
     reasoning, else with none set."""
-    ways: dict[str, set[str]] = {}
+    prompt_methods: dict[str, set[str]] = {}
     for run in runs:
-        ways.setdefault(run.way, set()).add(run.respondent)
+        prompt_methods.setdefault(run.prompt_method, set()).add(run.respondent)
     preset = find_method("bequ").presets["random"].values("run")
     usual = preset.get("ask", "")
-    if usual not in ways:
-        usual = max(ways, key=lambda way: len(ways[way]), default="")
+    if usual not in prompt_methods:
+        usual = max(
+            prompt_methods, key=lambda prompt_method: len(prompt_methods[prompt_method]), default=""
+        )
     chosen: dict[str, int] = {}
     for place in sorted(
-        (place for place, run in enumerate(runs) if run.way == usual),
+        (place for place, run in enumerate(runs) if run.prompt_method == usual),
         key=lambda place: _differs(runs[place], preset),
     ):
         chosen.setdefault(runs[place].respondent, place)
@@ -442,7 +446,7 @@ def entity_facts(item: LoadedItem) -> EntityFacts:
         domain=stratum.discipline,
         popularity=stratum.field,
         page=page,
-        is_fictional=entity.is_fictional,
+        is_nonexistent=entity.is_nonexistent,
         fiction=entity.fiction or "",
         statements=entity.statements,
     )

@@ -49,7 +49,7 @@ from proofstone.methods.bequ.verification.plan import (
 )
 from proofstone.methods.bequ.verification.verify import (
     characters_of,
-    embedder_of,
+    embedding_model_of,
     posed_questions,
     question_size,
     verify,
@@ -111,7 +111,7 @@ class OpenedTriples:
         self._gathered = gathered
         self._settings = settings
         self._names = names
-        self._embedder = embedder_of(settings)
+        self._embedding_model = embedding_model_of(settings)
         self.plan = make_plan(gathered, settings)
 
     @property
@@ -125,10 +125,10 @@ class OpenedTriples:
         by_rule: Counter[str] = Counter()
         characters = 0
         examples: list[Example] = []
-        for posed in posed_questions(self._gathered, self.plan, self._embedder):
+        for posed in posed_questions(self._gathered, self.plan, self._embedding_model):
             sides[posed.direction] += 1
-            if posed.ruled is not None:
-                by_rule[posed.ruled.basis] += 1
+            if posed.overridden is not None:
+                by_rule[posed.overridden.basis] += 1
             if posed.question is not None:
                 characters += characters_of(posed.question)
                 sides["asked"] += 1
@@ -173,7 +173,7 @@ class OpenedTriples:
             found = _Found(said, kept)
 
             async def take(judge: Judge | None) -> None:
-                pages = verify(self._gathered, self.plan, judge, self._embedder)
+                pages = verify(self._gathered, self.plan, judge, self._embedding_model)
                 async for page in pages:
                     found.add(page)
                     if watch is not None:
@@ -182,7 +182,7 @@ class OpenedTriples:
             if spec is None:
                 Background(lambda _stop: take(None)).wait()
             else:
-                posed = posed_questions(self._gathered, self.plan, self._embedder)
+                posed = posed_questions(self._gathered, self.plan, self._embedding_model)
                 with passing_workspace(folder) as session:
                     session.ask_egress = ask_egress
                     with_judges(session,

@@ -36,14 +36,14 @@ from proofstone.methods.bequ.records import (
     spoken,
 )
 from proofstone.methods.bequ.verification.plan import Gathered, Sampled, VerifyPlan, known_triples
-from proofstone.records.calls import Embedder, Judge
+from proofstone.records.calls import EmbeddingModel, Judge
 from proofstone.records.ids import content_id
-from proofstone.records.items import SearchWay
+from proofstone.records.items import SearchMethod
 from proofstone.records.verdicts import Citing, Exhibit, JudgeQuestion, Label, PanelVerdict, Passage
 from proofstone.search.bm25 import Postings, terms_of
 from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
 from proofstone.search.index import ChunkIndex, ChunkPlace, SentenceEncoder, SourcePart
-from proofstone.texts.templates import carried_words
+from proofstone.texts.templates import bundled_words
 
 # Raised with every change of words that can move a verdict; results name it.
 QUESTIONS_VERSION = 1
@@ -110,7 +110,7 @@ def _question(
     a label must name one of it. Judges are asked in Chinese of what is written in Chinese, else in
     English."""
     language = "zh" if has_han(triple.predicate + triple.object) else "en"
-    words = carried_words(__package__, f"prompts/{file}", language, _Words)
+    words = bundled_words(__package__, f"prompts/{file}", language, _Words)
 
     def said(subject: str, each: GivenTriple | ReferenceTriple) -> str:
         parts = {words.subject: subject, words.predicate: each.predicate, words.object: each.object}
@@ -167,10 +167,15 @@ def _plain(text: str) -> str:
 class TextIndex:
     """Short texts, searched by words (BM25), by meaning, or by both."""
 
-    def __init__(self, texts: Sequence[str], way: SearchWay, embedder: Embedder | None) -> None:
+    def __init__(
+        self,
+        texts: Sequence[str],
+        search_method: SearchMethod,
+        embedding_model: EmbeddingModel | None,
+    ) -> None:
         self._texts = texts
-        self._way = way
-        self._embedder = None if way == "bm25" else embedder
+        self._search_method = search_method
+        self._embedding_model = None if search_method == "bm25" else embedding_model
 
     def search(self, queries: Sequence[str], k: int) -> list[list[int]]:
         """For each query the places of the ``k`` best texts, best first. Where fewer are found at
@@ -184,7 +189,7 @@ class TextIndex:
                     [*(int.from_bytes(hit.place.passage, "big") for hit in hits), *everything[:k]]
                 )
             )[:k]
-            for hits in self._index.search(queries, k, self._way)
+            for hits in self._index.search(queries, k, self._search_method)
         ]
 
     @cached_property
@@ -195,9 +200,9 @@ class TextIndex:
         )
         part = SourcePart(places, Postings.of(terms_of(_plain(text)) for text in self._texts))
         vectors: list[NDArray[np.float32]] = []
-        if self._embedder is not None:
-            vectors.append(self._embedder.embed(self._texts).astype("float32"))
-        return ChunkIndex([part], vectors=vectors, embedder=self._embedder)
+        if self._embedding_model is not None:
+            vectors.append(self._embedding_model.embed(self._texts).astype("float32"))
+        return ChunkIndex([part], vectors=vectors, embedding_model=self._embedding_model)
 
 
 class EntityCorpus:
@@ -210,8 +215,8 @@ class EntityCorpus:
         name: str,
         rows: Sequence[ReferenceRow],
         *,
-        way: SearchWay = "bm25",
-        embedder: Embedder | None = None,
+        search_method: SearchMethod = "bm25",
+        embedding_model: EmbeddingModel | None = None,
     ) -> None:
         found: dict[str, Passage] = {}
         for row in rows:
@@ -224,7 +229,9 @@ class EntityCorpus:
                     words = f"{name}: {spoken(triple.predicate)}: {triple.object}"
                     _add(found, _with_text(triple.passage, words))
         self.passages = tuple(found.values())
-        self._index = TextIndex([passage.text for passage in self.passages], way, embedder)
+        self._index = TextIndex(
+            [passage.text for passage in self.passages], search_method, embedding_model
+        )
 
     def search(self, triples: Sequence[GivenTriple], k: int) -> list[list[Passage]]:
         """For each triple the ``k`` passages nearest to it, best first; none of an empty corpus."""
@@ -289,7 +296,7 @@ class Posed(Struct, frozen=True, gc=False):
     source: str = ""
     shown: Sequence[Passage] = ()
     question: JudgeQuestion | None = None
-    ruled: Verdict | None = None
+    overridden: Verdict | None = None
 
 
 class Decided(Struct, frozen=True, gc=False):
@@ -303,9 +310,9 @@ class Decided(Struct, frozen=True, gc=False):
 _TRIED = 64  # questions by which the size of all is judged
 
 
-def embedder_of(settings: VerifySettings) -> Embedder | None:
+def embedding_model_of(settings: VerifySettings) -> EmbeddingModel | None:
     """What finds by meaning where the settings ask for it."""
-    return None if settings.way == "bm25" else SentenceEncoder()
+    return None if settings.search_method == "bm25" else SentenceEncoder()
 
 
 def characters_of(question: JudgeQuestion) -> int:
@@ -323,23 +330,26 @@ def question_size(posed: Iterable[Posed]) -> int:
 def posed_questions(
     gathered: Gathered,
     plan: VerifyPlan,
-    embedder: Embedder | None = None,
+    embedding_model: EmbeddingModel | None = None,
     is_done: IsDone = lambda *_triple: False,
 ) -> Iterator[Posed]:
     """Every triple of a plan that is not done yet, by entity; the index of an entity is made once,
     and gone after it."""
     for entity in plan.entities:
-        yield from _given_posed(gathered, plan, entity, embedder, is_done)
-        yield from _known_posed(gathered, plan, entity, embedder, is_done)
+        yield from _given_posed(gathered, plan, entity, embedding_model, is_done)
+        yield from _known_posed(gathered, plan, entity, embedding_model, is_done)
 
 
 async def verify(
-    gathered: Gathered, plan: VerifyPlan, judge: Judge | None, embedder: Embedder | None = None
+    gathered: Gathered,
+    plan: VerifyPlan,
+    judge: Judge | None,
+    embedding_model: EmbeddingModel | None = None,
 ) -> AsyncIterator[list[Verified]]:
     """The verdicts of a plan in its order, a page at a time; their entities are places in what is
     ``named``."""
     places = {entity: place for place, entity in enumerate(gathered.by_name)}
-    async for page in decide(posed_questions(gathered, plan, embedder), judge):
+    async for page in decide(posed_questions(gathered, plan, embedding_model), judge):
         yield [_verified(gathered, each, places[each.posed.entity]) for each in page]
 
 
@@ -367,7 +377,7 @@ def _given_posed(
     gathered: Gathered,
     plan: VerifyPlan,
     entity: int,
-    embedder: Embedder | None,
+    embedding_model: EmbeddingModel | None,
     is_done: IsDone,
 ) -> Iterator[Posed]:
     name, settings = gathered.entities[entity].name, plan.settings
@@ -380,24 +390,26 @@ def _given_posed(
     if not wanted:
         return
     rows = gathered.reference.of(entity)
-    corpus = EntityCorpus(name, rows, way=settings.way, embedder=embedder)
+    corpus = EntityCorpus(
+        name, rows, search_method=settings.search_method, embedding_model=embedding_model
+    )
     found = corpus.search([triple for _group, _sampled, triple in wanted], settings.k)
     for (group, sampled, triple), passages in zip(wanted, found, strict=True):
-        question = ruled = None
+        question = overridden = None
         if not triple.object.strip():
-            ruled = Verdict(label="neutral", basis="no object")
+            overridden = Verdict(label="neutral", basis="no object")
         elif not passages:
-            ruled = Verdict(label="neutral", basis="no reference")
+            overridden = Verdict(label="neutral", basis="no reference")
         else:
             question = precision_question(name, triple, passages)
-        yield Posed("precision", group, entity, sampled, triple, "", passages, question, ruled)
+        yield Posed("precision", group, entity, sampled, triple, "", passages, question, overridden)
 
 
 def _known_posed(
     gathered: Gathered,
     plan: VerifyPlan,
     entity: int,
-    embedder: Embedder | None,
+    embedding_model: EmbeddingModel | None,
     is_done: IsDone,
 ) -> Iterator[Posed]:
     name, settings = gathered.entities[entity].name, plan.settings
@@ -413,36 +425,42 @@ def _known_posed(
         queries = [triple_words(name, each.predicate, each.object) for each in known]
         given = gathered.elicited.of((group, entity))
         said = {_same_words(each): each for each in reversed(given)}
-        found = _statements(given, queries, settings, embedder)
+        found = _statements(given, queries, settings, embedding_model)
         for sampled, each, words, statements in zip(wanted, known, queries, found, strict=True):
             triple = GivenTriple(name, each.predicate, each.object)
             shown = [Passage(_in_words(one)) for one in statements] if is_single else ()
-            question = ruled = None
+            question = overridden = None
             if not given:
                 label: VerdictLabel = "not covered" if is_single else "neutral"
-                ruled = Verdict(label=label, basis="nothing elicited")
+                overridden = Verdict(label=label, basis="nothing elicited")
             elif (same := said.get(_same_words(triple))) is not None:
                 label = "covered" if is_single else "entailment"
-                ruled = Verdict(label=label, basis="same words", passage=Passage(_in_words(same)))
+                overridden = Verdict(
+                    label=label, basis="same words", passage=Passage(_in_words(same))
+                )
             else:
                 part = structs.replace(each, passage=parts.part(each.passage, words))
                 question = (covered_question if is_single else recall_question)(
                     name, part, statements
                 )
             source = each.passage.source
-            yield Posed("recall", group, entity, sampled, triple, source, shown, question, ruled)
+            yield Posed(
+                "recall", group, entity, sampled, triple, source, shown, question, overridden
+            )
 
 
 def _statements(
     given: Sequence[GivenTriple],
     queries: Sequence[str],
     settings: VerifySettings,
-    embedder: Embedder | None,
+    embedding_model: EmbeddingModel | None,
 ) -> Sequence[Sequence[GivenTriple]]:
     """The elicited triples that each question shows: the nearest ones where one alone may cover,
     else all, of more than can be shown the nearest in their order."""
     index = TextIndex(
-        [triple_words(*structs.astuple(each)) for each in given], settings.way, embedder
+        [triple_words(*structs.astuple(each)) for each in given],
+        settings.search_method,
+        embedding_model,
     )
     if settings.recall == "single":
         found = index.search(queries, settings.candidates)
@@ -460,8 +478,8 @@ def _same_words(triple: GivenTriple) -> tuple[str, str, str]:
 
 
 async def _decided(posed: Posed, judge: Judge | None) -> Decided:
-    if posed.ruled is not None:
-        return Decided(posed, posed.ruled)
+    if posed.overridden is not None:
+        return Decided(posed, posed.overridden)
     if judge is None or posed.question is None:
         return Decided(posed, Verdict(label="", basis="waiting"))
     said = await judge(posed.question)
@@ -471,12 +489,12 @@ async def _decided(posed: Posed, judge: Judge | None) -> Decided:
 def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
     """A panel's verdict with the text it rests on; ``waiting`` where judges are missing that were
     not heard."""
-    failed = any(ballot.state == "failed" for ballot in said.ballots)
+    failed = any(judge_vote.state == "failed" for judge_vote in said.judge_votes)
     if failed and (not said.label or said.by_rule):
         return Verdict(label="", basis="waiting")
     if not said.label:
         return Verdict(label="", basis="unparsed", trouble=said.trouble, reason=said.reason)
-    voted = [ballot for ballot in said.ballots if ballot.label == said.label]
+    voted = [judge_vote for judge_vote in said.judge_votes if judge_vote.label == said.label]
     place = cited_place(voted[0].cited) if voted else None  # nobody, where a rule for ties decides
     return Verdict(
         label=said.label,  # type: ignore[arg-type] # one of the question's own

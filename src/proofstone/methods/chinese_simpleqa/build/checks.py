@@ -16,7 +16,7 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.judging.difficulty import DifficultyRule, PanelFilter, panel_step
-from proofstone.judging.panel import SeatedJudges, judged_step, why_undecided
+from proofstone.judging.panel import JudgeSlots, judged_step, why_undecided
 from proofstone.methods.chinese_simpleqa.ask import STEPS, messages, oracle, prepare
 from proofstone.methods.chinese_simpleqa.build.pairs import (
     CRITERIA,
@@ -44,7 +44,7 @@ from proofstone.records.calls import FoundText, Message, Searcher
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.items import Item, ItemSet, LoadedItem, Unit, identified_item
 from proofstone.records.knowledge import Fact
-from proofstone.records.runs import Reply, Score
+from proofstone.records.runs import Response, Score
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
 from proofstone.search.near_duplicates import near_duplicates
@@ -53,7 +53,7 @@ from proofstone.texts.templates import Patterns
 # Pairs that would do harm if they were published: by a judge of its own, where one is named.
 
 
-def sensitive_step(judges: SeatedJudges, scope: Scope) -> Step:
+def sensitive_step(judges: JudgeSlots, scope: Scope) -> Step:
     """Drops what the judges find sensitive, and what they do not decide."""
     return judged_step(
         judges,
@@ -84,7 +84,7 @@ def pair_question(
 # A rule grades a reply right that is an alias and nothing else, so a wrong alias is a wrong grade.
 
 
-def alias_step(judges: SeatedJudges) -> Step:
+def alias_step(judges: JudgeSlots) -> Step:
     """Each pair with the aliases that hold; drops none. One on which judges come to nothing does
     not hold. Those of people's own pairs, and the parts of a name with its original, are not asked
     about."""
@@ -258,16 +258,16 @@ _ASKS_YEAR = re.compile(r"\b(?:(?:which|what) year|when)\b|哪一?年|何年|什
 _ASKS_NUMBER = re.compile(r"\bhow (?:many|much)\b|多少|几[个种条座次名位]", re.IGNORECASE)
 
 
-def kind_step(judges: SeatedJudges) -> Step:
+def kind_step(judges: JudgeSlots) -> Step:
     """Each pair with the type of its answer; those that have one keep it, and one on which judges
     come to nothing has none."""
 
     async def name(row: Draft, context: StepContext) -> Kept:
         if row.answer_type:
             return row
-        ruled = type_by_rule(row.question, row.answer)
-        if ruled:
-            return structs.replace(row, answer_type=ruled)
+        overridden = type_by_rule(row.question, row.answer)
+        if overridden:
+            return structs.replace(row, answer_type=overridden)
         verdict = await QUESTIONS.ask(judges, context, "type", pair_question(row, "type"))
         known = next((known for known in ANSWER_TYPES if known == verdict.label), "")
         return structs.replace(row, answer_type=known)
@@ -296,14 +296,16 @@ def type_by_rule(question: str, answer: str) -> AnswerType:
 
 # A panel of models answers each pair's question: what all of them know is too easy.
 
-_WAY = prepare("direct", 0, ItemSet(name="", kind="form", method="chinese_simpleqa"), None)
+_PROMPT_METHOD = prepare(
+    "direct", 0, ItemSet(name="", kind="form", method="chinese_simpleqa"), None
+)
 
 
-def difficulty_step(judges: SeatedJudges, seats: Mapping[str, str], least_wrong: int) -> Step:
+def difficulty_step(judges: JudgeSlots, slots: Mapping[str, str], least_wrong: int) -> Step:
     """Drops pairs that fewer than ``least_wrong`` members get wrong. Raises BadUsage where the
     panel has not so many."""
 
-    async def rate(row: Draft, reply: Reply, context: StepContext) -> Score | None:
+    async def rate(row: Draft, response: Response, context: StepContext) -> Score | None:
         """The grade of one reply by the method's own scorer; the judges of the build decide what no
         rule settles."""
 
@@ -311,17 +313,19 @@ def difficulty_step(judges: SeatedJudges, seats: Mapping[str, str], least_wrong:
             tie = QUESTIONS.keeps["grade"]
             return await judges.ask(context, "grade", question, kept_by_tie=tie)
 
-        unit = Unit(item=_item(row), sample=0, replies={STEPS[_WAY.name]: reply}, clusters=())
+        unit = Unit(
+            item=_item(row), sample=0, responses={STEPS[_PROMPT_METHOD.name]: response}, clusters=()
+        )
         scores = await score([unit], judge)
         return next((each for each in scores if each.measure == GRADED), None)
 
     panel = PanelFilter(
-        seats=dict(seats),
-        rule=DifficultyRule(len(seats), least_wrong),
-        messages=lambda row: messages(_item(row), _WAY),
+        slots=dict(slots),
+        rule=DifficultyRule(len(slots), least_wrong),
+        messages=lambda row: messages(_item(row), _PROMPT_METHOD),
         rate=rate,
         kept=lambda row, decision: structs.replace(row, wrong=decision.wrong),
-        oracle=lambda row: oracle(_item(row), _WAY.name),
+        oracle=lambda row: oracle(_item(row), _PROMPT_METHOD.name),
     )
     return panel_step(
         "difficulty",
@@ -330,7 +334,7 @@ def difficulty_step(judges: SeatedJudges, seats: Mapping[str, str], least_wrong:
         takes=Draft,
         config={
             "scorer": SCORER_VERSION,
-            "prompt": _WAY.prompt_hash.hex(),
+            "prompt": _PROMPT_METHOD.prompt_hash.hex(),
             **judges.config(),
         },
         judges=judges.asks,
@@ -350,7 +354,7 @@ def _item(row: Draft) -> LoadedItem:
 # A second look at each pair, which deletes and does not revise.
 
 
-def delete_step(judges: SeatedJudges, scope: Scope) -> Step:
+def delete_step(judges: JudgeSlots, scope: Scope) -> Step:
     """Drops pairs that miss a criterion, or are not of the category that they have."""
     return judged_step(
         judges,
@@ -389,7 +393,7 @@ _REASONS = {
 _SAID = "text"
 
 
-def evidence_step(judges: SeatedJudges, n: int, searches: Sequence[str], scope: Scope) -> Step:
+def evidence_step(judges: JudgeSlots, n: int, searches: Sequence[str], scope: Scope) -> Step:
     """Drops pairs that the ``n`` texts each search finds for them do not bear out. Of the others
     the text that says it is kept as their support; the address of one of the web stands among the
     pair's pages, and beside a passage that the pair was written from it is no more than that. The
@@ -484,7 +488,7 @@ def _by_rule(row: Draft, texts: Sequence[Ground]) -> Ground | None:
 
 
 async def _by_judges(
-    row: Draft, texts: Sequence[Ground], judges: SeatedJudges, context: StepContext
+    row: Draft, texts: Sequence[Ground], judges: JudgeSlots, context: StepContext
 ) -> Ground | None:
     verdict = await QUESTIONS.ask(judges, context, "source", source_question(row, texts))
     number = verdict.label.removeprefix(f"{_SAID} ")
@@ -530,7 +534,7 @@ def near_step(least: float, known: KnownSets) -> BatchStep:
     )
 
 
-def rewrite_step(judges: SeatedJudges) -> Step:
+def rewrite_step(judges: JudgeSlots) -> Step:
     """Has its author word each marked pair anew, the answer as it was; the judges say whether the
     new question asks for the same fact. What is not marked goes by."""
 

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all
 from proofstone.errors import BadInput, BadUsage
 from proofstone.files.tables import read_checked
-from proofstone.judging.panel import SeatedJudges, judged_step, panel_parameters, seated_judges
+from proofstone.judging.panel import JudgeSlots, judge_slots, judged_step, panel_parameters
 from proofstone.judging.question import fence
 from proofstone.method import read_asked
 from proofstone.methods.chinese_simpleqa.ask import choice_lines
@@ -64,11 +64,11 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
         raise BadUsage(f"--n-options is 2 to {_MOST_OPTIONS}, not {params['n_options']}")
     if params["rounds"] < 0:
         raise BadUsage(f"--rounds is 0 or more, not {params['rounds']}")
-    step = close_step(params["n_options"] - 1, params["rounds"], seated_judges(params, models))
+    step = close_step(params["n_options"] - 1, params["rounds"], judge_slots(params, models))
     return Pipeline(steps=(step,), gives=Draft, facts=facts_by(models))
 
 
-def close_step(wanted: int, rounds: int, judges: SeatedJudges) -> Step:
+def close_step(wanted: int, rounds: int, judges: JudgeSlots) -> Step:
     """Each pair with ``wanted`` wrong options; dropped where the rounds bring fewer, with those
     that were refused."""
 
@@ -140,7 +140,9 @@ def why_no_option(option: str, row: Draft, known: Sequence[str]) -> str:
 
 def _closed(row: Draft, wrong: Sequence[str], context: StepContext) -> Draft:
     options = context.draws("options").shuffled((row.answer, *wrong))
-    closed = Closed(question=row.question, options=tuple(options), gold=options.index(row.answer))
+    closed = Closed(
+        question=row.question, options=tuple(options), answer_key=options.index(row.answer)
+    )
     return structs.replace(row, closed=closed, made="generated", by_author=True)
 
 
@@ -185,7 +187,7 @@ class _Opened(Struct, frozen=True):
     question: str = ""
 
 
-def opening_steps(judges: SeatedJudges) -> tuple[Step, ...]:
+def opening_steps(judges: JudgeSlots) -> tuple[Step, ...]:
     """The steps from ``ChoiceRow`` to ``Draft``."""
     return (_rules_step(), _open_step(), _same_step(judges))
 
@@ -264,7 +266,7 @@ def is_told(question: str, answer: str) -> bool:
     return len(said) > 1 and said in asked
 
 
-def _same_step(judges: SeatedJudges) -> Step:
+def _same_step(judges: JudgeSlots) -> Step:
     """Drops open questions that are not the choice any more, or still need its options."""
 
     def asked(row: Draft) -> tuple[str, JudgeQuestion] | None:
@@ -318,7 +320,9 @@ def choices_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Ch
     for built in _facts(inputs, Choice, "questions with options"):
         fact = built.fact
         closed = Closed(
-            question=fact.payload.question, options=fact.payload.options, gold=fact.payload.gold
+            question=fact.payload.question,
+            options=fact.payload.options,
+            answer_key=fact.payload.answer_key,
         )
         yield ChoiceRow(closed=closed, origin=fact.id, language=fact.language, stratum=fact.stratum)
 

@@ -17,7 +17,7 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.judging.difficulty import filtered_roles
-from proofstone.judging.panel import SeatedJudges, WordedQuestions, judged_step
+from proofstone.judging.panel import JudgeSlots, WordedQuestions, judged_step
 from proofstone.judging.question import fence
 from proofstone.methods.chinese_simpleqa.payloads import (
     AnswerType,
@@ -29,7 +29,7 @@ from proofstone.methods.chinese_simpleqa.payloads import (
 )
 from proofstone.methods.chinese_simpleqa.questions import read_pairs
 from proofstone.methods.chinese_simpleqa.sameness import plain_answer
-from proofstone.records.builds import Drop, Kept, Step, StepContext, seats_of
+from proofstone.records.builds import Drop, Kept, Step, StepContext, slots_of
 from proofstone.records.calls import Message
 from proofstone.records.ids import Draws, canonical_json, digest
 from proofstone.records.knowledge import (
@@ -43,7 +43,7 @@ from proofstone.records.knowledge import (
 from proofstone.records.tables import Row
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.texts.languages import is_chinese
-from proofstone.texts.templates import LANGUAGES, Prompts, carried_text, carried_words
+from proofstone.texts.templates import LANGUAGES, Prompts, bundled_text, bundled_words
 
 # A name and in brackets the same name in another script.
 _BOTH = re.compile(r"\A\s*([^()（）]+?)\s*[（(]\s*([^()（）]+?)\s*[)）]\s*\Z")
@@ -189,10 +189,10 @@ def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Dr
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[BuiltFact]]:
     """The facts of pairs, each with the passage that supports it (else the one it was written
     from), and with the models of the build by seat as those who had a hand in them."""
-    wrote = tuple(Role("wrote", model) for model in seats_of("author", models).values())
-    looked = (seats_of(role, models) for role in ("checker", "judge", "sensitive"))
-    checked = dict.fromkeys(Role("checked", model) for seats in looked for model in seats.values())
-    roles = (*checked, *filtered_roles(seats_of("panel", models)))
+    wrote = tuple(Role("wrote", model) for model in slots_of("author", models).values())
+    looked = (slots_of(role, models) for role in ("checker", "judge", "sensitive"))
+    checked = dict.fromkeys(Role("checked", model) for slots in looked for model in slots.values())
+    roles = (*checked, *filtered_roles(slots_of("panel", models)))
 
     def facts(drafts: Iterable[Draft]) -> Iterator[BuiltFact]:
         for draft in drafts:
@@ -210,7 +210,7 @@ def _fact(draft: Draft) -> Fact:
             **asked,
             closed_question=closed.question,
             options=closed.options,
-            gold=closed.gold,
+            answer_key=closed.answer_key,
             origin=draft.origin,
             made=draft.made,
         )
@@ -252,7 +252,7 @@ class Scope(Struct, frozen=True, kw_only=True):
 def criteria_in(language: str, scope: Scope, valid_at: str = "") -> dict[str, str]:
     """The criteria in the words of a language, by name, in the order of ``CRITERIA``; ``valid_at``
     is the date at which a private document is valid, empty where nobody said."""
-    words = carried_words(__package__, scope.criteria, language, dict[str, str])
+    words = bundled_words(__package__, scope.criteria, language, dict[str, str])
     if scope.is_private and valid_at:
         words = {**words, "lasting": words[_DATED]}
     return {
@@ -263,7 +263,7 @@ def criteria_in(language: str, scope: Scope, valid_at: str = "") -> dict[str, st
 
 def criteria_digest(scope: Scope) -> str:
     """What a step depends on that states them."""
-    words = [carried_text(__package__, f"{scope.criteria}.{code}.toml") for code in LANGUAGES]
+    words = [bundled_text(__package__, f"{scope.criteria}.{code}.toml") for code in LANGUAGES]
     return digest("".join(words).encode()).hex()
 
 
@@ -280,7 +280,7 @@ class PairExample(Struct, frozen=True, forbid_unknown_fields=True):
     aliases: tuple[str, ...] = ()
 
     @property
-    def reply(self) -> str:
+    def response(self) -> str:
         """The reply that it deserves, in the form that is asked for."""
         pair = {"question": self.question, "answer": self.answer, "aliases": list(self.aliases)}
         return msgspec.json.encode({"pairs": [pair]}).decode()
@@ -299,7 +299,7 @@ class Shots(Struct, frozen=True):
     def draw(self, draws: Draws, language: str, place: Stratum) -> list[PairExample]:
         """The examples for a passage in this language: those of its categories first, the finer one
         before the coarser, the others drawn."""
-        known = self.own or _carried(language)
+        known = self.own or _bundled(language)
         shuffled = draws.shuffled(known)
         names = [name.casefold() for name in (place.field, place.discipline) if name]
 
@@ -311,7 +311,7 @@ class Shots(Struct, frozen=True):
 
     def key(self) -> str:
         """What a step depends on that shows them."""
-        known = self.own or (_carried("en"), _carried("zh"))
+        known = self.own or (_bundled("en"), _bundled("zh"))
         return digest(canonical_json([self.n, known])).hex()
 
 
@@ -324,7 +324,7 @@ def read_shots(n: int, file: str) -> Shots:
     if file and not Path(file).is_file():
         raise BadUsage(f"--examples {Path(file)}: there is no such file")
     own = read_checked(Path(file), _examples) if file else ()
-    most = len(own) or min(len(_carried("en")), len(_carried("zh")))
+    most = len(own) or min(len(_bundled("en")), len(_bundled("zh")))
     if n > most:
         raise BadUsage(f"there are {most} examples, and --shots asks for {n} a prompt")
     return Shots(n, own)
@@ -349,8 +349,8 @@ def _examples(rows: Iterable[Row]) -> tuple[PairExample, ...]:
     return found
 
 
-def _carried(language: str) -> tuple[PairExample, ...]:
-    return carried_words(__package__, "examples", language, _Examples).example
+def _bundled(language: str) -> tuple[PairExample, ...]:
+    return bundled_words(__package__, "examples", language, _Examples).example
 
 
 # The prompts of building, in Chinese for Chinese texts, else in English.
@@ -548,7 +548,7 @@ def rules_step(primary: str, *, needs_category: bool) -> Step:
     )
 
 
-def knowledge_step(judges: SeatedJudges, scope: Scope) -> Step:
+def knowledge_step(judges: JudgeSlots, scope: Scope) -> Step:
     """Drops passages in which a judge finds too little, and of public ones those that hold only
     what concerns themselves."""
     questions = questions_for(scope)

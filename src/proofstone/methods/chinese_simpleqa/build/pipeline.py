@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from proofstone.errors import BadUsage
-from proofstone.judging.panel import panel_parameters, seated_judges
+from proofstone.judging.panel import judge_slots, panel_parameters
 from proofstone.method import read_asked
 from proofstone.methods.chinese_simpleqa.build.checks import (
     alias_step,
@@ -37,7 +37,7 @@ from proofstone.methods.chinese_simpleqa.build.pairs import (
     rules_step,
     write_step,
 )
-from proofstone.records.builds import BatchStep, FileRows, Pipeline, Step, StepBuilder, seats_of
+from proofstone.records.builds import BatchStep, FileRows, Pipeline, Step, StepBuilder, slots_of
 
 _PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
 
@@ -82,14 +82,14 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     if params["knowledge"] == "rules":
         note = "no judge looks at what passages hold (--knowledge rules)"
         return _pipeline((rules, write), params, models, notes=(note,))
-    knowledge = knowledge_step(seated_judges(params, models), scope)
+    knowledge = knowledge_step(judge_slots(params, models), scope)
     return _pipeline((rules, knowledge, write), params, models)
 
 
 def from_pairs(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """The steps that are left for ready pairs, or for choices. Raises as ``from_passages``."""
     _check(params)
-    first = opening_steps(seated_judges(params, models)) if params["from_choices"] else ()
+    first = opening_steps(judge_slots(params, models)) if params["from_choices"] else ()
     return _pipeline(first, params, models)
 
 
@@ -105,10 +105,10 @@ def _pipeline(
     *,
     notes: tuple[str, ...] = (),
 ) -> Pipeline:
-    judges = seated_judges(params, models)
+    judges = judge_slots(params, models)
     scope = _scope(params)
     known = read_known(params["against"])
-    members = seats_of("panel", models)
+    members = slots_of("panel", models)
     steps: list[Step | BatchStep] = [*first, check_step(scope, params["rounds"])]
     steps.append(delete_step(judges, scope))
     left_out = [_PRIVATE, *notes] if scope.is_private else [*notes]
@@ -128,13 +128,13 @@ def _pipeline(
         left_step(params["alike"], known),
     ]
     if params["sensitive"] == "on":
-        guards = seated_judges({**params, "quorum": 0}, models, "sensitive")
+        guards = judge_slots({**params, "quorum": 0}, models, "sensitive")
         steps.append(sensitive_step(guards, scope))
     else:
         left_out.append("sensitive content is not looked for (--sensitive off)")
     steps.append(kind_step(judges))
-    asked = {seat for step in steps for seat in step.asks}
-    facts = facts_by({seat: model for seat, model in models.items() if seat in asked})
+    asked = {slot for step in steps for slot in step.asks}
+    facts = facts_by({slot: model for slot, model in models.items() if slot in asked})
     return Pipeline(steps=tuple(steps), gives=Draft, facts=facts, notes=tuple(left_out))
 
 

@@ -15,7 +15,7 @@ from typing import Literal, TypeGuard
 from msgspec import Struct, structs
 
 from proofstone.methods.bequ.records import Fault, FoundTriple, ReadTriples, Unread, UnreadWhy
-from proofstone.methods.bequ.reply_lines import RowScan
+from proofstone.methods.bequ.response_lines import RowScan
 
 # Replies that are just what was asked for, read at the speed of the JSON library.
 

@@ -15,9 +15,9 @@ from proofstone.ingest.taxonomy import find_taxonomy, locate
 from proofstone.judging.panel import (
     TIED,
     UNJUDGED,
-    SeatedJudges,
+    JudgeSlots,
+    judge_slots,
     panel_parameters,
-    seated_judges,
     why_undecided,
 )
 from proofstone.records.builds import (
@@ -35,13 +35,13 @@ from proofstone.records.calls import Clock
 from proofstone.records.ids import canonical_json, digest
 from proofstone.records.knowledge import (
     TAXONOMY_LEVELS,
-    Placement,
     SampledSource,
     Stratum,
     Taxonomy,
+    TaxonomyLabel,
     TaxonomyNode,
     TaxonomyPath,
-    placement_id,
+    taxonomy_label_id,
 )
 from proofstone.records.options import Parameter
 from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerdict
@@ -139,18 +139,18 @@ def _questions() -> str:
 
 def place_sources(
     store: Store, build: Build, places: Iterable[SourcePlace], clock: Clock
-) -> tuple[Placement, ...]:
+) -> tuple[TaxonomyLabel, ...]:
     """Stores where a build found that sources stand, and returns the placements that hold now. One
     that says what the newest of its source says is not made again; what a person placed stays,
     unless the build places anew."""
     found = list(places)
-    newest = store.placements.in_force([place.source for place in found])
+    newest = store.taxonomy_labels.in_force([place.source for place in found])
     models = tuple(dict.fromkeys(build.models.values()))
-    held: list[Placement] = []
-    new: list[Placement] = []
+    held: list[TaxonomyLabel] = []
+    new: list[TaxonomyLabel] = []
     for place in found:
         former = newest.get(place.source)
-        made = Placement(
+        made = TaxonomyLabel(
             source=place.source,
             stratum=place.stratum,
             taxonomy=place.taxonomy,
@@ -162,19 +162,24 @@ def place_sources(
         if former is not None and (_is_kept(former, build) or _says(former) == _says(made)):
             held.append(former)
             continue
-        made = structs.replace(made, id=placement_id(made))
+        made = structs.replace(made, id=taxonomy_label_id(made))
         new.append(made)
         held.append(made)
-    store.placements.add(new)
+    store.taxonomy_labels.add(new)
     return tuple(held)
 
 
-def _is_kept(former: Placement, build: Build) -> bool:
+def _is_kept(former: TaxonomyLabel, build: Build) -> bool:
     return former.actor is not None and not build.params.get("anew")
 
 
-def _says(placement: Placement) -> tuple[object, ...]:
-    return placement.stratum, placement.taxonomy, placement.models, placement.build
+def _says(taxonomy_label: TaxonomyLabel) -> tuple[object, ...]:
+    return (
+        taxonomy_label.stratum,
+        taxonomy_label.taxonomy,
+        taxonomy_label.models,
+        taxonomy_label.build,
+    )
 
 
 _NONE_FITS = "none fits"
@@ -237,7 +242,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     if not params["taxonomy"]:
         raise BadUsage("--taxonomy names where sources are placed", hint="as --taxonomy kina")
     taxonomy = find_taxonomy(params["taxonomy"])
-    judges = seated_judges(params, models)
+    judges = judge_slots(params, models)
     depth = max(len(node.path) for node in taxonomy.nodes)
     levels = TAXONOMY_LEVELS[:depth]
     return Pipeline(
@@ -265,7 +270,7 @@ def _stated_step(taxonomy: Taxonomy, *, anew: bool) -> Step:
     )
 
 
-def _level_step(taxonomy: Taxonomy, level: str, judges: SeatedJudges) -> Step:
+def _level_step(taxonomy: Taxonomy, level: str, judges: JudgeSlots) -> Step:
     """Asks the judges which node of this level a source belongs to; without a discipline it is
     dropped, without a deeper one it stays where it is, unless ties are to drop it."""
     depth = TAXONOMY_LEVELS.index(level)
@@ -298,7 +303,7 @@ def _level_step(taxonomy: Taxonomy, level: str, judges: SeatedJudges) -> Step:
     )
 
 
-def _reasons(depth: int, judges: SeatedJudges) -> tuple[str, ...]:
+def _reasons(depth: int, judges: JudgeSlots) -> tuple[str, ...]:
     """Why a source is dropped at a level."""
     if not depth:
         return (_NONE_FITS, UNJUDGED, *((TIED,) if judges.is_panel else ()))
@@ -306,8 +311,8 @@ def _reasons(depth: int, judges: SeatedJudges) -> tuple[str, ...]:
 
 
 def _told(verdict: PanelVerdict) -> str:
-    ballots = (f"{b.judge}: {b.label or b.trouble or b.state}" for b in verdict.ballots)
-    return "; ".join(ballots)
+    judge_votes = (f"{b.judge}: {b.label or b.trouble or b.state}" for b in verdict.judge_votes)
+    return "; ".join(judge_votes)
 
 
 def _places_in(taxonomy: Taxonomy) -> Any:

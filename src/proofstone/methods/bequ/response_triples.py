@@ -23,8 +23,8 @@ from proofstone.methods.bequ.records import (
     Unread,
     fold_triples,
 )
-from proofstone.methods.bequ.reply_json import read_triples
-from proofstone.records.runs import Outcome, Reply
+from proofstone.methods.bequ.response_json import read_triples
+from proofstone.records.runs import Outcome, Response
 
 _BETWEEN = "\n\n"  # texts of several replies
 
@@ -64,10 +64,10 @@ class Elicited(Struct, frozen=True):
         )
 
 
-def elicited(entity: Entity, replies: Mapping[str, Reply]) -> Elicited:
+def elicited(entity: Entity, responses: Mapping[str, Response]) -> Elicited:
     """What the replies about an entity say: the one that there is, or those for each predicate.
     Places are those in ``read_text``."""
-    parts = _of_triples(replies)
+    parts = _of_triples(responses)
     if len(parts) == 1:
         return _of_one(entity, parts[0])
     each = [_of_one(entity, part) for part in parts]
@@ -81,7 +81,7 @@ def elicited(entity: Entity, replies: Mapping[str, Reply]) -> Elicited:
     is_answered = bool(said) or set(outcomes) == {"answered"}
     lost = sum(outcome != "answered" for outcome in outcomes)
     flags = [f"{lost} of {len(each)} replies without triples"] if is_answered and lost else []
-    n = len(read_predicates(replies[PREDICATES].text)) if PREDICATES in replies else 0
+    n = len(read_predicates(responses[PREDICATES].text)) if PREDICATES in responses else 0
     flags += [f"{n - MOST_PREDICATES} predicates not asked about"] if n > MOST_PREDICATES else []
     return Elicited(
         outcome="answered" if is_answered else next(o for o in outcomes if o != "answered"),
@@ -95,25 +95,25 @@ def elicited(entity: Entity, replies: Mapping[str, Reply]) -> Elicited:
     )
 
 
-def read_text(replies: Mapping[str, Reply]) -> str:
+def read_text(responses: Mapping[str, Response]) -> str:
     """The text in which the places of triples are: that of the reply, or of several one after
     another."""
-    return _BETWEEN.join(reply.text for reply in _of_triples(replies))
+    return _BETWEEN.join(response.text for response in _of_triples(responses))
 
 
-def _of_triples(replies: Mapping[str, Reply]) -> list[Reply]:
+def _of_triples(responses: Mapping[str, Response]) -> list[Response]:
     """The replies that hold triples, in the order of asking: numbered steps, then the last."""
-    steps = [step for step in replies if is_of_triples(step) and step != TRIPLES]
+    steps = [step for step in responses if is_of_triples(step) and step != TRIPLES]
     ordered = sorted(steps, key=lambda step: int(step.rpartition(" ")[2]))
-    return [replies[step] for step in (*ordered, TRIPLES)]
+    return [responses[step] for step in (*ordered, TRIPLES)]
 
 
-def _starts(parts: Sequence[Reply]) -> list[int]:
+def _starts(parts: Sequence[Response]) -> list[int]:
     lengths = [len(part.text) + len(_BETWEEN) for part in parts]
     return [sum(lengths[:place]) for place in range(len(parts))]
 
 
-def _moved(entity: Entity, part: Reply, start: int) -> Sequence[FoundTriple]:
+def _moved(entity: Entity, part: Response, start: int) -> Sequence[FoundTriple]:
     """The triples of a reply, placed where its text stands among all."""
     if not_read(part) is not None:
         return ()
@@ -121,14 +121,14 @@ def _moved(entity: Entity, part: Reply, start: int) -> Sequence[FoundTriple]:
     return [structs.replace(each, start=each.start + start, end=each.end + start) for each in found]
 
 
-def _of_one(entity: Entity, reply: Reply) -> Elicited:
-    unread = not_read(reply)
+def _of_one(entity: Entity, response: Response) -> Elicited:
+    unread = not_read(response)
     if unread is not None:
         return Elicited(unread.outcome, flags=unread.flags)
-    is_cut = reply.finish == "length"
-    read = _read(reply.text, entity.names, is_cut)
+    is_cut = response.finish == "length"
+    read = _read(response.text, entity.names, is_cut)
     return Elicited(
-        outcome=_outcome(read, reply.text, is_cut=is_cut),
+        outcome=_outcome(read, response.text, is_cut=is_cut),
         triples=tuple(fold_triples(read.triples)),
         unread=read.unread,
         flags=("truncated",) if is_cut and read.triples else (),

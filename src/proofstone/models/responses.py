@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from proofstone.models.failures import BROKEN_OFF, error_text, is_stream, read_error
-from proofstone.records.runs import Finish, Reply, Usage
+from proofstone.records.runs import Finish, Response, Usage
 
 # Thinking that stands in the reply itself, split from what the model said to the reader.
 
@@ -111,12 +111,12 @@ _MOST_TOKENS = 2**53  # more is no count, and would not fit into a column
 _TAIL = 4096  # usage stands at a body's end
 
 
-class UnreadableReplyError(ValueError):
+class UnreadableResponseError(ValueError):
     """The body is no chat completion; the message says what is wrong with it."""
 
 
-def read_reply(wire: str, raw: bytes) -> Reply:
-    """The reply in a body of this wire format. Raises UnreadableReplyError naming what is wrong.
+def read_response(wire: str, raw: bytes) -> Response:
+    """The reply in a body of this wire format. Raises UnreadableResponseError naming what is wrong.
 
     The body of a content filter's refusal reads as a reply with finish ``content_filter``.
     """
@@ -125,7 +125,7 @@ def read_reply(wire: str, raw: bytes) -> Reply:
     try:
         reader = _READERS[wire]
     except KeyError:
-        raise UnreadableReplyError(f"no reader for the wire format {wire!r}") from None
+        raise UnreadableResponseError(f"no reader for the wire format {wire!r}") from None
     return reader(raw)
 
 
@@ -136,7 +136,7 @@ def salvage_usage(raw: bytes) -> Usage:
     return Usage(*_with_hidden(prompt, completion, found.get(b"total_tokens")))
 
 
-def _read_chat(raw: bytes) -> Reply:
+def _read_chat(raw: bytes) -> Response:
     body = _decoded(raw)
     try:
         choice = body["choices"][0]
@@ -153,10 +153,10 @@ def _read_chat(raw: bytes) -> Reply:
     if type(content) is not str:
         content, reasoning = _from_parts(content, reasoning)
     told = _text(reasoning).strip()
-    return _reply(body, choice, finish, content, told, _text(message.get("refusal")))
+    return _response(body, choice, finish, content, told, _text(message.get("refusal")))
 
 
-def _read_completion(raw: bytes) -> Reply:
+def _read_completion(raw: bytes) -> Response:
     """A text completion: what went on behind the prompt, thinking split off as in a chat."""
     body = _decoded(raw)
     try:
@@ -166,7 +166,7 @@ def _read_completion(raw: bytes) -> Reply:
         return _without_choice(body, "text")
     if choice.get("error"):
         return _without_choice(body, "text")
-    return _reply(body, choice, _finish_of(choice), _text(text), "", "")
+    return _response(body, choice, _finish_of(choice), _text(text), "", "")
 
 
 def _decoded(raw: bytes) -> Any:
@@ -178,25 +178,25 @@ def _decoded(raw: bytes) -> Any:
 
 
 def _finish_of(choice: Any) -> Finish:
-    """Why a reply ended. Raises UnreadableReplyError where the provider broke off."""
+    """Why a reply ended. Raises UnreadableResponseError where the provider broke off."""
     reason = _text(choice.get("finish_reason"))
     details = choice.get("finish_details")
     if not reason and isinstance(details, dict):  # OpenAI's first models that saw pictures
         reason = _text(details.get("type"))
     if reason in BROKEN_OFF:
-        raise UnreadableReplyError(f"the endpoint broke off (finish reason {reason})")
+        raise UnreadableResponseError(f"the endpoint broke off (finish reason {reason})")
     return _FINISH.get(reason) or _unusual_finish(reason)
 
 
-def _reply(
+def _response(
     body: Any, choice: Any, finish: Finish, content: str, reasoning: str, refusal: str
-) -> Reply:
+) -> Response:
     """The reply of a choice: thinking within ``content`` split off, behind ``reasoning``."""
     thinking = split_thinking(content)
     if thinking.inside:
         reasoning = f"{reasoning}\n{thinking.inside}" if reasoning else thinking.inside
     logprobs = choice.get("logprobs")
-    return Reply(
+    return Response(
         text=thinking.text,
         finish=finish,
         reasoning=reasoning,
@@ -210,7 +210,7 @@ def _reply(
     )
 
 
-_READERS: Mapping[str, Callable[[bytes], Reply]] = {
+_READERS: Mapping[str, Callable[[bytes], Response]] = {
     "openai-chat": _read_chat,
     "openai-completions": _read_completion,
     "local-completions": _read_completion,
@@ -243,12 +243,12 @@ class _ScoredBody(msgspec.Struct, frozen=True):
     body: Any
 
 
-class NotScoredError(UnreadableReplyError):
+class NotScoredError(UnreadableResponseError):
     """The endpoint answered and did not score the text; the message names what is missing."""
 
 
 def scored_body(continuation: Continuation, raw: bytes) -> bytes:
-    """Return a body (JSON) with the text that it scores, as ``read_reply`` takes it."""
+    """Return a body (JSON) with the text that it scores, as ``read_response`` takes it."""
     return _SCORED + msgspec.json.encode(continuation) + b',"body":' + raw + b"}"
 
 
@@ -263,11 +263,11 @@ def place_in_echo(raw: bytes, prompt: str, text: str) -> tuple[int, int]:
     return start, start + len(text)
 
 
-def _read_scored(raw: bytes) -> Reply:
+def _read_scored(raw: bytes) -> Response:
     try:
         kept = msgspec.json.decode(raw, type=_ScoredBody)
     except msgspec.MsgspecError as error:
-        raise UnreadableReplyError(f"not a scored text: {error}") from error
+        raise UnreadableResponseError(f"not a scored text: {error}") from error
     body, continuation = kept.body, kept.continuation
     logprobs = tuple(_SOURCES[continuation.by](body, continuation))
     if not logprobs:
@@ -275,7 +275,7 @@ def _read_scored(raw: bytes) -> Reply:
     usage = _usage(body.get("usage"))
     if continuation.by == "forced":
         usage = Usage(_count(body.get("tokens_evaluated")), _count(body.get("tokens_predicted")))
-    return Reply(
+    return Response(
         text=continuation.text.strip(),
         finish="stop",
         usage=usage,
@@ -330,7 +330,7 @@ def _forced(body: Any, continuation: Continuation) -> list[float]:
     if not isinstance(tokens, list):
         raise NotScoredError("completion_probabilities is missing")
     if tuple(token.get("id") for token in tokens) != continuation.ids:
-        raise UnreadableReplyError("other tokens than the forced ones were generated")
+        raise UnreadableResponseError("other tokens than the forced ones were generated")
     return [_logprob(token.get("logprob")) for token in tokens]
 
 
@@ -358,30 +358,32 @@ def _first_choice(body: Any) -> dict[str, Any]:
     except (KeyError, IndexError, TypeError):
         choice = None
     if not isinstance(choice, dict):
-        raise UnreadableReplyError("it has no choices")
+        raise UnreadableResponseError("it has no choices")
     return choice
 
 
-def _without_choice(body: Any, content: str = "message") -> Reply:
+def _without_choice(body: Any, content: str = "message") -> Response:
     """A filter's refusal, which stands in an error body; any other body is unreadable."""
     error = read_error(body)
     if error.kind == "content_filter":
         refusal = error.message or "the endpoint's content filter"
-        return Reply(text="", finish="content_filter", refusal=refusal)
+        return Response(text="", finish="content_filter", refusal=refusal)
     if error.message or error.code:
-        raise UnreadableReplyError(f"an error in place of a reply: {error.message or error.code}")
+        raise UnreadableResponseError(
+            f"an error in place of a reply: {error.message or error.code}"
+        )
     if not isinstance(body, dict):
-        raise UnreadableReplyError(f"expected a JSON object, came {type(body).__name__}")
+        raise UnreadableResponseError(f"expected a JSON object, came {type(body).__name__}")
     if not body.get("choices"):
-        raise UnreadableReplyError("it has no choices")
-    raise UnreadableReplyError(f"its first choice has no {content}")
+        raise UnreadableResponseError("it has no choices")
+    raise UnreadableResponseError(f"its first choice has no {content}")
 
 
 def _lenient(raw: bytes, error: Exception) -> Any:
     """The body as Python's own reader takes it, broken characters replaced by U+FFFD."""
     text = raw.decode("utf-8-sig", "replace")
     if not text.strip():
-        raise UnreadableReplyError("it is empty") from error
+        raise UnreadableResponseError("it is empty") from error
     try:
         return _mended(json.loads(text, strict=False))
     except (ValueError, RecursionError):
@@ -389,8 +391,8 @@ def _lenient(raw: bytes, error: Exception) -> Any:
         if isinstance(said, dict) or read_error(said).kind == "content_filter":
             return said
         if is_stream(raw):
-            raise UnreadableReplyError("a stream, which was not asked for") from error
-        raise UnreadableReplyError(f"not JSON: {error}") from error
+            raise UnreadableResponseError("a stream, which was not asked for") from error
+        raise UnreadableResponseError(f"not JSON: {error}") from error
 
 
 def _mended(value: Any) -> Any:
@@ -409,7 +411,7 @@ def _from_parts(content: Any, reasoning: Any) -> tuple[str, Any]:
     if content is None:
         return "", reasoning
     if not isinstance(content, list):
-        raise UnreadableReplyError(f"expected text as content, came {type(content).__name__}")
+        raise UnreadableResponseError(f"expected text as content, came {type(content).__name__}")
     texts: list[str] = []
     thoughts: list[str] = []
     for part in content:

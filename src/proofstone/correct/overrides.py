@@ -19,11 +19,11 @@ from proofstone.records.ids import short
 from proofstone.records.reviews import (
     Action,
     Correction,
+    Override,
     Person,
-    Ruling,
     Verdict,
     correction_id,
-    ruling_id,
+    override_id,
 )
 from proofstone.records.runs import Run
 from proofstone.session.session import Session, Target, acting, response_name, stated_reason
@@ -52,15 +52,15 @@ def correction_of(
     return msgspec.structs.replace(made, id=correction_id(made))
 
 
-def retired_again(
+def excluded_again(
     store: Store, remade: Mapping[bytes, bytes], by: Person, now: float
 ) -> Iterator[Correction]:
     """Of facts that are only made anew, new versions by the ids of the former ones: those whose
     former version is retired are retired too, for the same reason."""
-    for former in store.corrections.retired_facts(remade):
-        was = store.corrections.retirement("fact", store.lookup.find(f"fact:{former.hex()}").key)
+    for former in store.corrections.excluded_facts(remade):
+        was = store.corrections.exclusion("fact", store.lookup.find(f"fact:{former.hex()}").key)
         if was is not None:
-            yield correction_of("fact", remade[former], was.reason, by, now, action="retire")
+            yield correction_of("fact", remade[former], was.reason, by, now, action="exclude")
 
 
 class Standing(Struct, frozen=True, kw_only=True):
@@ -70,22 +70,22 @@ class Standing(Struct, frozen=True, kw_only=True):
     forms: tuple[tuple[str, int], ...]
 
 
-def retire(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
+def exclude(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
     """Leaves an item, or all items that rest on a fact, out of leaderboards from now on. Raises
     BadUsage where it is so."""
     found, former = _with_former(session, target)
-    if former is not None and former.action == "retire":
+    if former is not None and former.action == "exclude":
         raise BadUsage(
             f"{found.spelled} is retired already, since {day(former.at)}: {former.reason}",
             hint=f"take it in again: proofstone correct include {found.spelled} --reason ...",
         )
-    return _stored(session, found, "retire", former, stated_reason(reason), by)
+    return _stored(session, found, "exclude", former, stated_reason(reason), by)
 
 
 def restore(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
     """Takes a retired item or fact in again. Raises BadUsage where it is not retired."""
     found, former = _with_former(session, target)
-    if former is None or former.action != "retire":
+    if former is None or former.action != "exclude":
         hint = _through_facts(session.store, found)
         raise BadUsage(f"{found.spelled} is not retired", hint=hint)
     return _stored(session, found, "restore", former, stated_reason(reason), by)
@@ -94,7 +94,7 @@ def restore(session: Session, target: Target, *, reason: str, by: str = "") -> S
 def _with_former(session: Session, target: Target) -> tuple[Found, Correction | None]:
     """A fact or item, and what was done to it last."""
     found = session.find(target, "item", "fact")
-    return found, session.store.corrections.retirement(found.kind, found.key)
+    return found, session.store.corrections.exclusion(found.kind, found.key)
 
 
 def _stored(
@@ -126,7 +126,7 @@ def _through_facts(store: Store, found: Found) -> str:
     """Where an item is left out because of a fact: which."""
     if found.kind != "item":
         return ""
-    facts = store.corrections.retired_facts(store.items.one(found.key).item.facts)
+    facts = store.corrections.excluded_facts(store.items.one(found.key).item.facts)
     return "".join(
         f"it is left out because fact:{short(fact)} is retired: proofstone correct include "
         f"fact:{short(fact)} --reason ..."
@@ -139,13 +139,13 @@ def _through_facts(store: Store, found: Found) -> str:
 _FORM = "a response is named RUN/ITEM, or RUN/ITEM/SAMPLE, as 'proofstone show RUN' prints it"
 
 
-class Ruled(Struct, frozen=True, kw_only=True):
+class Overridden(Struct, frozen=True, kw_only=True):
     """A ruling that was stored: over which response, of which model; the former verdict over the
     same reply, if any; and in how many runs it holds (the reply may have served several)."""
 
     response: str
     model: str
-    ruling: Ruling
+    override: Override
     former: Verdict | None
     n_runs: int
 
@@ -160,7 +160,7 @@ class Answered(Struct, frozen=True):
 
 def rule(
     session: Session, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
-) -> list[Ruled]:
+) -> list[Overridden]:
     """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked. All of them are found first.
 
     A second ruling over the same reply names the first and holds from then on. Raises NotFound or
@@ -170,16 +170,16 @@ def rule(
     reason = stated_reason(reason)
     found = _all_found(session.store, [responses] if isinstance(responses, str) else responses)
     person = acting(session, by)
-    return [rule_on(session, one, verdict, reason, person) for one in found]
+    return [override_response(session, one, verdict, reason, person) for one in found]
 
 
-def rule_on(
+def override_response(
     session: Session, found: Answered, verdict: Verdict, reason: str, person: Person
-) -> Ruled:
+) -> Overridden:
     """Stores a ruling over a response that was found, for a reason as it is stored."""
     store = session.store
-    former = store.rulings.over(found.response)
-    ruling = Ruling(
+    former = store.overrides.over(found.response)
+    override = Override(
         run=found.run.id,
         item=found.item,
         sample=found.response.sample,
@@ -189,14 +189,14 @@ def rule_on(
         at=session.clock.now(),
         replaces=former[-1].id if former else None,
     )
-    ruling = msgspec.structs.replace(ruling, id=ruling_id(ruling))
-    store.rulings.add(ruling, found.response)
-    return Ruled(
+    override = msgspec.structs.replace(override, id=override_id(override))
+    store.overrides.add(override, found.response)
+    return Overridden(
         response=response_name(found.run.id, found.item, found.response.sample),
         model=found.run.respondent,
-        ruling=ruling,
+        override=override,
         former=former[-1].verdict if former else None,
-        n_runs=store.rulings.n_runs(found.response),
+        n_runs=store.overrides.n_runs(found.response),
     )
 
 
@@ -232,14 +232,14 @@ def find_response(store: Store, text: str) -> Answered:
         found = [response for response in found if response.sample == int(parts[2])]
     if not found:
         sample = int(parts[2]) if len(parts) == 3 else 0
-        raise _no_reply(store, record, run.key, item.key, text, sample)
+        raise _no_response(store, record, run.key, item.key, text, sample)
     if len(found) > 1:
         several = ", ".join(response_name(run.id, item.id, each.sample) for each in found[:8])
         raise BadUsage(f"{text!r} has {len(found)} samples: {several}", hint="name one of them")
     return Answered(record, item.id, found[0])
 
 
-def _no_reply(store: Store, run: Run, key: int, item: int, text: str, sample: int) -> BadUsage:
+def _no_response(store: Store, run: Run, key: int, item: int, text: str, sample: int) -> BadUsage:
     """Why there is nothing to rule on."""
     samples = int(run.settings.get("samples", 1))
     if sample >= samples:

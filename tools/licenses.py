@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from tools.resolved import CARRIED_MODEL, ROOT, closure, read_project
+from tools.resolved import BUNDLED_MODEL, ROOT, closure, read_project
 from tools.spdx import holds
 
 __all__ = ["Rules", "Said", "check_project", "read_rules", "said_by", "trouble"]
@@ -46,7 +46,7 @@ class Said:
     unread: tuple[str, ...] = ()
 
 
-def read_rules(path: Path = ROOT / "tools" / "licences.toml") -> Rules:
+def read_rules(path: Path = ROOT / "tools" / "licenses.toml") -> Rules:
     """The rules in ``path``. Raises ValueError where an exception has no reason, or is GPL."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     named, reviewed = (_exceptions(table[part]) for part in ("outside_core", "reviewed"))
@@ -63,12 +63,12 @@ def read_rules(path: Path = ROOT / "tools" / "licences.toml") -> Rules:
 def _exceptions(part: Mapping[str, Mapping[str, object]]) -> dict[str, frozenset[str]]:
     read: dict[str, frozenset[str]] = {}
     for package, entry in part.items():
-        licences = entry.get("licences")
-        if not isinstance(licences, list) or not str(entry.get("reason", "")).strip():
+        licenses = entry.get("licenses")
+        if not isinstance(licenses, list) or not str(entry.get("reason", "")).strip():
             raise ValueError(f"{package}: an exception names its licences and the reason")
-        if strong := [name for name in licences if _STRONG.match(name)]:
+        if strong := [name for name in licenses if _STRONG.match(name)]:
             raise ValueError(f"{package}: {strong[0]} cannot be let in by an exception")
-        read[package] = frozenset(licences)
+        read[package] = frozenset(licenses)
     return read
 
 
@@ -131,7 +131,7 @@ def check_project(rules: Rules) -> tuple[int, list[str]]:
         need for name, needs in project.extras.items() if name != "dev" for need in needs
     )
     everything = closure(project.everything())
-    everything[CARRIED_MODEL] = metadata.distribution(CARRIED_MODEL)
+    everything[BUNDLED_MODEL] = metadata.distribution(BUNDLED_MODEL)
     found = [
         trouble(name, said_by(distribution, rules), rules, in_core=name in core)
         for name, distribution in everything.items()

@@ -1,7 +1,7 @@
 """Apply a file of flagged items that reviewers filled in.
 
 A row names a ``target`` (an item or a fact) and, after a review, a ``decision``: keep, retire, edit
-(with ``changes``), or correct, incorrect or void for the ``replies`` that it names. Rows without a
+(with ``changes``), or correct, incorrect or void for the ``responses`` that it names. Rows without a
 decision are skipped. Corrections that are in force already are skipped, so a file can be applied
 twice.
 """
@@ -27,7 +27,14 @@ from proofstone.correct.edit import (
     revise,
     typed,
 )
-from proofstone.correct.rulings import Answered, Ruled, Standing, find_response, retire, rule_on
+from proofstone.correct.overrides import (
+    Answered,
+    Overridden,
+    Standing,
+    exclude,
+    find_response,
+    override_response,
+)
 from proofstone.errors import BadInput, BadUsage, Problem, ProofstoneError
 from proofstone.files.tables import read_rows, refused
 from proofstone.records.reviews import Verdict
@@ -37,20 +44,20 @@ from proofstone.session.session import Session, Target, acting, stated_reason
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
-Action = Literal["retire", "edit", "rule"]
+Action = Literal["exclude", "edit", "rule"]
 
 
 T = TypeVar("T")
 
 
 _DECISIONS: Mapping[str, Action | None] = {
-    "keep": None, "retire": "retire", "edit": "edit", "correct": "rule", "incorrect": "rule",
-    "void": "rule",
+    "keep": None, "exclude": "exclude", "edit": "edit", "correct": "rule", "incorrect": "rule",
+    "invalidated": "rule",
 }  # fmt: skip
 
 
 _VERDICTS: Mapping[str, Verdict] = {
-    "correct": "correct", "incorrect": "incorrect", "void": "void",
+    "correct": "correct", "incorrect": "incorrect", "invalidated": "invalidated",
 }  # fmt: skip
 
 
@@ -61,9 +68,9 @@ class Applied(Struct, frozen=True, kw_only=True):
     with the decision keep, ``undecided`` rows without a decision.
     """
 
-    retired: tuple[Standing, ...] = ()
+    excluded: tuple[Standing, ...] = ()
     edited: tuple[Edited, ...] = ()
-    ruled: tuple[Ruled, ...] = ()
+    overridden: tuple[Overridden, ...] = ()
     already: int = 0
     kept: int = 0
     undecided: int = 0
@@ -77,10 +84,10 @@ class _Decided(Struct, frozen=True, kw_only=True):
     target: str
     why: str
     changes: Any
-    replies: tuple[str, ...]
+    responses: tuple[str, ...]
 
 
-def apply_work_list(
+def apply_flagged_items(
     session: Session, path: Path | str, *, reason: str = "", by: str = ""
 ) -> Applied:
     """Apply all decisions of a file of flagged items.
@@ -95,19 +102,19 @@ def apply_work_list(
         return [row for row in rows if row.decision and _DECISIONS[row.decision] == action]
 
     edits, edited_before = _edits(session, deciding("edit"), problems, reason)
-    exclude, excluded_before = _retirements(session, deciding("retire"), problems, reason, by)
-    override, overridden_before = _rulings(session, deciding("rule"), problems, reason, by)
+    exclude, excluded_before = _retirements(session, deciding("exclude"), problems, reason, by)
+    override, overridden_before = _overrides(session, deciding("rule"), problems, reason, by)
     problems.raise_any()
     with _problems_of(Path(path)):
         if edits:
             revise(session.store, edits)  # refuses what cannot be edited before anything is stored
-        retired, ruled = exclude(), override()
+        excluded, overridden = exclude(), override()
         edited = tuple(edit_all(session, edits, by=by))
     decided = [_DECISIONS[row.decision] for row in rows if row.decision]
     return Applied(
-        retired=retired,
+        excluded=excluded,
         edited=edited,
-        ruled=ruled,
+        overridden=overridden,
         already=edited_before + excluded_before + overridden_before,
         kept=decided.count(None),
         undecided=len(rows) - len(decided),
@@ -133,13 +140,13 @@ def _retirements(
     store = session.store
     found: dict[bytes, tuple[Found, str]] = {}
     for row in rows:
-        with_it = problems.told(row, partial(_retirement, store, row, reason))
+        with_it = problems.told(row, partial(_exclusion, store, row, reason))
         if with_it is not None:
             found.setdefault(with_it[0].id, with_it)
-    left = [one for one in found.values() if not _is_retired(store, one[0])]
+    left = [one for one in found.values() if not _is_excluded(store, one[0])]
 
     def carry_out() -> tuple[Standing, ...]:
-        return tuple(retire(session, one, reason=why, by=by) for one, why in left)
+        return tuple(exclude(session, one, reason=why, by=by) for one, why in left)
 
     return carry_out, len(found) - len(left)
 
@@ -154,30 +161,30 @@ def _edits(
     return left, len(asked) - len(left)
 
 
-def _rulings(
+def _overrides(
     session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
-) -> _Prepared[Ruled]:
+) -> _Prepared[Overridden]:
     store = session.store
     found: dict[tuple[bytes, bytes, int], tuple[Answered, str, str]] = {}
     for row in rows:
-        if not row.replies:
+        if not row.responses:
             problems.add(row, f"decision {row.decision} needs responses; column replies is empty")
-        for text in row.replies:
-            reply = problems.told(row, partial(find_response, store, text))
+        for text in row.responses:
+            response = problems.told(row, partial(find_response, store, text))
             why = problems.told(row, partial(_why, row, reason))
-            if reply is None or why is None:
+            if response is None or why is None:
                 continue
-            key = (reply.run.id, reply.item, reply.response.sample)
-            before = found.setdefault(key, (reply, row.decision, why))
+            key = (response.run.id, response.item, response.response.sample)
+            before = found.setdefault(key, (response, row.decision, why))
             if before[1] != row.decision:
                 problems.add(row, f"{text} is {before[1]} in another row, and {row.decision} here")
-    left = [one for one in found.values() if not _is_ruled(store, one[0], one[1])]
+    left = [one for one in found.values() if not _is_overridden(store, one[0], one[1])]
 
-    def carry_out() -> tuple[Ruled, ...]:
+    def carry_out() -> tuple[Overridden, ...]:
         person = acting(session, by) if left else None
         return tuple(
-            rule_on(session, reply, _VERDICTS[verdict], stated_reason(why), person)
-            for reply, verdict, why in left
+            override_response(session, response, _VERDICTS[verdict], stated_reason(why), person)
+            for response, verdict, why in left
             if person is not None
         )
 
@@ -222,7 +229,7 @@ def _read(path: Path) -> list[_Decided]:
     if not any("decision" in row.values for row in rows):
         raise BadUsage(
             f"{path.name} has no column 'decision'; it is not a file of flagged items",
-            hint="proofstone audit RUN --work-list FILE writes one; fill in its column decision",
+            hint="proofstone audit RUN --flagged-items FILE writes one; fill in its column decision",
         )
     known = ", ".join(_DECISIONS)
     wrong = [
@@ -236,14 +243,14 @@ def _read(path: Path) -> list[_Decided]:
 
 
 def _decided(row: Row) -> _Decided:
-    replies = _text(row, "replies").replace(";", ",").split(",")
+    responses = _text(row, "responses").replace(";", ",").split(",")
     return _Decided(
         place=row.place,
         decision=_text(row, "decision").lower(),
         target=_text(row, "target"),
         why=_text(row, "why") or _text(row, "reason"),
         changes=row.values.get("changes"),
-        replies=tuple(dict.fromkeys(text.strip() for text in replies if text.strip())),
+        responses=tuple(dict.fromkeys(text.strip() for text in responses if text.strip())),
     )
 
 
@@ -263,7 +270,7 @@ def _why(row: _Decided, reason: str) -> str:
     return stated_reason(row.why or reason)
 
 
-def _retirement(store: Store, row: _Decided, reason: str) -> tuple[Found, str]:
+def _exclusion(store: Store, row: _Decided, reason: str) -> tuple[Found, str]:
     return _target(store, row), _why(row, reason)
 
 
@@ -297,14 +304,14 @@ def _changes(store: Store, found: Found, cell: Any) -> Mapping[str, Any]:
 # ---------------------------------------------------------------- what holds already
 
 
-def _is_retired(store: Store, found: Found) -> bool:
-    former = store.corrections.retirement(found.kind, found.key)
-    return former is not None and former.action == "retire"
+def _is_excluded(store: Store, found: Found) -> bool:
+    former = store.corrections.exclusion(found.kind, found.key)
+    return former is not None and former.action == "exclude"
 
 
-def _is_ruled(store: Store, reply: Answered, verdict: str) -> bool:
-    rulings = store.rulings.over(reply.response)
-    return bool(rulings) and rulings[-1].verdict == verdict
+def _is_overridden(store: Store, response: Answered, verdict: str) -> bool:
+    overrides = store.overrides.over(response.response)
+    return bool(overrides) and overrides[-1].verdict == verdict
 
 
 # What comes next of what was corrected.

@@ -17,12 +17,12 @@ from scipy import optimize, special, stats
 
 from proofstone.errors import BadUsage
 from proofstone.method import Contrast, Contrasts
-from proofstone.records.calls import Embedder
+from proofstone.records.calls import EmbeddingModel
 from proofstone.records.ids import short
 from proofstone.records.runs import Estimate
-from proofstone.run.forms import fewer_facts, retired_facts
+from proofstone.run.forms import excluded_facts, fewer_facts
 from proofstone.session.session import Session, Target, method_of
-from proofstone.session.written_files import write_work_file
+from proofstone.session.written_files import write_flagged_items_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -358,7 +358,7 @@ class Sifted:
     reached: bool
 
 
-def sift_give_aways(
+def filter_artifacts(
     values: Floats,
     is_second: Bools,
     source: Ints,
@@ -632,7 +632,7 @@ class FeatureLeak:
 
 
 @dataclass(frozen=True, slots=True)
-class GiveAway:
+class Artifact:
     """``areas`` are those of each classifier, by name, and of ``all`` columns together; ``leaks``
     the columns whose interval leaves 0.5 out, the strongest first; ``companions`` the counted
     columns that go with what embeddings tell. ``n_first`` and ``n_second``
@@ -659,7 +659,7 @@ class GiveAway:
         return max(known, key=known.__getitem__, default="")
 
 
-def audit_give_away(
+def audit_artifact(
     tables: Mapping[str, FeatureTable],
     is_second: Bools,
     source: Ints,
@@ -668,7 +668,7 @@ def audit_give_away(
     n_folds: int = 5,
     penalty: float = 10.0,
     confidence: float = 0.95,
-) -> GiveAway:
+) -> Artifact:
     """What classifiers on ``tables`` (each of texts by features) tell of ``is_second`` (texts),
     cross-validated so that no ``source`` (texts) is in both halves.
 
@@ -696,7 +696,7 @@ def audit_give_away(
         if embeddings is not None:
             values = together.beside(principal_columns(embeddings)).values
         areas["all"] = _cross_area(values, is_second, source, fold, penalty, confidence)
-    return GiveAway(
+    return Artifact(
         areas=areas,
         leaks=_leaks(together, is_second, source, confidence),
         n_first=int((~is_second).sum()),
@@ -765,7 +765,7 @@ def _flags(is_second: Bools, sources: int) -> list[str]:
 _CONFIDENCE = 0.95
 
 
-_ESTIMAND = "other sources like these"
+_POPULATION = "other sources like these"
 
 
 class Leak(Struct, frozen=True, kw_only=True):
@@ -793,7 +793,7 @@ class Dropped(Struct, frozen=True, kw_only=True):
 class Checked(Struct, frozen=True, kw_only=True):
     """A give-away audit of a bank or form. ``areas`` are those of each kind of classifier; the
     ``worst`` of them tells most; ``companions`` are counted things that go with what the
-    ``embedder``'s vectors tell, with their rank correlation."""
+    ``embedding_model``'s vectors tell, with their rank correlation."""
 
     target: str
     kinds: tuple[str, str]
@@ -804,19 +804,19 @@ class Checked(Struct, frozen=True, kw_only=True):
     worst: str
     leaks: tuple[Leak, ...]
     flags: tuple[str, ...]
-    embedder: str = ""
+    embedding_model: str = ""
     companions: tuple[tuple[str, float], ...] = ()
     dropped: Dropped | None = None
 
 
 class ToldRow(Struct, frozen=True, kw_only=True):
-    """A fact that is to go, as a row of a work list that ``retire --from`` carries out; a person
+    """A fact that is to go, as a row of a work list that ``exclude --from`` carries out; a person
     may write another ``decision``."""
 
     target: str
     text: str
-    action: str = "retire"
-    decision: str = "retire"
+    action: str = "exclude"
+    decision: str = "exclude"
     why: str = "gives itself away"
 
 
@@ -825,10 +825,10 @@ def check_target(
     target: Target,
     *,
     drop_to: float | None = None,
-    embedder: Embedder | None = None,
+    embedding_model: EmbeddingModel | None = None,
 ) -> Checked:
     """Whether a bank's false statements, or a form's right options, can be told without knowing
-    anything, by an ``embedder``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which facts of
+    anything, by an ``embedding_model``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which facts of
     a bank would have to go until no more than that is left on other sources.
 
     Raises BadUsage where the method has no two kinds of texts, for fewer than four sources where
@@ -850,22 +850,24 @@ def check_target(
     is_second = np.array([contrast.is_second for contrast in contrasts], dtype=np.bool_)
     source = _codes([contrast.source for contrast in contrasts])
     tables = {"lengths and signs": surface_features(texts), "words": word_features(texts)}
-    vectors = None if embedder is None else embedder.embed(texts)
-    audit = audit_give_away(tables, is_second, source, embeddings=vectors, confidence=_CONFIDENCE)
+    vectors = None if embedding_model is None else embedding_model.embed(texts)
+    audit = audit_artifact(tables, is_second, source, embeddings=vectors, confidence=_CONFIDENCE)
     dropped = None
     if drop_to is not None:
         if vectors is not None:
             tables["components"] = principal_columns(vectors)
         dropped = _dropped(tables, contrasts, is_second, source, drop_to)
     checked = _checked(found, contrasting.kinds[nature], audit, dropped)
-    return structs.replace(checked, embedder="" if embedder is None else embedder.name)
+    return structs.replace(
+        checked, embedding_model="" if embedding_model is None else embedding_model.name
+    )
 
 
 def _contrasts(store: Store, contrasts: Contrasts, found: Found) -> list[Contrast]:
     """Those of a bank's facts in force, or of a form's items."""
     if found.kind == "bank":
         whole = store.knowledge.bank(found.id)
-        return list(contrasts.of_facts(fewer_facts(whole, retired_facts(store, whole)).facts()))
+        return list(contrasts.of_facts(fewer_facts(whole, excluded_facts(store, whole)).facts()))
     pages = store.items.pages(found.id)
     return list(contrasts.of_items(stored.loaded for page in pages for stored in page))
 
@@ -884,7 +886,7 @@ def _dropped(
 ) -> Dropped:
     values = np.concatenate([table.values for table in tables.values()], axis=1)
     try:
-        sifted = sift_give_aways(values, is_second, source, target=target)
+        sifted = filter_artifacts(values, is_second, source, target=target)
     except ValueError as cause:
         raise BadUsage(f"nothing can be dropped: {cause}") from None
     gone = np.flatnonzero(~sifted.kept).tolist()
@@ -899,7 +901,7 @@ def _dropped(
 
 
 def _checked(
-    found: Found, kinds: tuple[str, str], audit: GiveAway, dropped: Dropped | None
+    found: Found, kinds: tuple[str, str], audit: Artifact, dropped: Dropped | None
 ) -> Checked:
     return Checked(
         target=f"{found.kind}:{short(found.id)}",
@@ -931,7 +933,7 @@ def _estimate(area: Area) -> Estimate:
         low=float(area.low),
         high=float(area.high),
         level=_CONFIDENCE,
-        estimand=_ESTIMAND,
+        population=_POPULATION,
         made_by="share of concordant pairs; Obuchowski's variance by source, no less than that of "
         "areas with the kinds swapped source by source",
         resampled="sources",
@@ -939,8 +941,8 @@ def _estimate(area: Area) -> Estimate:
 
 
 def write_told(session: Session, checked: Checked, path: Path) -> int:
-    """Writes the facts that are to go as a work list, which ``retire --from`` carries out; returns
+    """Writes the facts that are to go as a work list, which ``exclude --from`` carries out; returns
     how many."""
     dropped = checked.dropped.rows if checked.dropped else ()
     rows = [ToldRow(target=f"fact:{short(identity)}", text=text) for identity, text in dropped]
-    return write_work_file(path, [structs.asdict(row) for row in rows])
+    return write_flagged_items_file(path, [structs.asdict(row) for row in rows])
