@@ -17,13 +17,13 @@ STAMPS := $(VENV)/.proofstone
 COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/test_own_forms.py \
 	tests/chinese_simpleqa/test_short_scores.py tests/bequ/test_entity_scores.py tests/stages/test_scores.py
 
-.PHONY: help demo test test-all check style types contracts licences pins pages coverage bench mutate docs constraints clean
+.PHONY: help demo test test-all check style types contracts licenses pins pages coverage bench mutate docs constraints clean
 
 help:
 	@echo 'make demo      install, then build a bank, ask a carried model and write a page (offline)'
 	@echo 'make test      install, then run every test but the long ones'
 	@echo 'make test-all  the long ones too'
-	@echo 'make check     style, types, import contracts, licences, pins, generated docs, coverage'
+	@echo 'make check     style, types, import contracts, licenses, pins, generated docs, coverage'
 	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
 	@echo 'make mutate    400 small changes of the code by seed, and which of them no test notices'
 	@echo 'make docs      write the generated pages of docs/ again'
@@ -39,7 +39,7 @@ test-all: $(STAMPS)/dev
 	$(RUN)python -m pytest --hypothesis-profile searching -m slow -n $(WORKERS) --durations=30 $(PYTEST_FLAGS)
 
 # `make -k check` goes on after the first that fails.
-check: style types contracts licences pins pages coverage
+check: style types contracts licenses pins pages coverage
 
 style: $(STAMPS)/dev
 	$(RUN)ruff check src tests tools bench
@@ -52,8 +52,8 @@ types: $(STAMPS)/dev
 contracts: $(STAMPS)/dev
 	$(RUN)lint-imports --no-logo
 
-licences: $(STAMPS)/dev
-	$(RUN)python -m tools.licences
+licenses: $(STAMPS)/dev
+	$(RUN)python -m tools.licenses
 
 pins: $(STAMPS)/dev
 	$(RUN)python -m tools.constraints --check

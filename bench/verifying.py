@@ -174,7 +174,8 @@ def searched(embedding_model: SentenceEncoder) -> bool:
     worlds = [made_world(seed) for seed in range(TIMED)]
     embedding_model.embed(["warm"])
     with timed() as made:
-        corpora = [EntityCorpus(world.name, [row_of(world)], prompt_method="hybrid", embedding_model=embedding_model)
+        corpora = [EntityCorpus(world.name, [row_of(world)], prompt_method="hybrid",
+            embedding_model=embedding_model)
                    for world in worlds]  # fmt: skip
         for corpus in corpora:
             corpus.search([GivenTriple("x", "y", "z")], K)  # makes the index

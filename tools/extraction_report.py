@@ -133,7 +133,7 @@ TIGER-AI-Lab/MMLU-Pro f418b116, Apache-2.0). The replies were chosen because the
 """
 
 
-class Row(msgspec.Struct):
+class Row(msgspec.Struct, rename={"answer_key": "gold"}):
     """One reply with its question's options, the gold letter and the references' readings."""
 
     model: str

@@ -1,7 +1,7 @@
-"""Every resolved package carries a licence that tools/licences.toml allows, or is named there.
+"""Every resolved package carries a license that tools/licenses.toml allows, or is named there.
 
 The core's packages may only carry allowed ones; GPL and AGPL are let in nowhere. A package's
-License-Expression, licence field and classifiers are all read, and each must be allowed.
+License-Expression, license field and classifiers are all read, and each must be allowed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Rules:
-    """The tables of licences.toml; ``named`` and ``reviewed`` map a package to its licences."""
+    """The tables of licenses.toml; ``named`` and ``reviewed`` map a package to its licenses."""
 
     allowed: frozenset[str]
     unwanted: frozenset[str]
@@ -40,7 +40,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Said:
-    """What a package says of its licence: SPDX expressions, and texts that nothing here reads."""
+    """What a package says of its license: SPDX expressions, and texts that nothing here reads."""
 
     expressions: tuple[str, ...]
     unread: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ def _exceptions(part: Mapping[str, Mapping[str, object]]) -> dict[str, frozenset
     for package, entry in part.items():
         licenses = entry.get("licenses")
         if not isinstance(licenses, list) or not str(entry.get("reason", "")).strip():
-            raise ValueError(f"{package}: an exception names its licences and the reason")
+            raise ValueError(f"{package}: an exception names its licenses and the reason")
         if strong := [name for name in licenses if _STRONG.match(name)]:
             raise ValueError(f"{package}: {strong[0]} cannot be let in by an exception")
         read[package] = frozenset(licenses)
@@ -73,7 +73,7 @@ def _exceptions(part: Mapping[str, Mapping[str, object]]) -> dict[str, frozenset
 
 
 def said_by(distribution: metadata.Distribution, rules: Rules) -> Said:
-    """All that ``distribution`` says of its licence. A long licence field holds a licence's text:
+    """All that ``distribution`` says of its license. A long license field holds a license's text:
     it goes unread, and wants a reviewed entry, unless an expression stands beside it."""
     told = distribution.metadata
     expressions = [told["License-Expression"]] if told["License-Expression"] else []
@@ -113,9 +113,9 @@ def trouble(package: str, said: Said, rules: Rules, *, in_core: bool) -> str:
         return f"{package}: its exception holds outside the core only, and the core needs it"
     reviewed = rules.reviewed.get(package, frozenset())
     if said.unread and not reviewed:
-        return f"{package}: {said.unread[0]!r} is no licence that is known here"
+        return f"{package}: {said.unread[0]!r} is no license that is known here"
     if not said.expressions and not reviewed:
-        return f"{package}: names no licence"
+        return f"{package}: names no license"
     allowed = rules.allowed | named
     refused = [
         text for text in (*said.expressions, *reviewed) if not holds(text, allowed.__contains__)
@@ -151,10 +151,10 @@ def main() -> str | None:
     count, found = check_project(read_rules())
     if found:
         advice = (
-            "Choose another package, or have its terms read and name it in tools/licences.toml."
+            "Choose another package, or have its terms read and name it in tools/licenses.toml."
         )
-        return "\n".join(["licences:", *(f"  {line}" for line in found), advice])
-    print(f"licences: {count} packages, all allowed")
+        return "\n".join(["licenses:", *(f"  {line}" for line in found), advice])
+    print(f"licenses: {count} packages, all allowed")
     return None
 
 

@@ -204,7 +204,7 @@ class Workspace(Session):
     edit = Verb(lambda: correct_edit.edit)
     place = Verb(lambda: correct_edit.place)
     exclude = Verb(lambda: correct_overrides.exclude)
-    restore = Verb(lambda: correct_overrides.restore)
+    include = Verb(lambda: correct_overrides.include)
     fields_of = Verb(lambda: correct_edit.editable_fields)
     follow_taxonomy_labels = Verb(lambda: correct_edit.follow_taxonomy_labels)
     apply_flagged_items = Verb(lambda: correct_flagged_items.apply_flagged_items)

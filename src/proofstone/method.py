@@ -184,9 +184,9 @@ class FileGrades:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OwnPrompts:
-    """Prompt templates of people's own (``run --prompt-template FILE``). ``Method.ask`` then puts each
-    question by ``prompt_method.own_prompt`` where that is set, worked examples too; what it reads of replies,
-    and how it scores them, stays the same."""
+    """Prompt templates of people's own (``run --prompt-template FILE``). ``Method.ask`` then puts
+    each question by ``prompt_method.own_prompt`` where that is set, worked examples too; what it
+    reads of replies, and how it scores them, stays the same."""
 
     variables: Mapping[str, str]
     """What a template may use: the name of each variable and what it holds. Plain values alone, and
@@ -347,8 +347,8 @@ class Method(_Parts):
     """A way of asking with so many shots, ready to use. Raises BadUsage for an unknown way, or for
     shots that cannot be made."""
     ask: Callable[[LoadedItem, PromptMethod, Call], Coroutine[Any, Any, None]]
-    """Asks one item: any number of calls, each with a step name, ending with ``prompt_method.last_step``.
-    Replies are kept by the caller."""
+    """Asks one item: any number of calls, each with a step name, ending with
+    ``prompt_method.last_step``. Replies are kept by the caller."""
     units: Callable[[LoadedItem, Mapping[str, Response], int], Sequence[Unit]]
     """What is scored of one item's replies (by step) in one sample."""
     score: Callable[[Sequence[Unit], Judge | None], Coroutine[Any, Any, Sequence[Score]]]

@@ -24,7 +24,7 @@ import proofstone
 ws = proofstone.create_workspace("work")
 bank = ws.import_bank("old-books.jsonl")
 forms = ws.build_form(bank, seeds=[1, 2, 3], questions=6)
-ws.run(forms, models=["sim/ann?ability=1", "sim/bob?miss=1"], ask=["direct", "cot"])
+ws.run(forms, models=["sim/ann?ability=1", "sim/bob?miss=1"], prompt_method=["direct", "cot"])
 print(ws.leaderboard(bank))
 """
 
@@ -54,7 +54,7 @@ async def test_the_same_lines_work_inside_a_running_loop(tmp_path: Path) -> None
         bank = ws.import_bank(write_bank(tmp_path))
         forms = ws.build_form(bank, seeds=[1, 2, 3], questions=6)
         assert [form.seed for form in forms] == [1, 2, 3]
-        ws.run(forms, models=["sim/ann?ability=1"], ask=["direct", "cot"])
+        ws.run(forms, models=["sim/ann?ability=1"], prompt_method=["direct", "cot"])
         ws.run(forms, models="sim/bob?miss=1")
         board = ws.leaderboard(bank)
     (standings,) = board.standings

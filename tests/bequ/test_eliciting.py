@@ -101,7 +101,7 @@ def test_a_list_is_asked_counted_shown_and_exported(
         )
     assert first["run"] == again["run"]
     assert (first["scored"], first["complete"]) == (7, True)
-    assert [each["ask"] for each in ranged] == ["wikidata@5-10", "direct@5-10"]
+    assert [each["prompt_method"] for each in ranged] == ["wikidata@5-10", "direct@5-10"]
     assert len(speaker.asked) == 7 + 2 + 2
 
     run = f"run:{first['run']}"

@@ -52,9 +52,10 @@ def test_there_is_one_for_each_experiment_and_each_names_its_study() -> None:
     assert list(METHOD.presets) == names
     assert [preset.analysis for preset in METHOD.presets.values()] == names
     values = {name: preset.values("run") for name, preset in METHOD.presets.items()}
-    assert values["prompts"]["ask"] == list(PROMPT_METHODS)
+    assert values["prompts"]["prompt_method"] == list(PROMPT_METHODS)
     asked = [
-        prompt_method.partition("@")[2] or "50-100" for prompt_method in values["ranges"]["ask"]
+        prompt_method.partition("@")[2] or "50-100"
+        for prompt_method in values["ranges"]["prompt_method"]
     ]
     assert asked == list(ranges())
 
@@ -83,14 +84,14 @@ def test_a_preset_asks_the_whole_grid_and_what_two_share_is_asked_once(
         ranking, n_ranking = asked("random")
         own, n_own = asked("effort", "--reasoning-effort", "low")
         chosen, n_chosen = asked("prompts", "--prompt-method", "wikidata")
-    assert [each["ask"] for each in prompts] == list(PROMPT_METHODS)
+    assert [each["prompt_method"] for each in prompts] == list(PROMPT_METHODS)
     assert n_prompts == len(ROWS) * len(PROMPT_METHODS)  # two steps end where no predicate is named
     assert (len(ranged), n_ranged) == (7, len(ROWS) * 6)
     assert (len(tried), n_tried) == (3, len(ROWS) * 3)
     assert ranged[0]["run"] == prompts[0]["run"]
     assert ranking[0]["run"] == tried[1]["run"]
     assert own[0]["run"] == tried[0]["run"]
-    assert [each["ask"] for each in chosen] == ["wikidata"]
+    assert [each["prompt_method"] for each in chosen] == ["wikidata"]
     assert (n_ranking, n_own, n_chosen) == (0, 0, 0)
     efforts = [each.get("reasoning_effort") for each in speaker.asked]
     assert [efforts.count(word) for word in ("low", "medium", "high")] == [len(ROWS)] * 3

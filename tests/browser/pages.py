@@ -84,7 +84,7 @@ def _report(path: Path) -> None:
     with create_workspace(path.with_suffix("")) as workspace:
         forms = workspace.build_form(workspace.import_bank(write_bank(path.parent)), questions=12)
         models = ["sim/ann?ability=0.8", "sim/bob?miss=0.5", "sim/cyd?ability=0.3"]
-        workspace.run(forms, models=models, ask=["direct", "cot"])
+        workspace.run(forms, models=models, prompt_method=["direct", "cot"])
         workspace.report("old-books", path=path, group_by="kind", card_columns=("openness", "lab"))
 
 

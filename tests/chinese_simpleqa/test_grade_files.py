@@ -93,7 +93,7 @@ def test_replies_that_cannot_be_read_are_told_together(
     rows = [
         {"question": "Q?", "answer": "", "response": "x"},
         {"question": "Q?", "answer": "a"},
-        {"question": "Q?", "answer": "a", "response": "x", "ask": "twice"},
+        {"question": "Q?", "answer": "a", "response": "x", "prompt_method": "twice"},
     ]
     code, _out, err = told(capsys, "grade", write_rows(elsewhere, rows))
     assert code == 2

@@ -206,7 +206,9 @@ def test_stated_confidence_reaches_the_calibration_of_a_report(tmp_path: Path) -
         ) as s:
             configure(workspace.folder, s.url)
             form = workspace.import_form(write_rows(tmp_path, made_rows(N)), method=METHOD)
-            workspace.run(form, models="scripted/solver", ask="confidence", judge="scripted/judge")
+            workspace.run(
+                form, models="scripted/solver", prompt_method="confidence", judge="scripted/judge"
+            )
         (row,) = workspace.leaderboard(form).standings[0].ranked
         evidence = board_of(workspace, selection_of(workspace, [form]), BoardAsked()).evidence
     stated = next(other for other in row.others if other.name == "confidence")

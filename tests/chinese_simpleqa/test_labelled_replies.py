@@ -1,7 +1,7 @@
 """Two hundred replies labelled by hand, in two languages: what a rule settles is right.
 
-``labelled_responses.jsonl`` holds a question with its answer, a reply, the grade that it deserves by
-the three definitions, and what kind of reply it is. ``bare``: the answer or an alias and nothing
+``labelled_responses.jsonl`` holds a question with its answer, a reply, the grade that it deserves
+by the three definitions, and what kind of reply it is. ``bare``: the answer or an alias and nothing
 else; a rule settles these, and those within a tolerance that the question states.
 """
 

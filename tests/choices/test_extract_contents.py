@@ -63,7 +63,7 @@ def test_a_letter_that_is_no_option_may_be_an_options_content() -> None:
 
 
 def test_two_options_of_the_same_content_are_no_answer() -> None:
-    assert extract_choice("Answer: iron", "ABC", ("iron", "Iron", "answer_key")) == NOTHING
+    assert extract_choice("Answer: iron", "ABC", ("iron", "Iron", "gold")) == NOTHING
 
 
 def test_a_run_of_letters_that_is_an_options_content_is_that_option() -> None:

@@ -10,9 +10,7 @@ from proofstone.records.runs import Finish, Response
 
 
 def _read(text: str = "", **about: object) -> tuple[str, str, tuple[str, ...]]:
-    reading = read_choice(
-        Response(text=text, **about), "ABCD", ("iron", "answer_key", "zinc", "tin")
-    )  # type: ignore[arg-type]
+    reading = read_choice(Response(text=text, **about), "ABCD", ("iron", "gold", "zinc", "tin"))  # type: ignore[arg-type]
     return reading.outcome, reading.extraction.letter, reading.flags
 
 

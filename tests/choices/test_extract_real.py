@@ -44,7 +44,7 @@ class Reference(msgspec.Struct):
         return {_letter(getattr(self, name)) for name in self.__struct_fields__}
 
 
-class Row(msgspec.Struct):
+class Row(msgspec.Struct, rename={"answer_key": "gold"}):
     model: str
     question_id: int
     options: list[str]

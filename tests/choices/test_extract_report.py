@@ -27,7 +27,7 @@ def _reading(response: str, options: list[str]) -> Reading:
     ],
 )
 def test_disagreements_are_of_a_kind(response: str, theirs: str, kind: str) -> None:
-    assert kind_of(_reading(response, ["iron", "answer_key", "tin"]), theirs) == kind
+    assert kind_of(_reading(response, ["iron", "gold", "tin"]), theirs) == kind
 
 
 def test_the_page_is_up_to_date() -> None:

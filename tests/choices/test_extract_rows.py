@@ -17,7 +17,7 @@ def _one(**values: Any) -> dict[str, Any]:
 
 
 def test_other_columns_are_carried_through() -> None:
-    extracted = _one(id=7, response="Answer: B", options=["iron", "answer_key"], model="m")
+    extracted = _one(id=7, response="Answer: B", options=["iron", "gold"], model="m")
     assert extracted == {
         "id": 7,
         "model": "m",
@@ -27,9 +27,7 @@ def test_other_columns_are_carried_through() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "options", [2, "AB", ["A", "B"], ["iron", "answer_key"], ("iron", "answer_key")]
-)
+@pytest.mark.parametrize("options", [2, "AB", ["A", "B"], ["iron", "gold"], ("iron", "gold")])
 def test_options_are_texts_or_letters_or_a_number(options: object) -> None:
     assert _one(response="Answer: B", options=options)["letter"] == "B"
     assert _one(response="Answer: C", options=options) == {
@@ -40,7 +38,7 @@ def test_options_are_texts_or_letters_or_a_number(options: object) -> None:
 
 
 def test_only_texts_allow_the_content_tier() -> None:
-    assert _one(response="Answer: gold", options=["iron", "answer_key"])["tier"] == "content"
+    assert _one(response="Answer: gold", options=["iron", "gold"])["tier"] == "content"
     assert _one(response="Answer: gold", options=2)["outcome"] == "unparsed"
 
 

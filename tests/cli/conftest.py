@@ -21,7 +21,9 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with create_workspace(folder / "work") as workspace:
         forms = workspace.build_form(workspace.import_bank(write_bank(folder)), questions=QUESTIONS)
         workspace.run(
-            forms, models=["sim/ann?ability=0.8", "sim/bob?miss=0.5"], ask=["direct", "cot"]
+            forms,
+            models=["sim/ann?ability=0.8", "sim/bob?miss=0.5"],
+            prompt_method=["direct", "cot"],
         )
     return folder / "work"
 

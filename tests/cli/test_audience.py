@@ -47,7 +47,7 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
             forms = workspace.build_form(
                 workspace.import_bank(write_lines(folder / "old-books.jsonl", bank)), questions=12
             )
-            workspace.run(forms, models=list(MODELS), prompt=template)
+            workspace.run(forms, models=list(MODELS), prompt_template=template)
     return folder / "work"
 
 
@@ -141,7 +141,8 @@ def test_files_for_the_public_number_their_items(
     found = {}
     for audience in ("internal", "public"):
         told = proofstone(
-            "audit", foreign, "--item", "question", "--answer", "answer", "--answer-key", "answer_key",
+            "audit", foreign, "--item", "question", "--answer", "answer", "--answer-key",
+            "answer_key",
             "--cluster", "passage", "--stratum", "topic", "--audience", audience,
             "-o", page, "--flagged-items", work, "--json", "--tables", "csv,tex", "--tables-to",
             tmp_path / audience,

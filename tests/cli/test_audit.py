@@ -28,7 +28,7 @@ rank  model    n  accuracy
  1-2  qwen     6  66.7 [0.8, 100.0]
 incomplete, not ranked: missing replies counted all wrong .. all right
 llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
-95% intervals for knowledge like this bank's; each item counts the same (items with a score)
+95% intervals for the domain of this item bank; each item counts the same (items with a score)
 
 note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
                are wide. For these alone, with other items: --population bank.

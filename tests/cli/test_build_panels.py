@@ -16,7 +16,7 @@ from told import Proofstone
 BOOK = "\n\n".join(
     f"Pure {metal} conducts electric current well at room temperature because its electrons move "
     f"freely through the lattice of {metal}."
-    for metal in ("copper", "silver", "answer_key")
+    for metal in ("copper", "silver", "gold")
 )
 A, B, C = "scripted/a", "scripted/b", "scripted/c"
 

@@ -207,7 +207,7 @@ def test_leaderboard_ranks_with_intervals(made: Path, proofstone: Proofstone) ->
         (name, prompt_method) for name in ("sim/ann?ability=0.8", "sim/bob?miss=0.5")
         for prompt_method in ("cot", "direct")
     ]  # fmt: skip
-    assert "knowledge like this bank's" in said.out
+    assert "the domain of this item bank" in said.out
     fresh = proofstone("leaderboard", "old-books", "-w", made, "--population", "bank")
     assert "95% intervals for this bank" in fresh.out
     level = proofstone("leaderboard", "old-books", "-w", made, "--level", "subfield", "--json").json

@@ -15,7 +15,7 @@ ROWS = [
      "C": "ice", "D": "lead", "answer": "A, C"},
     {"id": "metal", "question": "Which of these are metals?", "A": "glass", "B": "tin", "C": "zinc",
      "answer": ["B", "C"]},
-    {"id": "one", "question": "Which of these is a gas?", "A": "argon", "B": "answer_key",
+    {"id": "one", "question": "Which of these is a gas?", "A": "argon", "B": "gold",
      "answer": "A"},
 ]  # fmt: skip
 

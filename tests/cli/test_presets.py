@@ -59,7 +59,7 @@ def test_a_run_takes_them_too(proofstone: Proofstone, made: Path) -> None:
         "--temperature", 0.5, "-w", made, "--json",
     )  # fmt: skip
     (run,) = told.json
-    assert run["ask"] == "as-published"
+    assert run["prompt_method"] == "as-published"
     shown = proofstone("show", f"run:{run['run']}", "-w", made, "--json").json
     assert "32768" in str(shown)
     assert "0.5" in str(shown)

@@ -14,7 +14,9 @@ def test_a_report_says_its_method_s_measures_in_chinese(
 ) -> None:
     with create_workspace(tmp_path / "work") as workspace:
         forms = workspace.build_form(workspace.import_bank(write_bank(tmp_path)), questions=4)
-        workspace.run(forms, models=["sim/ann?ability=0.8", "sim/bob"], ask=["direct", "verdicts"])
+        workspace.run(
+            forms, models=["sim/ann?ability=0.8", "sim/bob"], prompt_method=["direct", "verdicts"]
+        )
     page = tmp_path / "page.html"
     told = proofstone(
         "report", "old-books", "-o", page, "--language", "zh", "-w", tmp_path / "work"

@@ -36,7 +36,7 @@ def plan(made: Path) -> Path:
 
 
 def runs(told: object) -> dict[str, tuple[str, str]]:
-    return {run["run"]: (run["model"], run["ask"]) for run in told.json}  # type: ignore[attr-defined]
+    return {run["run"]: (run["model"], run["prompt_method"]) for run in told.json}  # type: ignore[attr-defined]
 
 
 def test_a_run_file_runs_what_it_says(plan: Path, proofstone: Proofstone) -> None:
@@ -79,7 +79,8 @@ def test_a_saved_file_gives_the_same_runs(
 
 def test_a_saved_command_is_a_run_file(made: Path, tmp_path: Path, proofstone: Proofstone) -> None:
     saved = tmp_path / "saved.toml"
-    command = ("run", "old-books", "-m", "sim/ann,sim/eve", "--prompt-method", "cot", "--set", "top_p=1",
+    command = ("run", "old-books", "-m", "sim/ann,sim/eve", "--prompt-method", "cot", "--set",
+    "top_p=1",
                "--stop", "END", "--set", "max_tokens=null", "-w", made, "--json", "-q")  # fmt: skip
     first = proofstone(*command, "--save", saved)
     assert runs(proofstone("run", saved, "-w", made, "--json", "-q")) == runs(first)
@@ -90,7 +91,7 @@ def test_a_saved_command_is_a_run_file(made: Path, tmp_path: Path, proofstone: P
 
 def test_the_commands_options_come_over_the_file(plan: Path, proofstone: Proofstone) -> None:
     said = proofstone("run", plan, "-m", "sim/bob?miss=0.5", "--samples", "1", "--json", "-q")
-    assert [(run["model"], run["ask"], run["total"]) for run in said.json] == [
+    assert [(run["model"], run["prompt_method"], run["total"]) for run in said.json] == [
         ("sim/bob?miss=0.5", "direct", 8)
     ]
 

@@ -45,7 +45,8 @@ def test_untouched_items_come_from_the_cache(
     with serving(answer("Answer: A")) as server:
         configure(made, server.url)
         proofstone(
-            "run", "old-books", "-m", "scripted/one", *SETTINGS, "--prompt-template", prompt, "-q", "--yes",
+            "run", "old-books", "-m", "scripted/one", *SETTINGS, "--prompt-template", prompt, "-q",
+            "--yes",
             "-w", made,
         )  # fmt: skip
         assert server.requests == 2 * QUESTIONS

@@ -21,7 +21,7 @@ from scripted_server import Act, Seen, answer, models_list
 from serving import configure, serving
 from told import Proofstone
 
-METALS = ("copper", "silver", "iron", "zinc", "tin", "answer_key", "platinum", "cobalt")
+METALS = ("copper", "silver", "iron", "zinc", "tin", "gold", "platinum", "cobalt")
 PLACES = ("in the north", "in the south", "by the coast")
 AUTHOR = ("--writer", "scripted/author", "--judge", "scripted/judge")
 PRICE = 'price = { input = 2.0, output = 10.0, date = "2026-11-01", source = "https://e.x" }'

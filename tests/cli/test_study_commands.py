@@ -24,7 +24,7 @@ def studied(made: Path) -> Path:
             for form in workspace.build_form("old-books", questions=8, options=options)
         ]
         models = ["sim/ann?ability=0.8", "sim/bob?miss=0.5"]
-        workspace.run([*second, *sweep], models=models, ask=["direct", "cot"])
+        workspace.run([*second, *sweep], models=models, prompt_method=["direct", "cot"])
         for word in ("on", "off"):
             workspace.run(second, models=models, thinking=word)
         statements = workspace.build_form("old-books", setting="statements", sample=6)

@@ -29,7 +29,7 @@ from proofstone.records.knowledge import Stratum
 from proofstone.search.near_duplicates import near_duplicates
 from serving import HurriedClock, configure, serving
 
-METALS = ("copper", "silver", "answer_key", "iron", "zinc", "tin")
+METALS = ("copper", "silver", "gold", "iron", "zinc", "tin")
 BOOK = "\n\n".join(
     f"Pure {metal} conducts electric current well at room temperature because its electrons move "
     f"freely through the lattice of {metal}."

@@ -18,7 +18,7 @@ from proofstone.records.verdicts import PanelVerdict
 from proofstone.results.report import bank_sections
 from serving import HurriedClock, configure, serving
 
-METALS = ("copper", "silver", "answer_key")
+METALS = ("copper", "silver", "gold")
 ODD = 2  # all but gold, on which judges are always of one mind
 BOOK = "\n\n".join(
     f"Pure {metal} conducts electric current well at room temperature because its electrons move "

@@ -45,9 +45,7 @@ IMPORTED = LoadedItem(
     Item(
         id=b"made elsewhere",
         kind="encyclo_k.choice",
-        payload=ChoiceQuestion(
-            question="Which?", options=("iron", "answer_key", "tin"), answer_key=2
-        ),
+        payload=ChoiceQuestion(question="Which?", options=("iron", "gold", "tin"), answer_key=2),
     ),
     (),
 )

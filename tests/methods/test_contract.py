@@ -118,7 +118,7 @@ def test_its_presets_can_be_taken(method: Method) -> None:
         assert form.keys() <= {parameter.name for parameter in method.parameters}
         assert form.keys() <= method.recipe(form).keys()
         run = preset.values("run")
-        prompt_methods = run.pop("ask", next(iter(method.prompt_methods)))
+        prompt_methods = run.pop("prompt_method", next(iter(method.prompt_methods)))
         for prompt_method in (
             [prompt_methods] if isinstance(prompt_methods, str) else prompt_methods
         ):

@@ -27,7 +27,9 @@ def test_it_goes_from_build_to_leaderboard(workspace: Workspace) -> None:
     bank = workspace.build_bank("pairs", PAIRS, name="sums", method="recall")
     (form,) = workspace.build_form(bank, seeds=[7])
     assert form.n_items == len(PAIRS) == 30
-    results = workspace.run(form, models=["sim/knows?ability=1", "sim/fails?miss=1"], ask="recall")
+    results = workspace.run(
+        form, models=["sim/knows?ability=1", "sim/fails?miss=1"], prompt_method="recall"
+    )
     assert [result.complete for result in results] == [True, True]
     with workspace.store.database.reading() as connection:
         steps = connection.exec_driver_sql("SELECT step, count(*) FROM response GROUP BY step")
@@ -44,7 +46,7 @@ def test_asking_again_asks_nothing(workspace: Workspace) -> None:
     bank = workspace.build_bank("pairs", PAIRS, name="sums", method="recall")
     forms = workspace.build_form(bank, seeds=[7])
     for _ in range(2):
-        workspace.run(forms, models="sim/knows?ability=1", ask="recall")
+        workspace.run(forms, models="sim/knows?ability=1", prompt_method="recall")
     with workspace.store.database.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM call").scalar() == 60
         assert connection.exec_driver_sql("SELECT count(*) FROM score").scalar() == 30
@@ -55,7 +57,7 @@ def test_samples_are_asked_apart(workspace: Workspace) -> None:
     """Three samples of 30 pairs in two steps: 180 calls, 90 scores; average at 3 is known."""
     bank = workspace.build_bank("pairs", PAIRS, name="sums", method="recall")
     (form,) = workspace.build_form(bank, seeds=[7])
-    workspace.run(form, models="sim/half?ability=0.5", ask="recall", samples=3)
+    workspace.run(form, models="sim/half?ability=0.5", prompt_method="recall", samples=3)
     with workspace.store.database.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM call").scalar() == 180
     (row,) = workspace.leaderboard(form).standings[0].ranked
@@ -70,7 +72,7 @@ def test_its_answers_are_verified_exported_and_shown_by_itself(
     answers one differs from the reference's."""
     bank = workspace.build_bank("pairs", PAIRS, name="sums", method="recall")
     (form,) = workspace.build_form(bank, seeds=[7])
-    (result,) = workspace.run(form, models="sim/knows?ability=1", ask="recall")
+    (result,) = workspace.run(form, models="sim/knows?ability=1", prompt_method="recall")
     run = f"run:{result.planned.run.id.hex()}"
     rows = [pair.split("=") for pair in PAIRS]
     known = [{"question": q, "answer": a} for q, a in rows[1:]]
@@ -90,7 +92,7 @@ def test_its_section_stands_on_its_page_in_both_languages(
     """The page of the method's runs has its section, in Chinese by the package's own catalogue."""
     bank = workspace.build_bank("pairs", PAIRS, name="sums", method="recall")
     (form,) = workspace.build_form(bank, seeds=[7])
-    workspace.run(form, models="sim/knows?ability=1", ask="recall")
+    workspace.run(form, models="sim/knows?ability=1", prompt_method="recall")
     workspace.report(form, path=tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "1 runs recalled something." in page

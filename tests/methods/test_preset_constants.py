@@ -72,7 +72,7 @@ def test_encyclo_k_has_the_paper_s_constants() -> None:
     request = text[text.index("Template: Question Assembly") : text.index("predefined question")]
     assert "analyze each statement and option" in request
     assert request.index("Answer: $LETTER") < request.index("{statement list}")
-    assert found["ask"] == "as-published"
+    assert found["prompt_method"] == "as-published"
     assert find_method("encyclo_k").settings("as-published")["max_tokens"] == found["max_tokens"]
 
 
@@ -113,7 +113,7 @@ def test_chinese_simpleqa_has_the_paper_s_constants() -> None:
     assert "confidence_score" in text
     assert "confidence_score from 0 to 100" in told["stated confidence"].published
     assert re.search(r"use the same prompt format in all experiments", text)
-    assert values("chinese_simpleqa")["ask"] == "as-published"
+    assert values("chinese_simpleqa")["prompt_method"] == "as-published"
 
 
 @needs_papers
@@ -144,7 +144,7 @@ def test_bequ_has_the_published_constants() -> None:
     for schema, heading in (("wikidata", "Wikidata, 50"), ("schema-org", "Schema.org, 25")):
         listed = re.findall(rf"^- {heading}: (.*)\.$", text, re.MULTILINE)[0]
         assert list(schema_predicates(schema)) == listed.split("; ")
-    assert len(values("bequ", "prompts")["ask"]) == 8
+    assert len(values("bequ", "prompts")["prompt_method"]) == 8
     assert "**Eight prompts**" in text
     (ranged,) = re.findall(r"\(0\.1, 0\.2, 0\.5, 0\.66, 1\.5, 2\): (.*)\.$", text, re.MULTILINE)
     published = [tuple(part.split(" / ")) for part in ranged.split("; ")]
@@ -154,6 +154,7 @@ def test_bequ_has_the_published_constants() -> None:
     ]
     assert ours == published
     names = [
-        prompt_method.partition("@")[2] for prompt_method in values("bequ", "ranges")["ask"][1:]
+        prompt_method.partition("@")[2]
+        for prompt_method in values("bequ", "ranges")["prompt_method"][1:]
     ]
     assert names == [known for known, _little in published]

@@ -253,7 +253,8 @@ def test_a_search_that_is_not_there_is_refused(
 
 def test_a_run_file_keeps_where_it_searches(tmp_path: Path) -> None:
     request = RunRequest(
-        targets=("form:12345678",), models={"sim/ann": Asking()}, prompt_methods={"direct": Asking()},
+        targets=("form:12345678",), models={"sim/ann": Asking()},
+        prompt_methods={"direct": Asking()},
         whole={
             "context": ("none", "retrieved"), "context_source": ("local", "searxng:bing+baidu"),
             "context_search": "dense", "context_embedding_model": "corp/embed",

@@ -335,6 +335,6 @@ resolves  with 80% power, a true difference of 20.3 points
 items     won 0 (B scores higher), lost 2, level 18
 lost      0a00  A 1 right  B 0 wrong
           and 1 more (-n 2, or -o FILE for all)
-95% intervals for knowledge like this bank's; paired on common items; each item counts the same (all
-replies)
+95% intervals for the domain of this item bank; paired on common items; each item counts the same
+(all replies)
 """

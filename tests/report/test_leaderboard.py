@@ -238,7 +238,7 @@ def test_no_respondent_and_no_item_are_answered() -> None:
     ("how", "message", "hint"),
     [
         ({"headline": "acuracy"}, "no measure 'acuracy'", "accuracy, miss, accuracy of attempted"),
-        ({"population": "all"}, "no estimand 'all'", "bank, knowledge"),
+        ({"population": "all"}, "no estimand 'all'", "bank, domain"),
         ({"level": "book"}, "cannot be averaged by 'book'", "sample, discipline"),
         ({"confidence": 95.0}, "a confidence of 95 is none", "0.95"),
     ],

@@ -25,11 +25,13 @@ MANIFEST = Manifest(
     banks=(BankUsed("elements", 4360),),
     asked=(
         AskedAs(
-            name="acme/large", prompt_method="direct", samples=2, settings=(("temperature", "0.0"),),
+            name="acme/large", prompt_method="direct", samples=2, settings=(("temperature",
+            "0.0"),),
             dropped=("seed",), reported=("acme-large-2026",), first="2026-11-20 10:00 UTC",
             last="2026-11-20 10:40 UTC",
         ),
-        AskedAs(name="acme/small", prompt_method="cot", shots=3, own_prompt="mine.jinja (3f2a91bc)"),
+        AskedAs(name="acme/small", prompt_method="cot", shots=3,
+        own_prompt="mine.jinja (3f2a91bc)"),
     ),
     scorers=(1,),
     judges=("acme/judge",),

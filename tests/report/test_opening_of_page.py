@@ -133,7 +133,7 @@ def test_more_questions_are_those_that_the_corrected_comparison_lacks() -> None:
     evidence = evidence_of(close(*PRICED))
     assert evidence.sheet is not None
     sheet = evidence.sheet
-    spread = measure_spread(sheet.values, equal_weights(40), sheet.keys, "knowledge")
+    spread = measure_spread(sheet.values, equal_weights(40), sheet.keys, "domain")
     (pair,) = separations(spread, [(0, 1)], confidence=1 - 0.05 / 3)
     more = pair.needed - 40
     assert 10 < more < 100

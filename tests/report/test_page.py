@@ -237,7 +237,8 @@ def test_a_remedy_is_said_once_for_all_it_helps() -> None:
     text = Outline(render_page(page_of(two_small()))).text
     assert (
         "smollm2-135m cot: 11.7% unparsed (7 of 60); smollm2-135m direct: 3.3% unparsed (2 of 60). "
-        "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method."
+        "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try another "
+        "--prompt-method."
     ) in text
 
 
@@ -277,7 +278,8 @@ def test_every_number_says_what_it_is_of() -> None:
     outline = Outline(render_page(page_of(two_small())))
     titles = [value for tag, name, value in outline.attributes if (tag, name) == ("abbr", "title")]
     assert (
-        "n = 60, worth 60 independent items; 95% interval for knowledge like this bank's; Wilson; "
+        "n = 60, worth 60 independent items; 95% interval for the domain of this item "
+        "bank; Wilson; "
         "drawn: items; it is not known what the items rest on, so they were taken as independent"
     ) in titles
     assert "4 of 60 replies" in titles

@@ -99,7 +99,7 @@ def test_the_headline_difference_is_found_with_eighty_percent_power_among_all_pa
     n, m = 500, 8
     none = SharedKeys.none(n)
     seen = measure_spread(
-        (rng.random((n, m)) < 0.5).astype(float), equal_weights(n), none, "knowledge"
+        (rng.random((n, m)) < 0.5).astype(float), equal_weights(n), none, "domain"
     )
     adjusted = resolution_after(seen, confidence=1 - 0.05 / 28).difference
     alone = resolution_after(seen).difference
@@ -108,7 +108,7 @@ def test_the_headline_difference_is_found_with_eighty_percent_power_among_all_pa
         chances = np.array([0.5 + gap / 2, 0.5 - gap / 2, *[0.5] * (m - 2)])
         for _ in range(200):
             values = (rng.random((n, m)) < chances).astype(float)
-            spread = measure_spread(values, equal_weights(n), none, "knowledge")
+            spread = measure_spread(values, equal_weights(n), none, "domain")
             found[gap] += rank_all(spread).comparisons[0].resolved
     assert found[adjusted] / 200 == pytest.approx(0.8, abs=0.08)
     assert found[alone] / 200 < 0.5

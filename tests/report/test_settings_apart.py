@@ -131,5 +131,5 @@ def test_the_terminal_says_that_they_are_apart_and_shows_the_columns() -> None:
         "model         n  accuracy           says true  of true  truncated  unparsed\n"
         "m      judge  2  62.5 [0.0, 100.0]      71.4%    60.0%       0.0%      0.0%\n"
         "Chance lies inside the interval: this result does not show knowledge. Chance is 50.0%.\n"
-        "95% intervals for knowledge like this bank's; each item counts the same (all replies)\n"
+        "95% intervals for the domain of this item bank; each item counts the same (all replies)\n"
     )

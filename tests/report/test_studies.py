@@ -322,12 +322,14 @@ def test_runs_of_other_options_are_rows_of_their_own() -> None:
     """Thinking on (58 and 72.5 are not one score), few-shot examples, a limit on tokens, a prompt
     and a judge: any that differs between rows of a model stands beside its name."""
     options = [
-        HowAsked(model="lab/a", prompt_method="direct", settings={"max_tokens": 10}, prompt="aa" * 8),
+        HowAsked(model="lab/a", prompt_method="direct", settings={"max_tokens": 10},
+        prompt="aa" * 8),
         HowAsked(
             model="lab/a", prompt_method="direct", settings={"thinking": "on", "max_tokens": 10},
             prompt="aa" * 8,
         ),
-        HowAsked(model="lab/a", prompt_method="direct", settings={"max_tokens": 99}, prompt="aa" * 8),
+        HowAsked(model="lab/a", prompt_method="direct", settings={"max_tokens": 99},
+        prompt="aa" * 8),
         HowAsked(model="lab/a", prompt_method="direct", settings={"shots": 5, "max_tokens": 10}),
         HowAsked(model="lab/b", prompt_method="direct", settings={"temperature": 1}, judge="j/one",
                  prompt="aa" * 8),

@@ -38,7 +38,8 @@ HOSTILE = (
     "\u03b1 \u2264 \u03a9 \u00b5 \u00b2", "a" * 200, "lab/very_long/" * 8, "?`!`,,",
 )  # fmt: skip
 ESTIMATE = Estimate(
-    value=0.5, n=40, low=0.25, high=0.75, population="this bank", made_by="t", resampled="items"
+    value=0.5, n=40, low=0.25, high=0.75, population="this item bank", made_by="t",
+        resampled="items"
 )  # fmt: skip
 evil = st.text(st.characters(exclude_categories=[]), max_size=30) | st.sampled_from(HOSTILE)
 
@@ -81,7 +82,7 @@ def test_every_table_of_the_page_is_there_once() -> None:
 def test_estimates_are_spread_over_columns_and_unrounded() -> None:
     """Six columns an estimate, two a rank; two columns of one key are told apart."""
     third = Estimate(
-        value=1 / 3, n=9, low=0.1, high=float("nan"), population="this bank", level=0.9
+        value=1 / 3, n=9, low=0.1, high=float("nan"), population="this item bank", level=0.9
     )
     columns = (
         Column(key="rank", name="rank"),
@@ -98,7 +99,7 @@ def test_estimates_are_spread_over_columns_and_unrounded() -> None:
         "rank_low", "rank_high", "a_value", "a_low", "a_high", "a_n", "a_population",
         "a_confidence", "a", "x",
     ]  # fmt: skip
-    assert list(flat[0].values()) == [1, 3, 1 / 3, 0.1, None, 9, "this bank", 0.9, "=1+1", 2]
+    assert list(flat[0].values()) == [1, 3, 1 / 3, 0.1, None, 9, "this item bank", 0.9, "=1+1", 2]
     assert set(flat[1].values()) == {None}
 
 
@@ -138,7 +139,7 @@ rank & tied & model & way & n & accuracy & truncated & unparsed & refused & miss
 \end{tabular}
 \par\smallskip
 \parbox{\linewidth}{\raggedright
-95\% intervals for knowledge like this bank's (Wilson; drawn: items), n = 60. Some intervals: it
+95\% intervals for the domain of this item bank (Wilson; drawn: items), n = 60. Some intervals: it
 is not known what the items rest on, so they were taken as independent. Models that share a letter
 are not significantly different (Holm-adjusted). Ranks come from paired comparisons on the same
 items, Holm-adjusted for all pairs. A rank range holds the ranks compatible with all of them.

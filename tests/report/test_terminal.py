@@ -38,7 +38,7 @@ and run again
 (proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method
 ! smollm2-135m direct: 3.3% unparsed (2 of 60): read some \
 (proofstone show RUN --outcome unparsed -n 5), or try another --prompt-method
-95% intervals for knowledge like this bank's; each item counts the same (all replies)
+95% intervals for the domain of this item bank; each item counts the same (all replies)
 page    demo/report.html
 look    proofstone show run:2c1e --outcome wrong -n 5
 """
@@ -68,7 +68,7 @@ lab/unlucky  direct  30 of 40 replies  37.5 .. 62.5  so far 50.0 [29.1, 70.9], 1
 model                             n  accuracy           truncated  unparsed
 sim/guesser?ability=0.6  direct  40  59.3 [39.7, 76.4]       0.0%      0.0%
 The interval lies above chance. Chance is 20.0%.
-95% intervals for knowledge like this bank's; each discipline counts the same (all replies)
+95% intervals for the domain of this item bank; each discipline counts the same (all replies)
 """
 
 
@@ -81,7 +81,7 @@ FULL_MARKS = """\
 rank  model           n  accuracy             avg@2 sd  truncated  unparsed  failed
    1  all    direct  10  100.0 [69.2, 100.0]       0.0       0.0%      0.0%       0
    2  half   direct  10   55.0 [24.3, 82.3]        7.1       0.0%      0.0%       1
-95% intervals for knowledge like this bank's; each item counts the same (all replies)
+95% intervals for the domain of this item bank; each item counts the same (all replies)
 """
 
 

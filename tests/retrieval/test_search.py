@@ -70,9 +70,10 @@ def test_an_index_without_vectors_says_so() -> None:
 
 
 def test_an_empty_index_finds_nothing() -> None:
-    assert ChunkIndex([], embedding_model=Meanings()).search(
-        ["answer_key", "lead"], 3, "hybrid"
-    ) == [[], []]
+    assert ChunkIndex([], embedding_model=Meanings()).search(["gold", "lead"], 3, "hybrid") == [
+        [],
+        [],
+    ]
 
 
 def test_equal_vectors_are_found_in_their_order() -> None:

@@ -133,7 +133,7 @@ def test_a_corrected_bank_still_knows_what_was_given_and_each_task_apart(
         ),
     )
     workspace.import_reviews([tmp_path / "sheet.xlsx"])
-    wanted = SheetsAsked(people=("Ben",), truth=20)
+    wanted = SheetsAsked(people=("Ben",), fact_check=20)
     workspace.give_out_sheets("old-books", wanted, tmp_path / "truth.xlsx")
     fill(tmp_path / "truth.xlsx", lambda _n, _row: {"Is it true?": "it is true"}, tab=1)
     workspace.import_reviews([tmp_path / "truth.xlsx"])
@@ -218,7 +218,7 @@ def test_what_is_open_goes_to_a_third_who_has_not_read_it(
 def test_a_truth_check_keeps_three_rates_apart(workspace: Workspace, tmp_path: Path) -> None:
     """20 of 48 in proportion: 10 true, 10 falsified, five of each book; 2 true ones are found
     false, 1 falsified one true, one reason misses, one reader cannot tell once."""
-    given = give(workspace, tmp_path, "Anna", truth=20)
+    given = give(workspace, tmp_path, "Anna", fact_check=20)
     assert (given.sheets[0].n_statements, given.sheets[0].n_rows) == (20, 30)
     file = tmp_path / "sheet.xlsx"
     assert [grid.name for grid in read_grids(file)] == [

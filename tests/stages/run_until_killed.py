@@ -20,7 +20,7 @@ def main() -> None:
         workspace.run(
             form,
             models="scripted/one",
-            ask="recall",
+            prompt_method="recall",
             max_connections=16,
             budget=budget[0] if budget else None,
         )

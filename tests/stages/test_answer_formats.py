@@ -122,7 +122,7 @@ def test_two_formats_for_one_run_are_refused(
     mine = tmp_path / "mine.jinja"
     mine.write_text("{# answer: json:$.answer #}\n{{ question }}", encoding="utf-8")
     with pytest.raises(BadUsage, match="stated by the run and by its template"):
-        workspace.run(form, models="sim/ann", prompt=mine, answer_format=FINAL)
+        workspace.run(form, models="sim/ann", prompt_template=mine, answer_format=FINAL)
     assert workspace.store.runs.every() == []
 
 

@@ -200,7 +200,10 @@ def test_ways_and_models_have_sums(workspace: Workspace, form: str) -> None:
     with serving(varied) as server:
         configure(workspace.folder, server.url, PRICE)
         found = workspace.dry_run(
-            form, models=["scripted/one", "sim/ann", "scripted/two"], ask=["direct", "cot"], pilot=5
+            form,
+            models=["scripted/one", "sim/ann", "scripted/two"],
+            prompt_method=["direct", "cot"],
+            pilot=5,
         )
         assert server.requests == 2 * 2 * 5
     assert [(part.model, part.prompt_method) for part in found.parts] == [
@@ -273,8 +276,8 @@ def test_questions_in_steps_take_several_requests(workspace: Workspace) -> None:
     (form,) = workspace.build_form(bank, seeds=[1])
     with serving(PLAIN) as server:
         configure(workspace.folder, server.url)
-        looked = workspace.dry_run(form, models="scripted/one", ask="recall", pilot=0)
-        found = workspace.dry_run(form, models="scripted/one", ask="recall", pilot=10)
+        looked = workspace.dry_run(form, models="scripted/one", prompt_method="recall", pilot=0)
+        found = workspace.dry_run(form, models="scripted/one", prompt_method="recall", pilot=10)
     assert (looked.one_request, looked.total.amounts.requests) == (False, Range(30, 30))
     assert found.requests == 2 * 10
     assert found.total.amounts.requests == Range(40, 40, 40)

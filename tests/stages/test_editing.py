@@ -280,7 +280,7 @@ def test_a_form_is_built_without_what_is_retired(workspace: Workspace, form: str
     assert gone.id not in shown
     (again,) = workspace.build_form("old-books", questions=QUESTIONS)
     assert again == made
-    workspace.restore(f"fact:{gone.id.hex()}", reason="still right", by="Ada")
+    workspace.include(f"fact:{gone.id.hex()}", reason="still right", by="Ada")
     (first,) = workspace.build_form("old-books", questions=QUESTIONS)
     assert first.id == workspace.find(form, "form").id
     assert "without" not in first.recipe
@@ -303,7 +303,7 @@ def test_an_edited_statement_leaves_its_falsified_one_retired(
     exclusion = workspace.store.corrections.exclusion("fact", newest.key)
     assert exclusion is not None
     assert exclusion.reason == "no error in it"
-    workspace.restore(f"fact:{remade.id.hex()}", reason="there is one", by="Ada")
+    workspace.include(f"fact:{remade.id.hex()}", reason="there is one", by="Ada")
     (whole,) = workspace.build_form("old-books", questions=QUESTIONS)
     assert "without" not in whole.recipe
 

@@ -18,9 +18,7 @@ from proofstone.methods.encyclo_k.extraction import PIPELINES
 from proofstone.records.knowledge import Stratum
 from serving import HurriedClock
 
-ENGLISH = [
-    f"The {metal} of this book conducts heat well at any time." for metal in ("tin", "answer_key")
-]
+ENGLISH = [f"The {metal} of this book conducts heat well at any time." for metal in ("tin", "gold")]
 CHINESE = [f"本书所述的{metal}在任何时候都能很好地导热。" for metal in ("锡", "金", "铜")]
 
 

@@ -22,7 +22,7 @@ from proofstone.review.section import (
 from proofstone.session.session import acting_person
 from serving import HurriedClock, configure, serving
 
-METALS = ("copper", "silver", "answer_key")
+METALS = ("copper", "silver", "gold")
 JUDGES = ["scripted/a", "scripted/b", "scripted/c"]
 N = 2 * len(METALS)  # true statements of both books, and as many falsified
 

@@ -137,7 +137,7 @@ def test_a_command_that_ends_leaves_nothing(tmp_path: Path, budget: str | None) 
     with child_server("--response", "7") as url:
         form = set_up(tmp_path, url, 20)
         with create_workspace(tmp_path) as workspace:
-            workspace.run(form, models="scripted/one", ask="recall", budget=budget)
+            workspace.run(form, models="scripted/one", prompt_method="recall", budget=budget)
             assert workspace.newly_lost() == workspace.store.expenses.lost() == []
 
 

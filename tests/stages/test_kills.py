@@ -31,7 +31,7 @@ def set_up(folder: Path, url: str, n_pairs: int) -> str:
 
 def check_whole(workspace: Workspace, form: str, n_pairs: int) -> None:
     """Every item has both replies and one score."""
-    (result,) = workspace.run(form, models="scripted/one", ask="recall")
+    (result,) = workspace.run(form, models="scripted/one", prompt_method="recall")
     assert result.complete
     count = {}
     with workspace.store.database.reading() as connection:

@@ -44,7 +44,7 @@ def test_the_template_is_what_a_model_is_sent(workspace: Workspace, form: str, m
 
     with serving(answering(response)) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(form, models="scripted/one", prompt=mine)
+        (result,) = workspace.run(form, models="scripted/one", prompt_template=mine)
     assert result.complete
     assert len(seen) == QUESTIONS
     assert all(text.startswith("Own words.\n") and text.endswith("Answer: X") for text in seen)
@@ -59,7 +59,7 @@ def test_rows_by_a_template_are_marked_and_stand_by_themselves(
     other.write_text(f"{MINE}!", encoding="utf-8")
     workspace.run(form, models="sim/ann")
     for path in (mine, other):
-        workspace.run(form, models="sim/ann", prompt=path)
+        workspace.run(form, models="sim/ann", prompt_template=path)
     labels = {name: f"{name} ({read_own_prompt(mine.with_name(name)).hash.hex()[:8]})"
               for name in ("mine.jinja", "other.jinja")}  # fmt: skip
     (group,) = workspace.leaderboard(form).standings
@@ -80,7 +80,7 @@ def test_rows_of_two_forms_join_only_by_the_same_template(
 ) -> None:
     """One row a template over all forms of a bank, another for the method's own prompt."""
     forms = workspace.build_form("old-books", questions=6, seeds=[1, 2])
-    workspace.run(forms, models="sim/ann", prompt=mine)
+    workspace.run(forms, models="sim/ann", prompt_template=mine)
     workspace.run(forms, models="sim/ann")
     (group,) = workspace.leaderboard(*forms).standings
     assert sorted((row.settings[:10], row.estimate.n) for row in group.ranked) == [
@@ -91,12 +91,12 @@ def test_rows_of_two_forms_join_only_by_the_same_template(
 def test_the_run_is_named_by_the_text_and_not_by_the_file(
     workspace: Workspace, form: str, mine: Path
 ) -> None:
-    first = workspace.run(form, models="sim/ann", prompt=mine)[0].planned.run
+    first = workspace.run(form, models="sim/ann", prompt_template=mine)[0].planned.run
     renamed = mine.with_name("renamed.jinja")
     renamed.write_text(MINE, encoding="utf-8")
-    again = workspace.run(form, models="sim/ann", prompt=renamed)[0].planned.run
+    again = workspace.run(form, models="sim/ann", prompt_template=renamed)[0].planned.run
     renamed.write_text(f"{MINE} ", encoding="utf-8")
-    changed = workspace.run(form, models="sim/ann", prompt=renamed)[0].planned.run
+    changed = workspace.run(form, models="sim/ann", prompt_template=renamed)[0].planned.run
     plain = workspace.run(form, models="sim/ann")[0].planned.run
     assert again.id == first.id
     assert len({first.id, changed.id, plain.id}) == 3
@@ -111,7 +111,7 @@ def test_it_goes_on_without_the_file_and_shows_the_text(
 ) -> None:
     """``resume`` and ``show`` read the template from the store. Where its file was, which the next
     command after an edit names, stands in the database of this workspace alone."""
-    (part,) = workspace.run(form, models="sim/ann", prompt=mine, limit=4)
+    (part,) = workspace.run(form, models="sim/ann", prompt_template=mine, limit=4)
     mine.unlink()
     name = f"run:{part.planned.run.id.hex()}"
     (whole,) = workspace.resume(name)
@@ -139,9 +139,13 @@ def test_a_template_that_asks_two_ways_alike_is_refused(
     plain = tmp_path / "plain.jinja"
     plain.write_text("{{ question }}", encoding="utf-8")
     with pytest.raises(BadUsage, match=r"plain\.jinja asks direct and cot alike"):
-        workspace.run(form, models="sim/ann", ask=["direct", "cot"], prompt=plain)
+        workspace.run(
+            form, models="sim/ann", prompt_method=["direct", "cot"], prompt_template=plain
+        )
     assert workspace.store.runs.every() == []
-    results = workspace.run(form, models="sim/ann", ask=["direct", "cot"], prompt=mine)
+    results = workspace.run(
+        form, models="sim/ann", prompt_method=["direct", "cot"], prompt_template=mine
+    )
     assert [result.complete for result in results] == [True, True]
 
 
@@ -151,10 +155,10 @@ def test_a_template_that_fails_on_a_later_question_is_refused_before_the_run(
     path = tmp_path / "late.jinja"
     path.write_text("{{ question }}\n{{ statements[9].text }}", encoding="utf-8")
     with pytest.raises(BadInput, match=r"late\.jinja, line 2: list object has no element 9"):
-        workspace.run(form, models="sim/ann", prompt=path)
+        workspace.run(form, models="sim/ann", prompt_template=path)
     path.write_text("{% if count == 99 %}{{ question }}{% endif %}", encoding="utf-8")
     with pytest.raises(BadInput, match="makes an empty prompt"):
-        workspace.run(form, models="sim/ann", prompt=path)
+        workspace.run(form, models="sim/ann", prompt_template=path)
     assert workspace.store.runs.every() == []
 
 
@@ -166,7 +170,7 @@ def test_a_template_that_holds_a_key_is_refused(
     path = tmp_path / "mine.jinja"
     path.write_text("planted-key-1234567 {{ question }}", encoding="utf-8")
     with pytest.raises(BadInput, match="holds a key or password") as caught:
-        workspace.run(form, models="scripted/one", prompt=path)
+        workspace.run(form, models="scripted/one", prompt_template=path)
     assert "planted" not in str(caught.value)
 
 
@@ -191,7 +195,7 @@ def test_a_template_goes_along_where_a_workspace_is_merged(
     workspace: Workspace, form: str, mine: Path, tmp_path: Path
 ) -> None:
     """Its run goes on there too."""
-    (part,) = workspace.run(form, models="sim/ann", prompt=mine, limit=4)
+    (part,) = workspace.run(form, models="sim/ann", prompt_template=mine, limit=4)
     with create_workspace(tmp_path / "other") as other:
         merge(workspace.store.database, other.store.database)
         (whole,) = other.resume(f"run:{part.planned.run.id.hex()}")
@@ -200,7 +204,7 @@ def test_a_template_goes_along_where_a_workspace_is_merged(
 
 def test_a_purged_template_is_named(workspace: Workspace, form: str, mine: Path) -> None:
     """Where its text is gone, ``show`` says so and ``resume`` refuses."""
-    (part,) = workspace.run(form, models="sim/ann", prompt=mine, limit=4)
+    (part,) = workspace.run(form, models="sim/ann", prompt_template=mine, limit=4)
     name = f"run:{part.planned.run.id.hex()}"
     hashed = bytes.fromhex(part.planned.run.settings["prompt"])
     emptied = update(schema.prompt).where(schema.prompt.c.hash == hashed).values(body=b"")

@@ -55,7 +55,7 @@ def test_another_view_departs_from_the_plan(workspace: Workspace, form: str) -> 
     workspace.plan(form, structs.replace(PAIR, n_items=500))
     workspace.run(form, models=[ANN, BOB])
     said = "\n".join(lines(workspace, form, level="subfield"))
-    assert "intervals speak of knowledge like this bank's, planned this bank" in said
+    assert "intervals speak of the domain of this item bank, planned this item bank" in said
     assert "averaged by subfield, planned sample" in said
     assert "12 items, planned 500" in said
 

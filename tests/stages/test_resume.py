@@ -58,7 +58,7 @@ def test_the_same_command_asks_and_scores_nothing_again(
 
 @pytest.mark.parametrize(
     "change",
-    [{"temperature": 0.7}, {"ask": "cot"}, {"shots": 1}, {"models": "scripted/two"},
+    [{"temperature": 0.7}, {"prompt_method": "cot"}, {"shots": 1}, {"models": "scripted/two"},
      {"replicate": "b"}, {"max_tokens": 77}, {"top_p": 0.5}],
     ids=str,
 )  # fmt: skip

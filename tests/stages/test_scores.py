@@ -57,7 +57,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     folder = tmp_path_factory.mktemp("scores")
     with create_workspace(folder / "work") as opened:
         form = opened.build_form(opened.import_bank(write_bank(folder)), questions=QUESTIONS)
-        opened.run(form, models="sim/ann", ask=["direct", "verdicts"])
+        opened.run(form, models="sim/ann", prompt_method=["direct", "verdicts"])
         yield opened
 
 

@@ -29,7 +29,7 @@ def near(share: float, expected: float, n: int) -> bool:
 def test_single_statements_go_from_bank_to_leaderboard(workspace: Workspace) -> None:
     """48 statements, half of them true: 0.9 of the true ones right, 0.9 * 0.6 of the false ones."""
     (form,) = workspace.build_form("old-books", setting="statements")
-    results = workspace.run(form, models=[ANN], ask=["direct", "cot"], shots=1)
+    results = workspace.run(form, models=[ANN], prompt_method=["direct", "cot"], shots=1)
     assert [result.complete for result in results] == [True, True]
     (group,) = workspace.leaderboard(form).standings
     assert (group.chance, group.n_items, group.scale) == (0.5, 48, None)
@@ -46,7 +46,7 @@ def test_single_statements_go_from_bank_to_leaderboard(workspace: Workspace) -> 
 def test_a_form_is_asked_for_choices_and_for_verdicts(workspace: Workspace) -> None:
     """The same items in both; the verdicts are ranked apart, and a missing one is wrong."""
     (form,) = workspace.build_form("old-books", questions=30)
-    workspace.run(form, models=[ANN], ask=["verdicts", "direct", "verdicts-cot"])
+    workspace.run(form, models=[ANN], prompt_method=["verdicts", "direct", "verdicts-cot"])
     choices, verdicts = workspace.leaderboard(form).standings
     assert [row.prompt_method for row in choices.ranked] == ["direct"]
     assert sorted(row.prompt_method for row in verdicts.ranked) == ["verdicts", "verdicts-cot"]
@@ -79,7 +79,7 @@ def test_the_order_of_asking_changes_no_unit(workspace: Workspace) -> None:
 
 def test_scoring_again_gives_the_same_verdicts(workspace: Workspace) -> None:
     (form,) = workspace.build_form("old-books", questions=10)
-    (result,) = workspace.run(form, models=[ANN], ask="verdicts")
+    (result,) = workspace.run(form, models=[ANN], prompt_method="verdicts")
     before = str(workspace.leaderboard(form))
     assert workspace.score(result.planned.run, again=True).n == 10
     assert str(workspace.leaderboard(form)) == before
@@ -88,14 +88,14 @@ def test_scoring_again_gives_the_same_verdicts(workspace: Workspace) -> None:
 def test_verdicts_of_single_statements_are_refused(workspace: Workspace) -> None:
     (form,) = workspace.build_form("old-books", setting="statements", sample=4)
     with pytest.raises(BadUsage, match="holds single statements"):
-        workspace.run(form, models=[ANN], ask="verdicts")
+        workspace.run(form, models=[ANN], prompt_method="verdicts")
 
 
 def test_a_ruling_on_a_reply_of_verdicts_holds_for_each_statement(workspace: Workspace) -> None:
     """Ruled correct, the whole question is right and each of its statements too; ruled void,
     they are all left out. The mean over statements moves with the mean over questions."""
     (form,) = workspace.build_form("old-books", questions=6)
-    (result,) = workspace.run(form, models="sim/ann?ability=0&miss=1", ask="verdicts")
+    (result,) = workspace.run(form, models="sim/ann?ability=0&miss=1", prompt_method="verdicts")
     run = result.planned.run
 
     def measured() -> dict[str, tuple[float, int]]:

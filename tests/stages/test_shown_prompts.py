@@ -33,7 +33,9 @@ def test_prompts_are_shown_as_they_are_sent(
         configure(workspace.folder, server.url)
         prompts = workspace.rendered(specs, 2)
         assert server.requests == 0
-        workspace.run(form, models=["scripted/one", "scripted/two"], ask=["direct", "cot"], limit=2)
+        workspace.run(
+            form, models=["scripted/one", "scripted/two"], prompt_method=["direct", "cot"], limit=2
+        )
         sent = [seen.json for seen in server.seen]
     assert [(prompt.prompt_method, len(prompt.to)) for prompt in prompts] == [
         ("direct", 2), ("direct", 2), ("cot", 2), ("cot", 2)

@@ -39,7 +39,7 @@ def test_an_interval_is_near_that_of_the_clustered_variance() -> None:
     values = (rng.random((n, 2)) < np.repeat(rng.random((100, 2)), 3, axis=0)).astype(float)
     keys = SharedKeys(n, np.arange(n), clusters)
     by_draws = bootstrap_means(values, clusters=clusters)
-    by_pairs = mean_estimates(values, equal_weights(n), keys, population="knowledge")
+    by_pairs = mean_estimates(values, equal_weights(n), keys, population="domain")
     for drawn, summed in zip(by_draws, by_pairs, strict=True):
         assert drawn.value == pytest.approx(summed.value)
         assert drawn.low == pytest.approx(summed.low, abs=0.012)

@@ -45,9 +45,7 @@ def test_knowledge_intervals_hold_the_mean_over_banks(shift: float) -> None:
         keys = SharedKeys(n, np.repeat(np.arange(n), FACTS), facts.ravel())
         ease = rng.normal(size=(n_facts, DRAWS // 8)).astype(np.float32)
         right = rng.random((n, DRAWS // 8)) < logistic(shift + ease[facts].sum(axis=1) * 2 / 3)
-        estimates = mean_estimates(
-            right.astype(float), equal_weights(n), keys, population="knowledge"
-        )
+        estimates = mean_estimates(right.astype(float), equal_weights(n), keys, population="domain")
         assert "few-groups" not in estimates[0].flags
         truth = truth_over_banks(shift, 2 / 3 * np.sqrt(FACTS))
         held += [estimate.low <= truth <= estimate.high for estimate in estimates]
@@ -72,9 +70,9 @@ def test_knowledge_intervals_hold_with_strong_disjoint_clusters() -> None:
                 )
             ]
         )
-        for population in ("bank", "knowledge")
+        for population in ("bank", "domain")
     }
-    assert 0.93 <= held["knowledge"] <= 0.97
+    assert 0.93 <= held["domain"] <= 0.97
     assert held["bank"] < 0.85
 
 
@@ -105,6 +103,6 @@ def test_paired_tests_are_wrong_about_five_times_in_a_hundred() -> None:
     for _ in range(3_000):
         ease = rng.normal(size=(n_facts, 1)) + rng.normal(size=(n_facts, 2))
         values = rng.random((n, 2)) < logistic(ease[facts].sum(axis=1) * 0.5)
-        spread = measure_spread(values.astype(float), equal_weights(n), keys, "knowledge")
+        spread = measure_spread(values.astype(float), equal_weights(n), keys, "domain")
         wrong.append(rank_all(spread).comparisons[0].resolved)
     assert 0.035 <= np.mean(wrong) <= 0.065

@@ -215,7 +215,7 @@ def composed_coverage(
         ease = sd / 3 * rng.standard_normal((n_statements, models))
         right = rng.random((n, models)) < 1 / (1 + np.exp(-0.5 - ease[facts].sum(axis=1)))
         last = list(
-            mean_estimates(right.astype(float), equal_weights(n), keys, population="knowledge")
+            mean_estimates(right.astype(float), equal_weights(n), keys, population="domain")
         )
         held += [each.low <= truth <= each.high for each in last]
         widths += [each.high - each.low for each in last]
@@ -246,7 +246,7 @@ def test_one_source_of_all_questions_has_no_interval_and_no_effective_size() -> 
     keys = SharedKeys(n, np.repeat(np.arange(n), 2), np.column_stack(
         [np.zeros(n, dtype=np.int64), 1 + np.arange(n) // 2]).ravel())  # fmt: skip
     right = (np.arange(n) % 3 == 0).astype(float)[:, None]
-    (found,) = mean_estimates(right, equal_weights(n), keys, population="knowledge")
+    (found,) = mean_estimates(right, equal_weights(n), keys, population="domain")
     assert (found.low, found.high, found.made_by) == (0.0, 1.0, "none")
     assert "one-group" in found.flags
     assert found.effective_n < 2

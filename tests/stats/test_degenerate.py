@@ -82,7 +82,8 @@ STATISTICS: dict[str, Callable[[Floats], object]] = {
 COLUMNS: dict[str, Callable[[Floats, Floats], object]] = {
     "mcnemar": stats_comparisons.mcnemar,
     "sign flip": lambda a, b: stats_comparisons.sign_flip(a, b, n_resamples=5),
-    "calibration": lambda a, b: stats_calibration.calibrate(a, b, binning="equal mass", n_resamples=3),
+    "calibration": lambda a, b: stats_calibration.calibrate(a, b, binning="equal mass",
+    n_resamples=3),
     "length": lambda a, b: stats_factors.length_effect(a, b, np.arange(len(a)) // 2),
     "kappa": lambda a, b: stats_agreement.cohen_kappa(
         np.nan_to_num(a * 2, nan=-1).astype(int), np.nan_to_num(b * 2, nan=-1).astype(int),

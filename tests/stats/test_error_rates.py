@@ -49,7 +49,7 @@ def test_simultaneous_ranks_claim_too_much_five_times_in_a_hundred(shared: bool)
             keys = SharedKeys(240, np.arange(240), np.arange(240) // 4)
         else:
             values, keys = alike(rng, 240, 8, 1.5), SharedKeys.none(240)
-        spread = measure_spread(values, equal_weights(240), keys, "knowledge")
+        spread = measure_spread(values, equal_weights(240), keys, "domain")
         claims["max-t"] += rank_jointly(spread, n_resamples=1_000, seed=draw).better.any()
         claims["Holm"] += rank_all(spread).better.any()
     assert 0.035 <= claims["max-t"] / DRAWS <= 0.065, claims
@@ -74,7 +74,7 @@ def test_intervals_of_few_clusters_are_flagged_and_near(
         n = len(clusters)
         values = (rng.random(n) < chance[clusters]).astype(float)[:, None]
         keys = SharedKeys(n, np.arange(n), clusters)
-        (found,) = mean_estimates(values, equal_weights(n), keys, population="knowledge")
+        (found,) = mean_estimates(values, equal_weights(n), keys, population="domain")
         held += found.low <= truth <= found.high
         flagged += "few-groups" in found.flags
     assert low <= held / DRAWS <= high, held / DRAWS

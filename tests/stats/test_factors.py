@@ -115,7 +115,7 @@ def test_the_effects_of_clustered_items_are_those_of_the_ranking() -> None:
     found = analyse_factor(levels, keys)
     for m, effect in enumerate(found.effects):
         pair = np.stack([levels[1][:, m], levels[0][:, m]], axis=1)
-        spread = measure_spread(pair, equal_weights(120), keys, "knowledge")
+        spread = measure_spread(pair, equal_weights(120), keys, "domain")
         (expected,) = rank_all(spread).comparisons
         assert effect.change.value == pytest.approx(expected.difference)
         assert (effect.change.low, effect.change.high) == pytest.approx(
@@ -197,7 +197,7 @@ def test_turned_round_the_effect_is_the_other_way(seed: int, missing: float) -> 
         [np.empty((4, 0)), np.empty((4, 0))],
     ],
 )
-@pytest.mark.parametrize("population", ["bank", "knowledge"])
+@pytest.mark.parametrize("population", ["bank", "domain"])
 def test_degenerate_input_is_answered(levels: list[Floats], population: str) -> None:
     n = len(levels[0])
     found = analyse_factor(levels, SharedKeys(n, np.arange(n), np.zeros(n, dtype=int)),

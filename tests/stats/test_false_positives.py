@@ -49,7 +49,7 @@ def a_pair_in_clusters(rng: np.random.Generator) -> float:
     cluster = np.repeat(np.arange(40), 3)
     first, second = (graded(rng, 120, 2) + 0.1 * rng.standard_normal((40, 2))[cluster]).T
     keys = SharedKeys(120, np.arange(120), cluster)
-    return compare_pair(first, second, keys, population="knowledge").p
+    return compare_pair(first, second, keys, population="domain").p
 
 
 def an_effect(rng: np.random.Generator) -> float:

@@ -71,7 +71,7 @@ def test_clusters_widen_it() -> None:
     values, kept = np.repeat(values, 4, axis=0), np.repeat(kept, 4)
     keys = SharedKeys(400, np.arange(400), np.arange(400) // 4)
     shared, alone = (filter_bias(values, kept, ~kept, OWN, keys, population=e).bias
-                     for e in ("knowledge", "bank"))  # fmt: skip
+                     for e in ("domain", "bank"))  # fmt: skip
     assert shared.high - shared.low == pytest.approx(2 * (alone.high - alone.low), rel=0.05)
 
 

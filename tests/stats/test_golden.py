@@ -51,13 +51,13 @@ def everything() -> dict[str, Any]:
     strata = np.arange(N_ITEMS) % 3
     keys = stats.SharedKeys(N_ITEMS, np.arange(N_ITEMS), np.arange(N_ITEMS) // 4)
     weights = stats_intervals.equal_weights(N_ITEMS)
-    spread = stats_estimates.measure_spread(values, weights, keys, "knowledge")
+    spread = stats_estimates.measure_spread(values, weights, keys, "domain")
     ranking, joint = stats_ranks.rank_all(spread), stats_ranks.rank_jointly(spread, n_resamples=500)
     answers = np.where(scores == 1.0, 0, 1 + np.arange(N_ITEMS)[:, None, None] % 3)
     confidence = (values[:, 0] + 1.0) / 2.5
     response = stats_items.fit_two_parameter(values)
     found = {
-        "means": stats_estimates.mean_estimates(values, weights, keys, population="knowledge"),
+        "means": stats_estimates.mean_estimates(values, weights, keys, population="domain"),
         "bootstrap": stats_resampling.bootstrap_means(
             values, clusters=np.arange(N_ITEMS) // 4, n_resamples=200
         ),

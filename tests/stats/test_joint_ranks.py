@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 def spread_of(values: Floats, keys: SharedKeys | None = None) -> Spread:
     n = len(values)
-    return measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "knowledge")
+    return measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "domain")
 
 
 def test_a_single_pair_is_the_paired_t_test() -> None:

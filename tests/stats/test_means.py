@@ -22,7 +22,7 @@ from proofstone.stats.intervals import (
 )
 
 Floats = NDArray[np.float64]
-BOTH: tuple[Population, ...] = ("bank", "knowledge")
+BOTH: tuple[Population, ...] = ("bank", "domain")
 
 
 def column(values: list[float]) -> Floats:
@@ -60,22 +60,25 @@ def test_independent_right_or_wrong_items_have_the_plain_wilson_interval(
 def test_each_estimand_says_what_it_is_of_and_what_was_drawn() -> None:
     """Clusters only where items share a key, and only where keys count as sampled."""
     bank, knowledge = (one([1.0, 0.0, 1.0], [(0, 1), (1, 1)], population) for population in BOTH)
-    assert (bank.population, bank.resampled) == ("this bank", "items")
-    assert (knowledge.population, knowledge.resampled) == ("knowledge like this bank's", "clusters")
-    assert one([1.0, 0.0, 1.0], [], "knowledge").resampled == "items"
+    assert (bank.population, bank.resampled) == ("this item bank", "items")
+    assert (knowledge.population, knowledge.resampled) == (
+        "the domain of this item bank",
+        "clusters",
+    )
+    assert one([1.0, 0.0, 1.0], [], "domain").resampled == "items"
 
 
 def test_equal_disjoint_clusters_have_cr1s_variance() -> None:
     """Four clusters of two: CR1 is G / (G - 1) times the summed squares of cluster sums."""
     values = [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0]
     keys = keys_of(8, [(i, i // 2) for i in range(8)])
-    spread = measure_spread(column(values), equal_weights(8), keys, "knowledge")
+    spread = measure_spread(column(values), equal_weights(8), keys, "domain")
     mean = 5 / 8
     cluster_sums = [2 - 2 * mean, 0 - 2 * mean, 1 - 2 * mean, 2 - 2 * mean]
     expected = 4 / 3 * sum(each**2 for each in cluster_sums) / 8**2
     assert spread.variances()[0] == pytest.approx(expected)
     assert spread.groups == pytest.approx(4)
-    (estimate,) = mean_estimates(column(values), equal_weights(8), keys, population="knowledge")
+    (estimate,) = mean_estimates(column(values), equal_weights(8), keys, population="domain")
     effective = 8 / 7 * mean * (1 - mean) / expected
     low, high = share_interval(np.array([mean]), np.array([effective]), 0.95, 3)
     assert (estimate.low, estimate.high) == pytest.approx((low[0], high[0]))
@@ -87,7 +90,7 @@ def test_equal_disjoint_clusters_have_cr1s_variance() -> None:
 def test_enough_dependent_answers_have_wilsons_interval_at_the_effective_size() -> None:
     """30 clusters of two alike, half of them right: n_eff is 29 * 60 / 59, t on 29 degrees."""
     estimate = one(
-        [float(i % 4 < 2) for i in range(60)], [(i, i // 2) for i in range(60)], "knowledge"
+        [float(i % 4 < 2) for i in range(60)], [(i, i // 2) for i in range(60)], "domain"
     )
     low, high = wilson(np.array([0.5]), np.array([29 * 60 / 59]), t_quantile(29, 0.95))
     assert (estimate.low, estimate.high) == pytest.approx((low[0], high[0]))
@@ -98,7 +101,7 @@ def test_fully_correlated_clusters_have_kishs_design_effect() -> None:
     """With correlation 1 in clusters of m = 5, Kish's 1 + (m - 1) rho is 5; G - 1 of 99 remain."""
     n, m = 500, 5
     values = [float(cluster % 2) for cluster in range(n // m) for _ in range(m)]
-    estimate = one(values, [(i, i // m) for i in range(n)], "knowledge")
+    estimate = one(values, [(i, i // m) for i in range(n)], "domain")
     assert estimate.effective_n == pytest.approx((n / m - 1) * n / (n - 1))
 
 
@@ -124,7 +127,7 @@ value_lists = st.lists(st.sampled_from([0.0, 1 / 3, 0.5, 1.0]), min_size=15, max
 def test_the_variance_equals_the_slow_double_loop(
     values: list[float], edges: list[tuple[int, int]]
 ) -> None:
-    spread = measure_spread(column(values), equal_weights(15), keys_of(15, edges), "knowledge")
+    spread = measure_spread(column(values), equal_weights(15), keys_of(15, edges), "domain")
     assert spread.variances()[0] == pytest.approx(slow_variance(values, edges), abs=1e-15)
 
 
@@ -136,8 +139,8 @@ def test_order_and_names_of_keys_do_not_matter(
     place = {unit: i for i, unit in enumerate(order)}
     names = [((key * 7919 + shift) % 2**40) for key in range(13)]
     moved = [(place[unit], names[key]) for unit, key in reversed(edges)]
-    before = one(values, edges, "knowledge")
-    after = one([values[unit] for unit in order], moved, "knowledge")
+    before = one(values, edges, "domain")
+    after = one([values[unit] for unit in order], moved, "domain")
     assert (after.low, after.high) == pytest.approx((before.low, before.high), abs=1e-9)
 
 
@@ -146,7 +149,7 @@ def test_order_and_names_of_keys_do_not_matter(
 def test_knowledge_is_never_surer_than_bank(
     values: list[float], edges: list[tuple[int, int]]
 ) -> None:
-    bank, knowledge = one(values, edges, "bank"), one(values, edges, "knowledge")
+    bank, knowledge = one(values, edges, "bank"), one(values, edges, "domain")
     if "no-spread" in bank.flags:
         return
     assert knowledge.low <= bank.low + 1e-12
@@ -158,8 +161,8 @@ def test_knowledge_is_never_surer_than_bank(
 def test_copies_that_share_a_key_add_nothing(right: int) -> None:
     """20 items, then each of them four times under one key: the interval does not shrink."""
     values = [float(i < right) for i in range(20)]
-    single = one(values, [(i, i) for i in range(20)], "knowledge")
-    copied = one(values * 4, [(i, i % 20) for i in range(80)], "knowledge")
+    single = one(values, [(i, i) for i in range(20)], "domain")
+    copied = one(values * 4, [(i, i % 20) for i in range(80)], "domain")
     as_bank = one(values * 4, [(i, i % 20) for i in range(80)], "bank")
     assert copied.high - copied.low >= single.high - single.low - 1e-9
     assert as_bank.high - as_bank.low < single.high - single.low
@@ -169,7 +172,7 @@ def test_copies_that_share_a_key_add_nothing(right: int) -> None:
 def test_all_right_or_all_wrong_counts_only_the_effective_groups(value: float) -> None:
     """60 items in 20 clusters of three: n_eff = G = 60**2 / (60 * 3) = 20, and of 20 alike the
     97.5% end is 1 - 0.025^(1 / 20)."""
-    estimate = one([value] * 60, [(i, i // 3) for i in range(60)], "knowledge")
+    estimate = one([value] * 60, [(i, i // 3) for i in range(60)], "domain")
     far = 1 - 0.025 ** (1 / 20)
     assert (estimate.low, estimate.high) == pytest.approx(
         (max(value - far, 0), min(value + far, 1))
@@ -186,7 +189,7 @@ def test_all_right_independent_items_have_the_plain_interval() -> None:
 
 
 def test_items_that_all_share_one_fact_bound_nothing() -> None:
-    estimate = one([1.0, 0.0, 1.0, 1.0], [(i, 0) for i in range(4)], "knowledge")
+    estimate = one([1.0, 0.0, 1.0, 1.0], [(i, 0) for i in range(4)], "domain")
     assert (estimate.value, estimate.low, estimate.high) == (0.75, 0.0, 1.0)
     assert (estimate.made_by, estimate.flags) == ("none", ("one-group",))
 
@@ -212,7 +215,7 @@ def test_no_items_give_nan_and_say_so(population: Population) -> None:
 
 
 def test_unknown_facts_are_flagged_in_the_estimand_that_needs_them() -> None:
-    assert one([1.0, 0.0], [], "knowledge").flags == ("no-keys",)
+    assert one([1.0, 0.0], [], "domain").flags == ("no-keys",)
     assert one([1.0, 0.0], [], "bank").flags == ()
 
 
@@ -252,9 +255,9 @@ def test_shares_of_several_answers_are_worth_no_more_than_those() -> None:
 def test_respondents_are_columns_of_their_own() -> None:
     values = np.array([[1.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0]])
     keys = keys_of(4, [(0, 0), (1, 0)])
-    both = mean_estimates(values, equal_weights(4), keys, population="knowledge")
+    both = mean_estimates(values, equal_weights(4), keys, population="domain")
     for r in range(2):
-        assert both[r] == one(values[:, r].tolist(), [(0, 0), (1, 0)], "knowledge")
+        assert both[r] == one(values[:, r].tolist(), [(0, 0), (1, 0)], "domain")
 
 
 def test_another_confidence_is_another_width() -> None:
@@ -330,7 +333,7 @@ def test_groups_of_dependent_units_use_their_own_correction() -> None:
     values = [1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0]
     keys = keys_of(8, [(i, i // 2) for i in range(8)])
     weighting = group_weights(np.repeat([0, 1], 4))
-    spread = measure_spread(column(values), weighting, keys, "knowledge")
+    spread = measure_spread(column(values), weighting, keys, "domain")
     first = [2 - 2 * 0.5, 0 - 2 * 0.5]
     second = [1 - 2 * 0.75, 2 - 2 * 0.75]
     expected = 2 * sum(each**2 for each in [*first, *second]) / (2 * 4) ** 2

@@ -23,7 +23,7 @@ from proofstone.stats.ranks import rank_all
 
 def spread_of(values: np.ndarray, keys: SharedKeys | None = None):  # type: ignore[no-untyped-def]
     n = len(values)
-    return measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "knowledge")
+    return measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "domain")
 
 
 def test_a_paired_t_test_of_half_a_standard_deviation_needs_34_pairs() -> None:

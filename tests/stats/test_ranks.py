@@ -17,7 +17,7 @@ from proofstone.stats.ranks import Ranking, RankInterval, rank_all, tied_runs
 
 def ranked(values: NDArray[np.float64], keys: SharedKeys | None = None) -> Ranking:
     n = len(values)
-    spread = measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "knowledge")
+    spread = measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "domain")
     return rank_all(spread)
 
 
@@ -87,7 +87,7 @@ def test_a_difference_that_is_the_same_everywhere_has_no_variance_below_zero() -
     no number, and the interval of the difference was none."""
     values = np.array([[0.0, 1.0, 0.5], [0.0, 0.5, 0.0], [0.0, 1.0, 0.5]])
     keys = SharedKeys(3, np.arange(3), np.zeros(3, dtype=np.int64))
-    for population in ("bank", "knowledge"):
+    for population in ("bank", "domain"):
         spread = measure_spread(values, equal_weights(3), keys, population)
         assert (spread.difference_variances() >= 0.0).all()
     bank = measure_spread(values, equal_weights(3), SharedKeys.none(3), "bank")

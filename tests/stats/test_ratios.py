@@ -37,8 +37,8 @@ def test_its_variance_is_that_of_its_residuals() -> None:
 
 def test_equal_bottoms_make_it_a_mean() -> None:
     values = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    (mean,) = mean_estimates(values[:, None], equal_weights(6), NONE, population="knowledge")
-    assert ratio_estimate(values * 2, np.full(6, 2.0), NONE, population="knowledge") == mean
+    (mean,) = mean_estimates(values[:, None], equal_weights(6), NONE, population="domain")
+    assert ratio_estimate(values * 2, np.full(6, 2.0), NONE, population="domain") == mean
 
 
 def test_units_that_share_a_key_count_together() -> None:
@@ -46,8 +46,8 @@ def test_units_that_share_a_key_count_together() -> None:
     paired = SharedKeys(6, np.arange(6), np.array([0, 0, 1, 1, 2, 2]))
     tops = np.array([2.0, 2.0, 0.0, 0.0, 0.0, 0.0])
     bottoms = np.array([2.0, 2.0, 2.0, 2.0, 1.0, 1.0])
-    alone = ratio_estimate(tops, bottoms, NONE, population="knowledge")
-    found = ratio_estimate(tops, bottoms, paired, population="knowledge")
+    alone = ratio_estimate(tops, bottoms, NONE, population="domain")
+    found = ratio_estimate(tops, bottoms, paired, population="domain")
     assert found.value == alone.value
     assert found.high - found.low > alone.high - alone.low
 

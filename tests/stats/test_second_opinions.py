@@ -81,7 +81,7 @@ def test_a_clustered_mean_has_the_variance_of_statsmodels_ols() -> None:
     values = 0.4 * rng.random(len(cluster)) + 0.6 * rng.random(30)[cluster]
     n = len(values)
     keys = SharedKeys(n, np.arange(n), cluster)
-    found = measure_spread(values[:, None], equal_weights(n), keys, "knowledge")
+    found = measure_spread(values[:, None], equal_weights(n), keys, "domain")
     how = {"groups": cluster, "use_correction": False}
     fit = sm.OLS(values, np.ones(n)).fit(cov_type="cluster", cov_kwds=how)
     theirs, groups = float(fit.cov_params()[0, 0]), found.groups
@@ -93,7 +93,7 @@ def test_a_pair_on_clusters_of_one_size_is_statsmodels_clustered_t() -> None:
     cluster = np.repeat(np.arange(40), 3)
     first, second = (rng.random(120) + 0.3 * rng.random(40)[cluster] for _ in range(2))
     keys = SharedKeys(120, np.arange(120), cluster)
-    found = compare_pair(first / 2, second / 2, keys, population="knowledge")
+    found = compare_pair(first / 2, second / 2, keys, population="domain")
     fit = sm.OLS((first - second) / 2, np.ones(120)).fit(
         cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True
     )

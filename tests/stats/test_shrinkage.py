@@ -27,7 +27,7 @@ def world(rng: np.random.Generator, sd: float, n_items: int = N_ITEMS) -> tuple[
 
 def spread_of(values: Floats, keys: SharedKeys | None = None) -> Spread:
     n = len(values)
-    return measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "knowledge")
+    return measure_spread(values, equal_weights(n), keys or SharedKeys.none(n), "domain")
 
 
 def shrunken(values: Floats, keys: SharedKeys | None = None, seed: int = 0) -> Shrinkage:

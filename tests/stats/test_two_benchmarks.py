@@ -122,7 +122,7 @@ def test_shared_facts_lower_the_reliability() -> None:
     values = np.repeat(answered(4, 50, np.linspace(-1, 1, 10)), 4, axis=0)
     keys = SharedKeys(200, np.arange(200), np.arange(200) // 4)
     alone = measure_reliability(values, keys, population="bank")
-    shared = measure_reliability(values, keys, population="knowledge")
+    shared = measure_reliability(values, keys, population="domain")
     assert shared.noise == pytest.approx(2 * alone.noise, rel=0.02)
     assert shared.value < alone.value
 

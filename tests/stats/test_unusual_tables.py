@@ -149,16 +149,16 @@ def test_effects_of_keys_need_many_keys_none_of_which_outweighs_the_rest() -> No
     facts = rng.random((80, 30)).argpartition(9, axis=1)[:, :9]
     unit, values = np.repeat(np.arange(80), 9), rng.random((80, 1))
     many = SharedKeys(80, unit, facts.ravel().astype(np.int64))
-    assert measure_spread(values, equal_weights(80), many, "knowledge").by_key is not None
-    by_group = measure_spread(values, group_weights(np.arange(80) % 2), many, "knowledge")
+    assert measure_spread(values, equal_weights(80), many, "domain").by_key is not None
+    by_group = measure_spread(values, group_weights(np.arange(80) % 2), many, "domain")
     assert by_group.by_key is not None
     one = SharedKeys(80, np.concatenate([unit, np.arange(80)]), np.concatenate(
         [facts.ravel(), np.full(80, 99)]))  # fmt: skip
-    assert measure_spread(values, equal_weights(80), one, "knowledge").by_key is None
+    assert measure_spread(values, equal_weights(80), one, "domain").by_key is None
     crowd = np.arange(80 * 30) + 1_000
     private = SharedKeys(80, np.concatenate([many.unit, np.repeat(np.arange(80), 30)]),
                          np.concatenate([many.key, crowd]))  # fmt: skip
-    assert measure_spread(values, equal_weights(80), private, "knowledge").by_key is None
+    assert measure_spread(values, equal_weights(80), private, "domain").by_key is None
 
 
 def test_the_variance_by_keys_is_that_of_their_effects_and_of_errors() -> None:
@@ -169,7 +169,7 @@ def test_the_variance_by_keys_is_that_of_their_effects_and_of_errors() -> None:
     np.put_along_axis(held, facts, 1.0, axis=1)
     keys = SharedKeys(80, np.repeat(np.arange(80), 9), facts.ravel().astype(np.int64))
     values = held @ rng.normal(0, 0.2, (30, 2_000)) + rng.normal(0, 1, (80, 2_000))
-    found = measure_spread(values, equal_weights(80), keys, "knowledge").by_key
+    found = measure_spread(values, equal_weights(80), keys, "domain").by_key
     assert found is not None
     expected = 0.04 * float((held.mean(axis=0) ** 2).sum()) + 1 / 80
     assert float(found.variances.mean()) == pytest.approx(expected, rel=0.08)
@@ -180,7 +180,7 @@ def test_where_all_pairs_share_alike_effects_of_keys_cannot_be_told_from_errors(
     first, second = np.triu_indices(6, 1)
     keys = SharedKeys(6, np.concatenate([first, second]), np.tile(np.arange(15), 2))
     values = np.array([[0.0], [1.0], [1.0], [0.0], [1.0], [1.0]])
-    assert measure_spread(values, equal_weights(6), keys, "knowledge").by_key is None
+    assert measure_spread(values, equal_weights(6), keys, "domain").by_key is None
 
 
 def test_scores_shrink_toward_their_common_level() -> None:
@@ -189,15 +189,15 @@ def test_scores_shrink_toward_their_common_level() -> None:
     values = (rng.random((200, 6)) < [0.5, 0.5, 0.5, 0.5, 0.5, 0.6]).astype(float)
     keys = SharedKeys(200, np.arange(200), np.arange(200) // 2)
     for shared in (SharedKeys.none(200), keys, chain(200)):
-        spread = measure_spread(values, equal_weights(200), shared, "knowledge")
+        spread = measure_spread(values, equal_weights(200), shared, "domain")
         found = shrink_scores(spread, n_resamples=500)
         assert found is not None
         shown = np.array([each.value for each in found.scores])
         assert np.ptp(shown) < np.ptp(spread.means)
         assert sum(each.best for each in found.scores) == pytest.approx(1.0)
-    few = measure_spread(values[:8], equal_weights(8), SharedKeys.none(8), "knowledge")
+    few = measure_spread(values[:8], equal_weights(8), SharedKeys.none(8), "domain")
     assert shrink_scores(few) is None
-    same = measure_spread(values[:, [0, 0]], equal_weights(200), keys, "knowledge")
+    same = measure_spread(values[:, [0, 0]], equal_weights(200), keys, "domain")
     assert shrink_scores(same) is None
 
 

@@ -115,7 +115,7 @@ async def test_the_newest_of_retire_and_restore_says_how_a_row_stands(filled: Fi
     store, place = filled.store, filled.store.lookup.find(filled.items[1].hex())
     first = acted(filled, "exclude", "item", filled.items[1], 10.0)
     assert store.corrections.excluded([filled.form.id]).ids == {filled.items[1]}
-    second = acted(filled, "restore", "item", filled.items[1], 11.0)
+    second = acted(filled, "include", "item", filled.items[1], 11.0)
     assert store.corrections.excluded([filled.form.id]).ids == set()
     assert store.corrections.of("item", place.key) == [first, second]
     assert store.corrections.exclusion("item", place.key) == second

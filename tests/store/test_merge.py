@@ -111,7 +111,7 @@ def correct(store: Store, person: Person, made: ItemSet, items: list[Item], aske
     second = corrected_set(made, [fresh, *items[1:]])
     store.items.add_set(second, [fresh, *items[1:]], now=6.0)
     former: bytes | None = None
-    for at, action in enumerate(("exclude", "restore", "exclude")):
+    for at, action in enumerate(("exclude", "include", "exclude")):
         one = Correction(
             action=action, kind="item", target=items[0].id, reason="r", actor=person.actor,
             at=10.0 + at, follows=former,

@@ -73,7 +73,7 @@ def test_a_correction_names_the_fact_it_corrects(store: Store) -> None:
 
 def test_passages_stand_with_their_offsets(store: Store) -> None:
     """A passage comes back by its id with page and offsets."""
-    made = Passage(source=source().id, page=3, start=5, end=9, text="answer_key", language="en")
+    made = Passage(source=source().id, page=3, start=5, end=9, text="gold", language="en")
     made = msgspec.structs.replace(made, id=passage_id(made))
     store.knowledge.add_passages(source(), [made])
     assert store.knowledge.passage(made.id) == made

@@ -10,7 +10,7 @@ from reading import cells, layout_of, table_of, written
 from proofstone.errors import BadInput, BadUsage
 
 
-@pytest.mark.parametrize("key", ["answer_key", "answer_key", "Answer", "correct"])
+@pytest.mark.parametrize("key", ["gold", "answer_key", "Answer", "correct"])
 def test_letters_are_scored_by_the_answer_key(tmp_path: Path, key: str) -> None:
     """Whatever a known column of it is called; an empty cell is missing, not wrong."""
     path = written(tmp_path, f"qid,{key},gpt,qwen\n1,A,A,b\n2,C,c,C\n3,D,(D),\n4,B,X,B\n")
@@ -19,7 +19,7 @@ def test_letters_are_scored_by_the_answer_key(tmp_path: Path, key: str) -> None:
         ("3", "gpt", 0): 1.0, ("4", "gpt", 0): 0.0, ("4", "qwen", 0): 1.0,
     }  # fmt: skip
     assert layout_of(path).told() == (
-        f"item: qid; gold: {key}; models: gpt, qwen; "
+        f"item: qid; answer_key: {key}; models: gpt, qwen; "
         "letters: correct where they equal the answer key"
     )
 

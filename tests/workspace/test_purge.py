@@ -75,7 +75,7 @@ def books_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fill(workspace: Workspace, folder: Path) -> None:
     forms = workspace.build_form(workspace.import_bank(bank_file(folder)), questions=QUESTIONS)
-    workspace.run(forms, models="sim/ann?ability=0.8", ask=["direct", "cot"], shots=1)
+    workspace.run(forms, models="sim/ann?ability=0.8", prompt_method=["direct", "cot"], shots=1)
     workspace.run(forms, models="sim/bob")
 
 
@@ -136,7 +136,7 @@ def test_a_prompt_template_that_quotes_the_source_goes_with_it(books: Path, tmp_
     other.write_text("By heart: {{ question }}", encoding="utf-8")
     with open_workspace(books) as workspace:
         runs = [
-            workspace.run("books", models="sim/ann", prompt=path)[0].planned.run
+            workspace.run("books", models="sim/ann", prompt_template=path)[0].planned.run
             for path in (quoting, other)
         ]
         workspace.purge("source:" + source_id(workspace, "Herbal"), reason="the licence has ended")

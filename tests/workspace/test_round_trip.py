@@ -139,8 +139,8 @@ def test_a_form_whose_bank_is_here_is_that_form(tmp_path: Path) -> None:
         assert first.store.lookup.count("form") == 1
         back = second.import_form(file)
         assert (back.kind, back.bank) == ("imported", None)
-        second.run(back, models="sim/a?ability=0.9", ask="verdicts")
-        first.run(target, models="sim/a?ability=0.9", ask="verdicts")
+        second.run(back, models="sim/a?ability=0.9", prompt_method="verdicts")
+        first.run(target, models="sim/a?ability=0.9", prompt_method="verdicts")
         here, there = first.score_table(target), second.score_table(back)
     assert here.cluster_unit.tolist() == there.cluster_unit.tolist()
     assert len(here.cluster_unit) > 6

@@ -142,7 +142,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
                 told = [score for score in mine if score.measure == measure] or mine
                 response = read_response(call.wire, call.raw)
                 row = {
-                    "response": f"response:{short(run.id)}/{short(stored.loaded.item.id)}/{sample}",
+                    "id": f"response:{short(run.id)}/{short(stored.loaded.item.id)}/{sample}",
                     "model": run.respondent,
                     "prompt_method": run.prompt_method,
                     "own_prompt": own_prompt_of(run.settings),

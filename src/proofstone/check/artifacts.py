@@ -828,8 +828,8 @@ def check_target(
     embedding_model: EmbeddingModel | None = None,
 ) -> Checked:
     """Whether a bank's false statements, or a form's right options, can be told without knowing
-    anything, by an ``embedding_model``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which facts of
-    a bank would have to go until no more than that is left on other sources.
+    anything, by an ``embedding_model``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which
+    facts of a bank would have to go until no more than that is left on other sources.
 
     Raises BadUsage where the method has no two kinds of texts, for fewer than four sources where
     facts are to go, and for items, of which none can go alone.

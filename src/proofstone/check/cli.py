@@ -360,7 +360,7 @@ def _show_checked(checked: Checked) -> None:
 
 def _seen_by_embeddings(checked: Checked) -> str:
     if not checked.companions:
-        return f"What {checked.embedding_model} sees goes with none of the things counted: it has no name."
+        return f"No surface feature explains what {checked.embedding_model} sees."
     named = ", ".join(f"{name} ({value:+z.2f})" for name, value in checked.companions)
     return f"What {checked.embedding_model} sees goes with: {named} (rank correlations)"
 

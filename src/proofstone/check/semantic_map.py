@@ -51,7 +51,8 @@ def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
         kind="map",
         title=say("Semantic map of {nature}", nature=word(kept.nature)),
         subtitle=say(
-            "{n:,} texts, t-SNE of {embedding_model}, seed {seed}; separation of the groups {value:.2f} "
+            "{n:,} texts, t-SNE of {embedding_model}, seed {seed}; separation of the "
+            "groups {value:.2f} "
             "[{low:.2f}, {high:.2f}] (0 mixed, 1 apart). Places and distances have no scale.",
             n=len(kept.rows), embedding_model=kept.embedding_model, seed=kept.seed,
             value=index.value, low=index.low, high=index.high,
@@ -87,10 +88,12 @@ def map_section(name: str, kept: StoredMap, told: Sequence[str]) -> Section:
             "Distances on the map have no scale: they do not measure how similar two texts are."
         ),
         how=say(
-            "As kept by {command}: vectors by {embedding_model}, {n:,} of {n_all:,} texts, seed {seed}. "
+            "As kept by {command}: vectors by {embedding_model}, {n:,} of {n_all:,} texts, "
+            "seed {seed}. "
             "Texts that share a statement or a passage are never counted as neighbours; intervals "
             "resample sources.",
-            command="check --map", embedding_model=kept.embedding_model, n=len(kept.rows), n_all=kept.n_all,
+            command="check --map", embedding_model=kept.embedding_model, n=len(kept.rows),
+            n_all=kept.n_all,
             seed=kept.seed,
         ),
         tables=(_groups(kept),),
@@ -155,7 +158,7 @@ def groups_apart(
         values[:, None],
         equal_weights(len(used)),
         clusters.among(used),
-        population="knowledge",
+        population="domain",
         confidence=confidence,
         n_parts=k * len(used),
     )

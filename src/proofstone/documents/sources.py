@@ -51,7 +51,7 @@ def _rows(rows: Iterable[Row]) -> dict[str, Stated]:
             title=fields.text("title").strip(),
             authors=tuple(part for each in authors.split(";") if (part := each.strip())),
             year=fields.number("year"),
-            license=fields.text("license", "license").strip(),
+            license=fields.text("license", "licence").strip(),
             language=fields.language() or "",
             stratum=Stratum(
                 fields.text("discipline").strip(),
@@ -219,7 +219,7 @@ def _lines(rows: Iterable[Row], given: Said) -> dict[Said, dict[int | None, list
         said = Said(
             title=fields.text("title") or given.title,
             language=fields.language() or given.language,
-            license=fields.text("license", "license") or given.license,
+            license=fields.text("license", "licence") or given.license,
         )
         found.setdefault(said, {}).setdefault(fields.number("page"), []).append(text)
     if problems:

@@ -205,7 +205,7 @@ QUESTION_COLUMNS = ("question", "Question", "question_stem")
 OPTION_COLUMNS = ("options", "choices")
 
 
-ANSWER_COLUMNS = ("answer", "answer_key", "Answer", "answerKey")
+ANSWER_COLUMNS = ("answer", "gold", "answer_key", "Answer", "answerKey")
 
 
 class RowOptions(Struct, frozen=True, gc=False):

@@ -520,8 +520,8 @@ class Purse:
 
     async def put_aside(self, request: ModelRequest, sent: Mapping[str, Any], halt: Halt) -> Held:
         """The worst case of one attempt. Raises BudgetReached where it is not covered any more,
-        UnboundedResponse where there is none, and Stopped when ``halt`` comes first. Without a budget
-        the attempt is only counted."""
+        UnboundedResponse where there is none, and Stopped when ``halt`` comes first. Without a
+        budget the attempt is only counted."""
         budget = self._spending.budget
         if budget is None:
             await self._spending.reserve(0, halt)

@@ -118,9 +118,9 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     without any is asked as it is.
 
     At most ``chunks`` of them and ``most_tokens`` tokens together, searched by ``search`` (with
-    ``embedding_model``, where it is not the carried one) in the index named by ``index``, which is another
-    one whenever a source changed. ``source`` is "local", or the search of the web that found the
-    texts; then ``failed`` are items whose search failed, and why: they are not asked, and
+    ``embedding_model``, where it is not the carried one) in the index named by ``index``, which is
+    another one whenever a source changed. ``source`` is "local", or the search of the web that
+    found the texts; then ``failed`` are items whose search failed, and why: they are not asked, and
     ``n_unsearched`` is how many were not searched for yet, where nothing may be sent.
     """
 
@@ -371,8 +371,8 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 class Preset(Struct, frozen=True, kw_only=True):
-    """A named set of choices, in the order in which data flow. ``analysis`` is the one that shows what
-    came of it, if there is one (``report --analysis``)."""
+    """A named set of choices, in the order in which data flow. ``analysis`` is the one that shows
+    what came of it, if there is one (``report --analysis``)."""
 
     name: str
     title: str

@@ -21,15 +21,15 @@ from proofstone.records.runs import Estimate
 Verdict = Literal["correct", "incorrect", "invalidated"]
 
 
-Action = Literal["edit", "exclude", "restore"]
+Action = Literal["edit", "exclude", "include"]
 
 
 class Override(Struct, frozen=True, gc=False, kw_only=True):
     """A person's ruling over a reply to an item, whatever the scorer made of it.
 
     ``run`` and ``sample`` say where the reply was met; it holds wherever this very reply serves.
-    ``invalidated``: the reply is left out, neither right nor wrong. ``actor`` is a random id; ``at`` is in
-    seconds since 1970; ``replaces`` names the former ruling over the same reply.
+    ``invalidated``: the reply is left out, neither right nor wrong. ``actor`` is a random id;
+    ``at`` is in seconds since 1970; ``replaces`` names the former ruling over the same reply.
     """
 
     id: bytes = b""

@@ -197,11 +197,11 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     number, or None: left out of numerator and denominator. ``failed`` is never a key: it is no
     score. With ``weights`` scores of an outcome count so many times each (once where none is
     given), and the measure is a ratio of sums; a headline has none. ``unit`` is the kind of
-    unit whose scores are meant; with ``answer_keys`` only units of these right labels. Where ``says`` is
-    given, "value" is 1 for that answer and 0 for another, right or wrong. A measure with a
-    ``label`` has a column of that name beside the headline's. ``judged``: judges give its scores
-    where no rule does, so that an unparsed one is a judge's reply that held no label. ``by_group``:
-    it is shown by groups of items beside the headline.
+    unit whose scores are meant; with ``answer_keys`` only units of these right labels. Where
+    ``says`` is given, "value" is 1 for that answer and 0 for another, right or wrong. A measure
+    with a ``label`` has a column of that name beside the headline's. ``judged``: judges give its
+    scores where no rule does, so that an unparsed one is a judge's reply that held no label.
+    ``by_group``: it is shown by groups of items beside the headline.
     """
 
     name: str
@@ -409,8 +409,8 @@ class PlanAsked(Struct, frozen=True, kw_only=True):
         str, Opt(choices=("sample", "subfield", "field", "discipline"), shows_default=True)
     ] = "sample"
     population: Annotated[
-        Literal["bank", "knowledge"], Opt(choices=("knowledge", "bank"), shows_default=True)
-    ] = "knowledge"
+        Literal["bank", "domain"], Opt(choices=("domain", "bank"), shows_default=True)
+    ] = "domain"
     confidence: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.95
     power: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.8
     assumed: Assumed = Assumed()
@@ -430,7 +430,7 @@ class Plan(Struct, frozen=True, gc=False, kw_only=True):
     kind: Literal["form", "bank"]
     target: bytes
     measure: str
-    population: Literal["bank", "knowledge"]
+    population: Literal["bank", "domain"]
     level: str = "sample"
     confidence: float = 0.95
     power: float = 0.8
@@ -453,7 +453,7 @@ def plan_id(plan: Plan) -> bytes:
 
 # What limits an estimate: a closed set of short codes, each with the sentence a reader sees.
 
-Population = Literal["bank", "knowledge"]
+Population = Literal["bank", "domain"]
 
 
 POPULATIONS: tuple[Population, ...] = get_args(Population)
@@ -490,7 +490,10 @@ FLAGS: Mapping[Flag, str] = {
 }
 
 
-_NAMES: Mapping[Population, str] = {"bank": "this bank", "knowledge": "knowledge like this bank's"}
+_NAMES: Mapping[Population, str] = {
+    "bank": "this item bank",
+    "domain": "the domain of this item bank",
+}
 
 
 FEW_GROUPS = 50.0

@@ -161,9 +161,9 @@ class ScoreTable:
     ``unit`` indexes the U units, ``respondent`` the respondents, ``outcome`` the tuple OUTCOMES of
     records.results; ``value`` is NaN where the outcome carries none. ``answer`` codes into
     ``answers``. Per unit: ``item`` ids (U), ``strata`` level name -> code array (U) with
-    ``stratum_names`` level name -> names, ``answer_key`` label code (U) into ``answer_keys``, ``n_options``
-    (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and
-    ``cluster_key`` are the E edges from units to integer cluster keys, some of which have names
+    ``stratum_names`` level name -> names, ``answer_key`` label code (U) into ``answer_keys``,
+    ``n_options`` (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit``
+    and ``cluster_key`` are the E edges from units to integer cluster keys, some of which have names
     (``key_names``): a fact's id as commands take it, or a cell of a file, of the columns
     ``key_columns``, of which items of our own have none. ``expected``
     (respondents) is how many rows each would have if complete; ``failed`` (respondents), how many

@@ -56,9 +56,9 @@ class HandRole(Struct, frozen=True, kw_only=True):
 
 
 class Hand(Struct, frozen=True, kw_only=True):
-    """What a row's model or its family did to the ``n_self_evaluated`` of its items that rest on it, and
-    the row without those: its estimate on the others, and its rank there among the ranked rows
-    (None where there is none, or nothing is left)."""
+    """What a row's model or its family did to the ``n_self_evaluated`` of its items that rest on
+    it, and the row without those: its estimate on the others, and its rank there among the ranked
+    rows (None where there is none, or nothing is left)."""
 
     roles: tuple[HandRole, ...]
     n_self_evaluated: int
@@ -260,9 +260,10 @@ class Board(Struct, frozen=True, kw_only=True):
     ``standings`` has the real respondents first; a group without respondents is left out.
     ``group_by`` is the field of the card that rows are grouped by,
     ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
-    ``n_excluded`` items are left out of everything here; ``ignore_corrections``: nothing that people ruled or
-    retired is applied. ``has_documents``: items rest on known documents, by which scores can be
-    shown. ``plans`` are those that its runs were made under. As text it is the terminal's table.
+    ``n_excluded`` items are left out of everything here; ``ignore_corrections``: nothing that
+    people ruled or retired is applied. ``has_documents``: items rest on known documents, by which
+    scores can be shown. ``plans`` are those that its runs were made under. As text it is the
+    terminal's table.
     """
 
     measure: str

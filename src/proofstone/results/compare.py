@@ -41,7 +41,8 @@ from proofstone.wording.messages import counted, joined
 # What a comparison of two sets of results holds: terminal, JSON and files all show the same.
 
 Factor = Literal[
-    "model", "reported", "endpoint", "items", "prompt_method", "context", "template", "settings", "samples",
+    "model", "reported", "endpoint", "items", "prompt_method", "context", "template", "settings",
+    "samples",
     "replicate", "scorer", "judge", "corrections", "measure", "source",
 ]  # fmt: skip
 
@@ -526,7 +527,7 @@ _CONSEQUENCES: Mapping[Factor, str] = {
     "replicate": "the same questions asked afresh: what chance in the replies does is part of it",
     "scorer": "the same reply may be worth another score: score the old replies again (--rescore)",
     "judge": "another judge may score the same reply differently; its verdicts are not comparable",
-    "corrections": "people ruled on replies of one more than of the other (--ignore-corrections: before)",
+    "corrections": "one has more overridden responses than the other (--ignore-corrections: before)",
     "measure": "other outcomes count, so the two numbers do not mean the same",
     "source": "what made the scores of a file is not told by it: anything may differ besides",
 }

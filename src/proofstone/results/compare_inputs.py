@@ -359,7 +359,8 @@ def _file_side(path: Path, asked: Asked) -> Side:
     )
     return _with_parties(side, [
         {
-            "model": who.name, "prompt_method": who.prompt_method, "measure": measure.name, "judge": who.judge,
+            "model": who.name, "prompt_method": who.prompt_method, "measure": measure.name,
+            "judge": who.judge,
             "source": str(path),
         }
         for who in table.respondents
@@ -421,7 +422,7 @@ def _runs_side(session: Session, found: Found, view: View) -> Side:
             "replicate": run.replicate,
             "scorer": ", ".join(f"version {version}" for version in sorted(versions)),
             "judge": who.judge,
-            "corrections": f"{counted(overridden, 'response', 'responses')} ruled on" if overridden else "",
+            "corrections": f"{counted(overridden, 'response')} overridden" if overridden else "",
             "measure": side.measure.name,
         })  # fmt: skip
         settings.append({

@@ -38,9 +38,9 @@ def apply_overrides(
     ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item:
     of a question whose statements were judged, for each of them. Where a unit has few right
     labels, what was answered follows from that: the right one, or of two the other.
-    ``invalidated`` takes the reply away: it is in no denominator, and not missing either. With its last
-    sample the item leaves those that all respondents have in common. Raised, lowered and upheld
-    compare what a score counts as under ``measure`` before and after.
+    ``invalidated`` takes the reply away: it is in no denominator, and not missing either. With its
+    last sample the item leaves those that all respondents have in common. Raised, lowered and
+    upheld compare what a score counts as under ``measure`` before and after.
     """
     verdicts = _by_row(table, overrides)
     if not verdicts:
@@ -188,7 +188,8 @@ def overridden_rows(group: Standings) -> Sequence[BoardRow]:
 
 
 def override_cells(row: BoardRow) -> tuple[int, ...]:
-    """The numbers under OVERRIDE_HEADS: of how many replies; what the rulings did to their worth."""
+    """The numbers under OVERRIDE_HEADS: of how many replies; what the rulings did to their
+    worth."""
     overridden = row.corrections
     responses = row.n_responses + overridden.invalidated
     return (

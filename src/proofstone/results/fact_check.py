@@ -118,6 +118,6 @@ def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
     several = len(codes) > 1
     (estimate,) = mean_estimates(
         values, equal_weights(len(told)), keys if several else SharedKeys.none(len(told)),
-        population="knowledge" if several else "bank", confidence=_CONFIDENCE,
+        population="domain" if several else "bank", confidence=_CONFIDENCE,
     )  # fmt: skip
     return estimate

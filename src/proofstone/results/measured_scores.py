@@ -51,8 +51,8 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 @dataclass(frozen=True)
 class Sheet:
     """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
-    ``answer_keys``, ``says``, ``weights`` and ``judged`` see ``Measure``; no judge grades items that all
-    have options."""
+    ``answer_keys``, ``says``, ``weights`` and ``judged`` see ``Measure``; no judge grades items
+    that all have options."""
 
     table: ScoreTable
     counts: Mapping[Outcome, Worth]

@@ -151,13 +151,13 @@ def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable
         return
     yield EstimateTable(
         name="by-population",
-        keys=("bank", "knowledge"),
+        keys=("bank", "domain"),
         about=say("by estimand"),
         note=say(
             "Fresh questions from this bank alone, or other facts as well: see How to read these "
             "numbers."
         ),
-        heads=(("this bank", ""), ("knowledge like this bank's", "")),
+        heads=(("this item bank", ""), ("the domain of this item bank", "")),
         cells=tuple((row.bank, row.knowledge) for row in rows),
     )
     if len(rows[0].levels) > 1:

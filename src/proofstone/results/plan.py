@@ -117,7 +117,8 @@ def _n_items(store: Store, found: Found) -> int:
 
 # What a mark has of its plan as it is there.
 _ALIKE = (
-    "measure", "population", "level", "confidence", "comparisons", "exclusions", "n_items", "samples",
+    "measure", "population", "level", "confidence", "comparisons", "exclusions", "n_items",
+    "samples",
     "stopping", "resolves",
 )  # fmt: skip
 

@@ -262,7 +262,7 @@ def _without_rank(row: BoardRow) -> BoardRow:
 def _rows(block: _Block) -> Iterator[BoardRow]:
     """A row each respondent of the block."""
     ruler = block.ruler
-    bank, knowledge = block.means(ruler.level, "bank"), block.means(ruler.level, "knowledge")
+    bank, knowledge = block.means(ruler.level, "bank"), block.means(ruler.level, "domain")
     shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
     by_level = {level: block.means(level, ruler.population) for level in shown}
     for place, respondent in enumerate(block.respondents):
@@ -347,7 +347,7 @@ def leaderboard(
     measures: Sequence[Measure],
     headline: str,
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     level: str = "sample",
     confidence: float = 0.95,
     group_by: str = "",

@@ -12,9 +12,9 @@ from proofstone.records.tables import Audience
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """Which scores are read. ``ignore_corrections``: no ruling and no retirement is applied. ``scorings``
-    are digits of scorings that stand for the current ones of their runs, or "first". ``until``:
-    as it stood at that time, with nothing that was scored, ruled or retired since."""
+    """Which scores are read. ``ignore_corrections``: no ruling and no retirement is applied.
+    ``scorings`` are digits of scorings that stand for the current ones of their runs, or "first".
+    ``until``: as it stood at that time, with nothing that was scored, ruled or retired since."""
 
     ignore_corrections: Annotated[bool, Opt(
         "Before any correction: no ruling, nothing retired.",
@@ -41,10 +41,10 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
         "Average over questions, or over groups of them with equal weight.",
         choices=("sample", "subfield", "field", "discipline"), shows_default=True,
     )] = "sample"  # fmt: skip
-    population: Annotated[Literal["knowledge", "bank"], Opt(
-        "What intervals speak of: knowledge like this bank's, or fresh forms of this bank.",
+    population: Annotated[Literal["domain", "bank"], Opt(
+        "What intervals speak of: the domain of this item bank, or fresh forms of this bank.",
         shows_default=True,
-    )] = "knowledge"  # fmt: skip
+    )] = "domain"  # fmt: skip
     view: View = CURRENT
     by: Annotated[tuple[str, ...], Opt(
         "Also by discipline, ..., document or position; of triples by domain, popularity, source "
@@ -85,10 +85,10 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
 class Ask(Struct, frozen=True, kw_only=True):
     """How two sides are compared."""
 
-    population: Annotated[Literal["knowledge", "bank"], Opt(
-        "What intervals speak of: knowledge like this bank's, or fresh forms of it.",
+    population: Annotated[Literal["domain", "bank"], Opt(
+        "What intervals speak of: the domain of this item bank, or fresh forms of it.",
         shows_default=True,
-    )] = "knowledge"  # fmt: skip
+    )] = "domain"  # fmt: skip
     confidence: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.95
     seed: Annotated[int, Opt("The seed of all draws.", least=0, shows_default=True)] = 0
 

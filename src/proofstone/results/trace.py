@@ -216,7 +216,7 @@ def _cut(text: str) -> str:
 
 # What was done to a fact, item or form, and what was ruled, in lines that people read.
 
-_VERBS = {"edit": "edited", "exclude": "excluded", "restore": "restored"}
+_VERBS = {"edit": "edited", "exclude": "excluded", "include": "included"}
 
 
 def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:

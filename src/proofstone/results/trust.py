@@ -115,7 +115,8 @@ def _overrides(evidence: Evidence) -> _Said | str:
             responses=counted(n_responses, "response", "responses"),
         )
     return say(
-        "{n:,} of {responses}: {raised} raised, {lowered} lowered, {upheld} upheld, {invalidated} void.",
+        "{n:,} of {responses}: {raised} raised, {lowered} lowered, {upheld} upheld, "
+        "{invalidated} void.",
         n=n,
         responses=counted(n_responses, "response", "responses"),
         **{
@@ -335,7 +336,8 @@ def _faults(evidence: Evidence) -> _Said | str:
             say("Not known: nobody checked a sample, and no item was retired or corrected.")
         )
     return say(
-        "Of {items}, {excluded} retired and {corrected} corrected: so many were wrong at least. The "
+        "Of {items}, {excluded} retired and {corrected} corrected: so many were wrong at "
+        "least. The "
         "rate is not known, since nobody checked a sample.",
         items=counted(n, "item"),
         excluded=n_excluded,

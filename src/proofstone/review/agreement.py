@@ -384,7 +384,7 @@ def _judge(compared: _Compared, name: str) -> CheckedJudge:
     """A judge against people, statements of one source taken together."""
     judged = _labels(compared, name)
     # With one source nothing says how sources vary: then of this bank alone.
-    population: Population = "knowledge" if len(set(compared.sources)) > 1 else "bank"
+    population: Population = "domain" if len(set(compared.sources)) > 1 else "bank"
     table = judged_confusion(judged, population, _CONFIDENCE)
     silent = int((judged.judge < 0).sum())
     measures: dict[str, Estimate] = {}

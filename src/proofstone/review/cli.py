@@ -348,9 +348,9 @@ def export_command(
     own, so that nobody sees what others read too. The sheets open in Excel, LibreOffice and others;
     'review import' takes them back, also half done, sorted or filtered.
 
-    With --fact-check a sample is checked for its truth instead: first whether each statement is true,
-    not knowing what it is meant to be, then, on a second sheet, whether the reason fits that goes
-    with a falsified one.
+    With --fact-check a sample is checked for its truth instead: first whether each statement is
+    true, not knowing what it is meant to be, then, on a second sheet, whether the reason fits that
+    goes with a falsified one.
 
     Short questions are not read but answered: two people search for the answer of each, and see
     nothing of the model's. --undecided gives out what comes next: a second answer that is missing,

@@ -15,7 +15,7 @@ from proofstone.records.reviews import ReviewPolicy
 class SheetsAsked(Struct, frozen=True, kw_only=True):
     """Who reads how much of what. Raises BadUsage where ``per_person`` and ``people`` differ.
 
-    ``overlap`` is the share of statements (None: a fifth) that ``readers`` people read (None: all
+    ``overlap`` is the share of statements (None: a fifth) that ``reviewers_each`` people read (None: all
     of them); questions are answered by two people each, which leaves no choice. ``undecided``: what
     ``policy`` (else the one in force) leaves open, to people who have not read it.
     """
@@ -31,14 +31,14 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
         "How much of it several people read, so that their agreement shows; 100% as in the "
         "paper.  [default: 20%]", metavar="SHARE", is_share=True,
     )] = None  # fmt: skip
-    readers: Annotated[int | None, Opt(
+    reviewers_each: Annotated[int | None, Opt(
         "How many people read a statement of the overlap (2: in pairs); all of them by default.",
         metavar="N", least=1,
     )] = None  # fmt: skip
     most: Annotated[int | None, Opt(
         "The most that one reader is given.", metavar="N", least=1,
     )] = None  # fmt: skip
-    truth: Annotated[int | None, Opt(
+    fact_check: Annotated[int | None, Opt(
         "Instead of the format, have the truth of N statements checked, drawn in proportion to "
         "discipline and source.", metavar="N", least=1,
     )] = None  # fmt: skip

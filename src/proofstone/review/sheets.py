@@ -155,11 +155,11 @@ def _shares(read: _Read, asked: SheetsAsked) -> Assignment:
         )
         for place, fact in enumerate(read.facts)
     }
-    one_more = asked.undecided and asked.readers is None
+    one_more = asked.undecided and asked.reviewers_each is None
     return assign(
         len(read.facts), len(asked.reviewers),
         overlap=1.0 if asked.undecided else asked.overlap or 0.0,
-        readers=1 if one_more else asked.readers,
+        readers=1 if one_more else asked.reviewers_each,
         most=asked.most, seed=asked.seed, barred=apart,
     )  # fmt: skip
 
@@ -172,8 +172,8 @@ def _chosen(state: ReviewState, asked: SheetsAsked) -> _Read:
         raise BadUsage(f"{state.found.name} holds nothing to review", hint="leave --only out")
     if asked.undecided:
         return _undecided(state.among(kept), texts, asked.policy or state.policy)
-    if asked.truth is not None or asked.half_width is not None:
-        size = asked.truth or size_for(asked.half_width or 0.0, len(kept))
+    if asked.fact_check is not None or asked.half_width is not None:
+        size = asked.fact_check or size_for(asked.half_width or 0.0, len(kept))
         strata = [
             "|".join((texts[fact.id].claim, fact.stratum.discipline, source_of(fact)))
             for fact in kept
@@ -214,7 +214,7 @@ def _undecided(
 
 def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[ReviewPlace]:
     """What a sheet asks about these facts, tab by tab."""
-    is_truth = asked.truth is not None or asked.half_width is not None
+    is_truth = asked.fact_check is not None or asked.half_width is not None
     first: ReviewTask = "truth" if is_truth else "format"
     known = read.wordings
     places = [ReviewPlace(first, "fact", fact.id) for fact in facts if fact.id not in known]
@@ -228,8 +228,8 @@ def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[Revi
 def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
     """How the rows were chosen, as plain values; who else was asked stays out of it."""
     known = {
-        "people": len(asked.reviewers), "overlap": asked.overlap, "readers": asked.readers,
-        "most": asked.most, "truth": asked.truth, "half_width": asked.half_width,
+        "people": len(asked.reviewers), "overlap": asked.overlap, "reviewers_each": asked.reviewers_each,
+        "most": asked.most, "fact_check": asked.fact_check, "half_width": asked.half_width,
         "only": asked.only, "undecided": asked.undecided, "seed": asked.seed,
         "language": language(),
     }  # fmt: skip
@@ -256,10 +256,10 @@ def _check(asked: SheetsAsked, to: Path) -> None:
         )
     if not asked.reviewers:
         raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
-    if asked.readers is not None and not 1 <= asked.readers <= len(asked.reviewers):
+    if asked.reviewers_each is not None and not 1 <= asked.reviewers_each <= len(asked.reviewers):
         raise BadUsage(
-            f"{asked.readers} readers of a statement cannot be found among {len(asked.reviewers)}",
-            hint=f"--reviewers 1 to {len(asked.reviewers)}",
+            f"{asked.reviewers_each} readers of a statement cannot be found among {len(asked.reviewers)}",
+            hint=f"--reviewers-each 1 to {len(asked.reviewers)}",
         )
 
 
@@ -337,8 +337,8 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
     if state.reviewing.answers is None:
         return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
     named = {
-        "--fact-check": asked.truth, "--half-width": asked.half_width, "--only": asked.only or None,
-        "--overlap": asked.overlap, "--reviewers": asked.readers,
+        "--fact-check": asked.fact_check, "--half-width": asked.half_width, "--only": asked.only or None,
+        "--overlap": asked.overlap, "--reviewers-each": asked.reviewers_each,
     }  # fmt: skip
     refused = [name for name, value in named.items() if value is not None]
     if refused:
@@ -348,7 +348,7 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
             hint="leave it out; --undecided gives out what comes after the first two",
         )
     readers = None if asked.undecided else min(2, len(asked.reviewers))
-    return structs.replace(asked, overlap=1.0, readers=readers)
+    return structs.replace(asked, overlap=1.0, reviewers_each=readers)
 
 
 def _questions_given(

@@ -216,7 +216,7 @@ def run(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    ask: str | Sequence[str] = "direct",
+    prompt_method: str | Sequence[str] = "direct",
     max_connections: int | None = None,
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
@@ -234,7 +234,7 @@ def run(
     Where a method's replies need a ``judge`` to be scored, one model or a panel of them does
     so; without one, such replies wait for ``score``.
 
-    ``prompt`` is the file of a template of your own, in place of the method's prompt: see
+    ``prompt_template`` is the file of a template of your own, in place of the method's prompt: see
     docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
     that it rests on (docs/context.md), with "retrieved" with what a
     search of the sources finds for it; with several in a list once each way. ``asked`` are these
@@ -246,7 +246,7 @@ def run(
     """
     return run_specs(
         session,
-        specs_of(session, targets, models=models, ask=ask, **asked),
+        specs_of(session, targets, models=models, prompt_method=prompt_method, **asked),
         max_connections=max_connections,
         cache=cache,
         spending=start_spending(session, budget),
@@ -521,8 +521,8 @@ def _check_set(
         if text in seen:
             raise BadUsage(
                 f"{prompt.name} asks {seen[text]} and {name} alike",
-                hint="ask in one way, let the template look at {{ way }}, or give each way a "
-                f'template in a run file: [ask.{name}] prompt = "FILE"',
+                hint="use one prompting method, let the template read {{ prompt_method }}, or give "
+                f'each its own in a run file: [prompt_method.{name}] prompt_template = "FILE"',
             )
         seen[text] = name
 

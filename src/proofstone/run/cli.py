@@ -290,7 +290,7 @@ def _json_row(
     return {
         "run": run.id,
         "model": run.respondent,
-        "ask": run.prompt_method,
+        "prompt_method": run.prompt_method,
         "own_prompt": own_prompt_of(run.settings),
         "form": item_set.id,
         "scored": result.n_scored,
@@ -450,7 +450,8 @@ def run_command(
                 spending=spending, quiet=quiet,
             )  # fmt: skip
         code = _report_results(
-            session, results, as_json=as_json, quiet=quiet, self_evaluation=self_evaluation, verified=verified,
+            session, results, as_json=as_json, quiet=quiet, self_evaluation=self_evaluation,
+            verified=verified,
             preset=preset,
         ) or code  # fmt: skip
         if verified and not as_json:

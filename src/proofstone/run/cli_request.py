@@ -64,9 +64,9 @@ def _help_of_prompt(methods: Sequence[Method]) -> str:
 
 
 _HELP: Mapping[str, Callable[[Sequence[Method]], str]] = {
-    "ask": _help_of_prompt_methods,
+    "prompt_method": _help_of_prompt_methods,
     "ranges": _help_of_ranges,
-    "prompt": _help_of_prompt,
+    "prompt_template": _help_of_prompt,
 }
 
 
@@ -153,7 +153,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
     request = (RunRequest() if file is None else file.request).over(
         targets=[target for target in targets if not is_run_file(target)],
         models=said.get("models", ()),
-        prompt_methods=_prompt_methods(said.get("ask", ()), said.get("ranges", ())),
+        prompt_methods=_prompt_methods(said.get("prompt_method", ()), said.get("ranges", ())),
         flags=_flags(said, efforts),
         **{
             name: said[name]
@@ -223,6 +223,6 @@ def _flags(said: Mapping[str, Any], efforts: tuple[str, ...]) -> Asking:
         settings["stop"] = [text.replace("\\n", "\n") for text in settings["stop"]]
     settings |= {"reasoning_effort": efforts[0]} if len(efforts) == 1 else {}
     settings |= read_settings(said.get("extra", ()))
-    prompt = None if "prompt" not in said else str(said["prompt"].resolve())
+    prompt = None if "prompt_template" not in said else str(said["prompt_template"].resolve())
     counts = {name: said[name] for name in COUNTS if name in said}
-    return Asking(**counts, prompt=prompt, settings=settings)
+    return Asking(**counts, prompt_template=prompt, settings=settings)

@@ -67,7 +67,7 @@ def dry_run(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    ask: str | Sequence[str] = "direct",
+    prompt_method: str | Sequence[str] = "direct",
     pilot: int = PILOT,
     max_connections: int | None = None,
     cache: CacheUse = "same",
@@ -85,7 +85,7 @@ def dry_run(
     """
     return forecast_specs(
         session,
-        specs_of(session, targets, models=models, ask=ask, **asking),
+        specs_of(session, targets, models=models, prompt_method=prompt_method, **asking),
         pilot=pilot,
         max_connections=max_connections,
         cache=cache,
@@ -581,8 +581,8 @@ def _of_judge(
     n: int,
     response_tokens: int | None,
 ) -> JudgeForecast:
-    """One judge on ``n`` replies like those of ``sample``, each of which has up to ``response_tokens``
-    that are not counted in it (None: without bound); each request made once."""
+    """One judge on ``n`` replies like those of ``sample``, each of which has up to
+    ``response_tokens`` that are not counted in it (None: without bound); each request made once."""
     form: ResponseForm = "json" if takes_schema(asker.model) else "line"
     prompts = [counted_tokens(pose(question, form)) for question in sample[:_COUNTED]]
     times = spec.votes * spec.orders

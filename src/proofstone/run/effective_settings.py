@@ -37,23 +37,24 @@ _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CE
 _READ_HERE = ("providers", "models")
 
 
-_COUNTS = (*COUNTS, "prompt")
+_COUNTS = (*COUNTS, "prompt_template")
 
 
 _OPTIONS = frozenset(names_of("setting")) - {"thinking"}
 
 
-_PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt": ""}
+_PLAIN: Mapping[str, Any] = {"shots": 0, "samples": 1, "replicate": "", "prompt_template": ""}
 
 
 _OF_ALL = (
     "preset", "budget", "thinking", "reasoning_effort", "context", "context_tokens",
-    "context_chunks", "context_search", "context_source", "context_embedding_model", "judge", "cache",
+    "context_chunks", "context_search", "context_source", "context_embedding_model", "judge",
+    "cache",
     "max_connections",
 )  # fmt: skip
 
 
-_EMPTY = {"prompt": "the method's"}
+_EMPTY = {"prompt_template": "the method's"}
 
 
 class Section(Struct, frozen=True, kw_only=True):
@@ -153,7 +154,7 @@ def _asked(
         (plain, "default"),
         (Asking(settings=own), "method's default"),
         (request.for_all, ()),
-        (request.prompt_methods.get(prompt_method), ("ask", prompt_method)),
+        (request.prompt_methods.get(prompt_method), ("prompt_method", prompt_method)),
         (request.models.get(model), ("models", model)),
         (request.flags, "flag"),
     ]
@@ -162,7 +163,7 @@ def _asked(
     for name, value in (said | dict(asking.settings)).items():
         place = next(place for layer, place in reversed(layers) if layer and _says(layer, name))
         shown = "left out" if value is None else _masked(name, value) or _EMPTY.get(name, '""')
-        if name == "prompt" and value:
+        if name == "prompt_template" and value:
             shown = f"{value} ({short(read_own_prompt(Path(value)).hash)})"
         shown += " (not sent)" if name in unsupported else ""
         yield Effective(

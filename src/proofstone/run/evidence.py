@@ -62,8 +62,9 @@ _AT_ONCE = 256  # questions searched for together
 
 class RetrievalAsked(Struct, frozen=True, kw_only=True):
     """What each item is to be asked with: so many chunks of so many tokens together, found by a way
-    of searching in a ``source`` (see ``SearchSource``), with this model as ``embedding_model`` where it is
-    not the carried one. ``index``: the state of the sources that is meant, where a run has one."""
+    of searching in a ``source`` (see ``SearchSource``), with this model as ``embedding_model``
+    where it is not the carried one. ``index``: the state of the sources that is meant, where a run
+    has one."""
 
     chunks: int = CHUNKS
     most_tokens: int

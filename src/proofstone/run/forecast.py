@@ -53,7 +53,8 @@ class Amounts(Struct, frozen=True, kw_only=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """One model in one way, one model in all its ways (``prompt_method`` empty), or all (``model`` too).
+    """One model in one way, one model in all its ways (``prompt_method`` empty), or all (``model``
+    too).
 
     Of ``questions`` left when the dry run began (each sample counts) the cache answers ``cached``,
     the pilot answered ``asked`` anew, and ``to_ask`` remain, which take ``amounts``. ``sampled``

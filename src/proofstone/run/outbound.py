@@ -267,11 +267,11 @@ def _web_tasks(
         most[key] = max(most.get(key, 0), wanted)
     for (identity, asked), n_items in most.items():
         item_set = session.store.items.item_set(identity)
-        prompt_method, embedding_model = asked.search, asked.embedding_model
+        search_method, embedding_model = asked.search, asked.embedding_model
         finder = web_finder(
             session,
             asked.source,
-            prompt_method=prompt_method,
+            search_method=search_method,
             embedding_model=embedding_model,
             spending=spending,
         )

@@ -69,8 +69,8 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
     With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
     ``context_tokens`` of them; with "retrieved" with the ``context_chunks`` that ``context_search``
-    finds for it in ``context_source``, by meaning with ``context_embedding_model``. ``context_index``
-    names the state of the sources that a run was begun on.
+    finds for it in ``context_source``, by meaning with ``context_embedding_model``.
+    ``context_index`` names the state of the sources that a run was begun on.
     """
 
     item_set: bytes

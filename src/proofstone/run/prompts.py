@@ -123,7 +123,8 @@ def _check_read(
 ) -> None:
     if stated is not None and prompt_method.whole_response:
         raise BadUsage(
-            f"{method.name} takes no format of answers with {prompt_method.name}: {prompt_method.whole_response}",
+            f"{method.name} takes no format of answers with {prompt_method.name}: "
+            f"{prompt_method.whole_response}",
             hint=f"leave out {where}",
         )
 
@@ -212,7 +213,8 @@ def _note(
     return (
         f"of {len(lengths):,} prompts looked at {' and '.join(some)} {model}: the longest has "
         f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to "
-        f"{MOST:g} times as many), the window is {_window(limits, response)}; what does not fit fails "
+        f"{MOST:g} times as many), the window is {_window(limits, response)}; what does not "
+        f"fit fails "
         "as too_long"
     )
 

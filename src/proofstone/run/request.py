@@ -38,14 +38,14 @@ _EFFORT = "reasoning_effort"
 
 class Asking(Struct, frozen=True, kw_only=True):
     """How something is asked, as far as one layer says it: None, and settings that are not there,
-    leave it to the layer below. A setting of None leaves one out that has a default. ``prompt`` is
-    the path of a person's template, "" the method's own prompt."""
+    leave it to the layer below. A setting of None leaves one out that has a default.
+    ``prompt_template`` is the path of a person's template, "" the method's own prompt."""
 
     shots: int | None = None
     samples: int | None = None
     limit: int | None = None
     replicate: str | None = None
-    prompt: str | None = None
+    prompt_template: str | None = None
     settings: Mapping[str, Any] = {}
 
     def over(self, below: Asking) -> Asking:
@@ -71,10 +71,10 @@ class Asking(Struct, frozen=True, kw_only=True):
 class RunRequest(Struct, frozen=True, kw_only=True):
     """Targets, models and ways with their layers, and what concerns the whole.
 
-    ``model_prompt_methods`` are the ways of single models, where they are not those of all; ``entries`` how
-    single models are reached (a file's place, connections), over the configuration. ``whole`` are
-    the fields of ``RunAsked`` that are said of all runs together: also ``thinking`` and
-    ``reasoning_effort``, where everything is asked once with each of several, over what a layer
+    ``model_prompt_methods`` are the ways of single models, where they are not those of all;
+    ``entries`` how single models are reached (a file's place, connections), over the configuration.
+    ``whole`` are the fields of ``RunAsked`` that are said of all runs together: also ``thinking``
+    and ``reasoning_effort``, where everything is asked once with each of several, over what a layer
     says.
     """
 
@@ -134,7 +134,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 samples=1 if asking.samples is None else asking.samples,
                 replicate=asking.replicate or "",
                 limit=asking.limit,
-                prompt=read(Path(asking.prompt)) if asking.prompt else None,
+                prompt=read(Path(asking.prompt_template)) if asking.prompt_template else None,
                 context=context,
                 context_tokens=asked.context_tokens,
                 context_chunks=asked.context_chunks,
@@ -245,13 +245,13 @@ def request_by(
     said = dict(keywords)
     if "embedding_model" in said:
         said["context_embedding_model"] = said.pop("embedding_model")
-    if (prompt := said.pop("prompt", None)) is not None:
-        said["prompt"] = str(prompt)
+    if (prompt := said.pop("prompt_template", None)) is not None:
+        said["prompt_template"] = str(prompt)
     whole = {name: said.pop(name) for name in names_of("whole", record=record) if name in said}
     for name, kind, _option in options_in(record):
         if name in whole and getattr(kind, "__origin__", None) is tuple:
             whole[name] = tuple(listed(whole[name]))
-    asking = {name: said.pop(name) for name in (*COUNTS, "prompt") if name in said}
+    asking = {name: said.pop(name) for name in (*COUNTS, "prompt_template") if name in said}
     return RunRequest(for_all=Asking(**asking, settings=said), whole=whole, **more)
 
 
@@ -260,7 +260,7 @@ def specs_of(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    ask: str | Sequence[str] = DEFAULT_PROMPT_METHOD,
+    prompt_method: str | Sequence[str] = DEFAULT_PROMPT_METHOD,
     **asked: Any,
 ) -> list[RunSpec]:
     """A run for each model, way and item set, model by model; ``asked`` are fields of ``RunAsked``,
@@ -268,7 +268,7 @@ def specs_of(
     request = request_by(
         asked,
         models={model: Asking() for model in listed(models)},
-        prompt_methods={prompt_method: Asking() for prompt_method in listed(ask)},
+        prompt_methods={prompt_method: Asking() for prompt_method in listed(prompt_method)},
     )
     return request.each_spec(item_sets_of(session, listed(targets)))
 
@@ -305,7 +305,9 @@ def with_preset(session: Session, request: RunRequest) -> RunRequest:
         return request
     for target in request.targets:
         values = find_preset(method_of(session, target), request.asked.preset).values("run")
-        prompt_methods, efforts = (tuple(listed(values.pop(name, ()))) for name in ("ask", _EFFORT))
+        prompt_methods, efforts = (
+            tuple(listed(values.pop(name, ()))) for name in ("prompt_method", _EFFORT)
+        )
         counts = {key: values.pop(key) for key in ("shots", "samples") if key in values}
         swept = {} if request.says(_EFFORT) or not efforts else {_EFFORT: efforts}
         request = structs.replace(

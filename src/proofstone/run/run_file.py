@@ -1,7 +1,7 @@
 """A run file: what is to be run, as a TOML text that stands beside the results it makes.
 
     target = "elements-7f3a"
-    ask = ["direct", "cot"]
+    prompt_method = ["direct", "cot"]
     samples = 2
     max_tokens = 2048
 
@@ -60,13 +60,21 @@ _NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a pe
 _SETTINGS = SETTINGS | {THINKING_TOKENS, ANSWER_FORMAT}
 
 
-ASKING_KEYS = (*COUNTS, "prompt", "set", *sorted(_SETTINGS - _NOT_HERE))
+ASKING_KEYS = (*COUNTS, "prompt_template", "set", *sorted(_SETTINGS - _NOT_HERE))
 
 
-MODEL_KEYS = (*ASKING_KEYS, "ask", "file", "max_connections", "timeout_s")
+MODEL_KEYS = (*ASKING_KEYS, "prompt_method", "file", "max_connections", "timeout_s")
 
 
-TOP_KEYS = (*ASKING_KEYS, "target", "targets", "models", "ask", "workspace", *names_of("whole"))
+TOP_KEYS = (
+    *ASKING_KEYS,
+    "target",
+    "targets",
+    "models",
+    "prompt_method",
+    "workspace",
+    *names_of("whole"),
+)
 
 
 # What a key takes: a check, and how a person would call it. Settings of no row may be any value.
@@ -132,7 +140,7 @@ _TAKES: Mapping[str, Taken] = {
     "reasoning_effort": (_text, "a text"),
     "context": (_contexts, '"none", "evidence", "retrieved" or a list of them'),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
-    "ask": (_texts, "a way of asking or several"),
+    "prompt_method": (_texts, "a way of asking or several"),
     **dict.fromkeys(("target", "targets"), (_texts, "a form or bank, or several")),
     "file": (_text, "the path of a model's file"),
     "workspace": (_text, "the path of a folder"),
@@ -177,7 +185,7 @@ def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
     }
     return Asking(
         **{name: fields[name] for name in COUNTS if name in fields},
-        prompt=_prompt(fields, folder),
+        prompt_template=_prompt(fields, folder),
         settings={**own, **others},
     )
 
@@ -189,7 +197,7 @@ def beside(folder: Path, path: str) -> Path:
 
 def has_own_key(name: str, value: Any) -> bool:
     """Whether a setting is written under its own key and comes back as it is; else in ``set``."""
-    if name not in ASKING_KEYS or name in ("set", "prompt"):
+    if name not in ASKING_KEYS or name in ("set", "prompt_template"):
         return False
     if value is None:
         return True
@@ -200,7 +208,7 @@ def has_own_key(name: str, value: Any) -> bool:
 
 def _prompt(fields: Mapping[str, Any], folder: Path) -> str | None:
     """The template's path; "" for the method's own prompt, over a layer that names a template."""
-    path: str | None = fields.get("prompt")
+    path: str | None = fields.get("prompt_template")
     return str(beside(folder, path)) if path else path
 
 
@@ -232,7 +240,7 @@ def run_file_text(
     that TOML cannot hold."""
     parts = ["\n".join(_top(request, folder, heading, names or {}))]
     parts += [
-        _table("ask", prompt_method, _asking(layer, folder))
+        _table("prompt_method", prompt_method, _asking(layer, folder))
         for prompt_method, layer in request.prompt_methods.items()
     ]
     parts += [
@@ -261,8 +269,10 @@ def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
     """The keys of a layer: counts and the template first, then settings; those without a key of
     their own in ``set``."""
     counts = {name: value for name in COUNTS if (value := getattr(layer, name)) is not None}
-    if layer.prompt is not None:
-        counts["prompt"] = _seen_from(folder, layer.prompt) if layer.prompt else ""
+    if layer.prompt_template is not None:
+        counts["prompt_template"] = (
+            _seen_from(folder, layer.prompt_template) if layer.prompt_template else ""
+        )
     known = {n: value for n, value in layer.settings.items() if has_own_key(n, value)}
     others = {n: value for n, value in layer.settings.items() if n not in known}
     return {**counts, **known, **({"set": others} if others else {})}
@@ -271,7 +281,7 @@ def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
 def _model(request: RunRequest, model: str, layer: Asking, folder: Path) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     if model in request.model_prompt_methods:
-        fields["ask"] = list(request.model_prompt_methods[model])
+        fields["prompt_method"] = list(request.model_prompt_methods[model])
     entry = request.entries.get(model, Entry())
     if not isinstance(entry.model, UnsetType):
         path = entry.model.partition("?")[0]
@@ -369,13 +379,16 @@ def read_run_file(path: Path) -> RunFile:
     def check(table: KeyPath, found: Mapping[str, str]) -> None:
         wrong.extend(((*table, key), what) for key, what in found.items())
 
-    models, prompt_methods = _tables(document, "models", check), _tables(document, "ask", check)
+    models, prompt_methods = (
+        _tables(document, "models", check),
+        _tables(document, "prompt_method", check),
+    )
     check((), wrong_keys({k: v for k, v in document.items() if k not in _NESTED}, TOP_KEYS))
     for name, fields in models.items():
         check(("models", name), wrong_keys(fields, MODEL_KEYS))
         check(("models", name), _wrong_name(name))
     for prompt_method, fields in prompt_methods.items():
-        check(("ask", prompt_method), wrong_keys(fields, ASKING_KEYS))
+        check(("prompt_method", prompt_method), wrong_keys(fields, ASKING_KEYS))
     if "target" in document and "targets" in document:
         check((), {"targets": "target and targets say the same: leave one out"})
     if wrong:
@@ -394,7 +407,7 @@ def read_run_file(path: Path) -> RunFile:
     )
 
 
-_NESTED = ("models", "ask")  # each a list of names, or a table of tables
+_NESTED = ("models", "prompt_method")  # each a list of names, or a table of tables
 
 
 _SWEPT = ("thinking", "reasoning_effort")  # each a setting of all, or a list: asked with each
@@ -457,9 +470,9 @@ def _request(
         },
         for_all=read_asking(own, folder),
         model_prompt_methods={
-            name: tuple(_listed(fields["ask"]) or ())
+            name: tuple(_listed(fields["prompt_method"]) or ())
             for name, fields in models.items()
-            if "ask" in fields
+            if "prompt_method" in fields
         },
         entries=dict(_entries(models, folder)),
         whole={

@@ -45,8 +45,8 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         "A model to ask; repeat it or use commas.", flags=("-m", "--model"),
         metavar="PROVIDER/NAME", of="command",
     )] = ()  # fmt: skip
-    ask: Annotated[tuple[str, ...], RunOpt(
-        flags=("--prompt-method", "--prompt-method"), metavar="PROMPT_METHOD", of="command",
+    prompt_method: Annotated[tuple[str, ...], RunOpt(
+        flags=("--prompt-method",), metavar="METHOD", of="command",
     )] = ()  # fmt: skip
     ranges: Annotated[tuple[str, ...], RunOpt(
         flags=("--range",), metavar="LOW-HIGH", of="command",
@@ -59,7 +59,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         "Times that each question is asked.", flags=("--samples", "--epochs"), least=1,
         shows_default=True, of="asking",
     )] = 1  # fmt: skip
-    prompt: Annotated[Path | None, RunOpt(
+    prompt_template: Annotated[Path | None, RunOpt(
         metavar="FILE", of="asking", expected="the path of a template",
     )] = None  # fmt: skip
     answer_format: Annotated[str | None, RunOpt(

@@ -100,7 +100,8 @@ def _local(
     from proofstone.search.retrieval import search_passages, source_index
 
     index = source_index(
-        session, asked.only, embedding_model=None if asked.search_method == "bm25" else asked.embedding_model,
+        session, asked.only,
+        embedding_model=None if asked.search_method == "bm25" else asked.embedding_model,
         tell=lambda title: say(f"reading {title}", quiet=quiet),
     )  # fmt: skip
     if not index.n_chunks:

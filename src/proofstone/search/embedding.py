@@ -144,7 +144,7 @@ class EndpointEmbeddingModel:
             raise BadUsage(
                 f"{model} cannot be asked for vectors: an embedder is a model behind an "
                 "OpenAI-compatible /embeddings",
-                hint="name one of proofstone.toml, or leave --embedding-model out for the carried encoder",
+                hint="name one of proofstone.toml (default: the bundled encoder)",
             )
         self._endpoint = endpoint = resolve(named, config)
         body = canonical_json(dict(endpoint.body)).decode() if endpoint.body else ""

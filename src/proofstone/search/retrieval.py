@@ -156,9 +156,9 @@ def source_index(
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
     """The index of these sources, by default of all in their newest edition; what is kept of it
-    is made anew only where a source changed. With an ``embedding_model``, one or a model's name ("":
-    the carried encoder), it is searched by meaning too. ``tell`` hears the title of each source
-    that is read.
+    is made anew only where a source changed. With an ``embedding_model``, one or a model's name
+    ("": the carried encoder), it is searched by meaning too. ``tell`` hears the title of each
+    source that is read.
 
     Chunks go to an embedder of another machine only where their sources may. Raises
     EgressRefused.

@@ -255,9 +255,9 @@ class WebFinding(Struct, frozen=True, kw_only=True):
 
 @dataclass(eq=False)
 class WebFinder:
-    """A ``Searcher`` of the web: each query's pages are an index of their own, searched by ``search_method``.
-    ``open_index`` gives the index of some sources. Of each query ``hits`` are asked for, and the
-    first ``n_pages`` of them are read.
+    """A ``Searcher`` of the web: each query's pages are an index of their own, searched by
+    ``search_method``. ``open_index`` gives the index of some sources. Of each query ``hits`` are
+    asked for, and the first ``n_pages`` of them are read.
 
     As a ``Searcher`` it asks a policy about each query, or about none where that was settled before
     (``sends`` is "cleared"), or sends "nothing" and knows only what is kept. ``asked`` are the

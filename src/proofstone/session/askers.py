@@ -39,8 +39,8 @@ T = TypeVar("T")
 
 
 def check_responses_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
-    """Raises UnboundedResponse, naming all models whose replies, by the settings that they are asked
-    with, a budget cannot hold."""
+    """Raises UnboundedResponse, naming all models whose replies, by the settings that they are
+    asked with, a budget cannot hold."""
     names = [asker.model.name for asker, settings in asked if not asker.fits_a_budget(settings)]
     if names:
         raise unbounded_response(list(dict.fromkeys(names)))

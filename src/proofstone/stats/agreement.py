@@ -354,7 +354,7 @@ def filter_bias(
     own: NDArray[np.bool_],
     keys: SharedKeys,
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     confidence: float = 0.95,
 ) -> FilterBias:
     """The bias against the models ``own`` (m) of ``values`` (U units, m; NaN where missing).

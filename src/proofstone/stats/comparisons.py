@@ -332,7 +332,7 @@ def measure_contrasts(
     before: Floats,
     after: Floats,
     keys: SharedKeys,
-    population: Population = "knowledge",
+    population: Population = "domain",
     *,
     paired: bool | None = None,
 ) -> Contrasts:
@@ -364,7 +364,7 @@ def measure_contrasts(
         n_units=counts.astype(np.int64),
         is_paired=is_paired,
         population=population,
-        flags=("no-keys",) if population == "knowledge" and not len(keys.unit) else (),
+        flags=("no-keys",) if population == "domain" and not len(keys.unit) else (),
     )
 
 
@@ -433,7 +433,7 @@ def compare_pair(
     second: Floats,
     keys: SharedKeys,
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     confidence: float = 0.95,
 ) -> PairedDifference:
     """The second against the first: two columns (units) of shares in [0, 1], no NaN.
@@ -487,7 +487,7 @@ def compare_spread(
             low, high = _if_alike(value, spread.groups, confidence)
             made_by = f"{clusters} all alike"
     estimate = _estimate(
-        value, low, high, spread.n_units, spread.groups, "knowledge", confidence, made_by
+        value, low, high, spread.n_units, spread.groups, "domain", confidence, made_by
     )
     named = {"population": f"{clusters} like these", "resampled": clusters}
     return structs.replace(estimate, **named), compared.p
@@ -499,7 +499,7 @@ def units_to_pass(
     keys: SharedKeys,
     bound: float,
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> float:

@@ -5,12 +5,12 @@ that are dependent estimates the variance of r's mean; with two respondents it e
 covariance, so that paired comparisons come from the same matrix.
 
 - "bank": fresh forms of this bank. Items are independent, so only i = j counts.
-- "knowledge": the facts are a sample. All ordered pairs that share any key count.
+- "domain": the facts are a sample. All ordered pairs that share any key count.
 
 Small-sample correction, within each group g of the weighting: G / (G - 1), where
 ``G = n**2 / (ordered pairs that share, each unit with itself included)`` is the number of equal
 disjoint clusters with as many sharing pairs (Kish's effective count). For such clusters this is
-CR1's correction; with nothing shared it is n / (n - 1). The result of "knowledge" is never below
+CR1's correction; with nothing shared it is n / (n - 1). The result of "domain" is never below
 that of "bank": a negative sum of cross products is noise, not information.
 
 Many composed questions over few statements leave hardly any pair that shares nothing, and so hardly
@@ -197,7 +197,7 @@ def measure_spread(
     weights = weighting.weights()
     groups = 1.0 / float(weights @ weights)
     parts, partners, is_shared, by_key = alone, alone, False, None
-    if population == "knowledge":
+    if population == "domain":
         effective, groups, is_shared = _effective_groups(weighting, keys)
         if is_shared:
             parts, n_lone = _parts(values, weighting, effective)
@@ -304,7 +304,7 @@ def _flags(
     population: Population, keys: SharedKeys, n_lone: int, weighting: Weighting
 ) -> tuple[Flag, ...]:
     found: list[Flag] = []
-    if population == "knowledge" and not len(keys.unit):
+    if population == "domain" and not len(keys.unit):
         found.append("no-keys")
     if n_lone and weighting.n_groups > 1:
         found.append("lone-units")
@@ -449,7 +449,7 @@ def bootstrap_means(
     values: Floats,
     keys: SharedKeys,
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     strata: NDArray[np.integer] | None = None,
     n_resamples: int = 2_000,
     seed: int = 0,
@@ -466,7 +466,7 @@ def bootstrap_means(
     rng = generator(seed, _PURPOSE, stream)
     if not len(values):
         return _undrawn(values.shape[1], n_resamples, population)
-    shares = population == "knowledge" and len(keys.unit) > 0
+    shares = population == "domain" and len(keys.unit) > 0
     clusters = disjoint_clusters(keys) if shares else None
     is_many = len(values) >= _NORMAL_FROM and strata is None and not np.isnan(values).any()
     if (shares and clusters is None) or is_many:

@@ -155,7 +155,7 @@ def analyse_factor(
     keys: SharedKeys,
     *,
     reference: int = 0,
-    population: Population = "knowledge",
+    population: Population = "domain",
     confidence: float = 0.95,
 ) -> Factor:
     """The analysis of two or more ``levels``: each (U units, M models), shares in [0, 1], NaN where
@@ -376,7 +376,7 @@ def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> S
 _PURPOSE = 9
 
 
-_POPULATION: Population = "knowledge"
+_POPULATION: Population = "domain"
 
 
 def drop_between(before: float, after: float) -> float:
@@ -395,11 +395,11 @@ def relative_drop(
 ) -> Estimate:
     """``drop_between`` of the means of two columns of values on the same n items, as a share.
 
-    The interval is by percentiles of ``n_resamples`` bootstrap draws of whole clusters (codes of the
-    items; each item is its own without them), both columns together, each draw one cluster fewer
-    than there are and rescaled (Rao and Wu 1988). Draws in which nothing stands before are left
-    out. The share lost has no least value: it is below 0 where accuracy rose. No items, or nothing
-    right before: NaN. Fewer than two clusters bound nothing, and fewer than 50 are flagged.
+    The interval is by percentiles of ``n_resamples`` bootstrap draws of whole clusters (codes of
+    the items; each item is its own without them), both columns together, each draw one cluster
+    fewer than there are and rescaled (Rao and Wu 1988). Draws in which nothing stands before are
+    left out. The share lost has no least value: it is below 0 where accuracy rose. No items, or
+    nothing right before: NaN. Fewer than two clusters bound nothing, and fewer than 50 are flagged.
     """
     n = len(before)
     value = drop_between(float(before.mean()), float(after.mean())) if n else float("nan")

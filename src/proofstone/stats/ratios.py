@@ -137,8 +137,8 @@ def bootstrap_ratios(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> BootstrapRatios:
-    """``sum(tops) / sum(bottoms)`` of each column (clusters, K), and the same in ``n_resamples`` draws
-    of clusters with replacement, one fewer than there are and rescaled (Rao and Wu 1988).
+    """``sum(tops) / sum(bottoms)`` of each column (clusters, K), and the same in ``n_resamples``
+    draws of clusters with replacement, one fewer than there are and rescaled (Rao and Wu 1988).
 
     A cluster that counts in no column is left out: it was not in the sample. ``clusters`` is what
     intervals call them.
@@ -156,8 +156,8 @@ def bootstrap_ratios_each(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> list[BootstrapRatios]:
-    """``bootstrap_ratios`` of each (tops, bottoms); those of as many clusters share their draws, which
-    one by one would be the same, and take the time of one."""
+    """``bootstrap_ratios`` of each (tops, bottoms); those of as many clusters share their draws,
+    which one by one would be the same, and take the time of one."""
     held = [_counting(tops, bottoms) for tops, bottoms in pairs]
     drawn: dict[int, Floats] = {}
     for n_clusters in {len(bottoms) for _tops, bottoms in held}:
@@ -276,7 +276,7 @@ def _spread(means: Floats, added: Floats, bottoms: Floats) -> Spread:
         partners=added[held],
         groups=float(own.min()) if own.size else 0.0,
         n_units=int(held.sum()),
-        population="knowledge",
+        population="domain",
         is_shared=False,
         flags=(),
         own_groups=own,
@@ -298,11 +298,11 @@ def _derivatives(ratios: Floats) -> Floats:
 
 # Several numbers made of drawn ratios, with intervals that hold for all of them together.
 #
-# Each is a function of ratios that were drawn over the same clusters (`bootstrap_ratios`): a difference
-# of two F1, a slope. Its error is the standard deviation of its draws; the intervals are as many of
-# these wide as the largest of all standardised deviations in a draw is, at the level that is asked
-# for ("max-t", Westfall and Young 1993). That allows for whatever the numbers share. A quantile of
-# Student's t in place of the normal one widens them where there are few clusters.
+# Each is a function of ratios that were drawn over the same clusters (`bootstrap_ratios`): a
+# difference of two F1, a slope. Its error is the standard deviation of its draws; the intervals are
+# as many of these wide as the largest of all standardised deviations in a draw is, at the level
+# that is asked for ("max-t", Westfall and Young 1993). That allows for whatever the numbers share.
+# A quantile of Student's t in place of the normal one widens them where there are few clusters.
 
 _MANY = 1e6  # degrees of freedom at which t is the normal law
 

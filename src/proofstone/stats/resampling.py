@@ -150,8 +150,8 @@ def bootstrapped(
     *,
     one_less: bool = False,
 ) -> Floats:
-    """``statistic`` of counts (draws, what is drawn) over ``n_resamples`` of ``bootstrap_counts``, of
-    ``strata`` or of so many units in one."""
+    """``statistic`` of counts (draws, what is drawn) over ``n_resamples`` of ``bootstrap_counts``,
+    of ``strata`` or of so many units in one."""
     drawn_from = Strata.of(None, strata) if isinstance(strata, int) else strata
     blocks = blocks_of_resamples(len(drawn_from.order), n_resamples)
     counts = (bootstrap_counts(drawn_from, number, rng, one_less=one_less) for number in blocks)
@@ -375,7 +375,7 @@ def _flags(strata: Strata, n: int, groups: float, *, is_alike: bool) -> tuple[Fl
 
 
 def _population(clusters: Codes | None) -> Population:
-    return "bank" if clusters is None else "knowledge"
+    return "bank" if clusters is None else "domain"
 
 
 def _resampled(clusters: Codes | None, strata: Strata) -> str:

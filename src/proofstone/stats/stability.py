@@ -296,7 +296,7 @@ def discriminate(
     *,
     k: int = 10,
     keys: SharedKeys | None = None,
-    population: Population = "knowledge",
+    population: Population = "domain",
 ) -> tuple[Discrimination, ...]:
     """One result a code of ``strata`` (units), over the top k by the mean of all units.
 
@@ -602,7 +602,7 @@ def _normal_means(
 ) -> Floats:
     """Means (respondents, draws) around those seen, with the covariance over all pairs of units
     that share a key; directions in which sharing sums to less than nothing are held."""
-    spread = measure_spread(values, weighting or equal_weights(len(values)), keys, "knowledge")
+    spread = measure_spread(values, weighting or equal_weights(len(values)), keys, "domain")
     root = covariance_root(spread.covariance(), is_symmetric=True)
     noise = rng.standard_normal((len(root), n_resamples))
     return np.asarray(np.round(spread.means[:, None] + root @ noise, 12))
@@ -790,7 +790,7 @@ def measure_reliability(
     values: Floats,
     keys: SharedKeys,
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     confidence: float = 0.95,
 ) -> Reliability:
     """The reliability of the means of ``values`` (U units, m respondents), on the units that all

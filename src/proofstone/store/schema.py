@@ -479,7 +479,8 @@ taxonomy_label = Table(
     "taxonomy_label", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
     text("taxonomy"), given("models", LargeBinary), ref("build_id", "build", optional=True),
     ref("actor_id", "actor", optional=True), text("reason"), given("created_at", Float),
-    ref("follows_id", "taxonomy_label", optional=True), Index("ix_taxonomy_label_source_id", "source_id"),
+    ref("follows_id", "taxonomy_label", optional=True), Index("ix_taxonomy_label_source_id",
+    "source_id"),
 )  # fmt: skip
 
 

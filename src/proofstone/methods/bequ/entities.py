@@ -11,8 +11,8 @@ null and an empty text are the same. Rows that mean one entity become one, see `
 - ``wikidata`` | ``wikidata_id`` | ``wikibase_item`` | ``qid``: a Q number or its address;
   ``wikipedia`` | ``url``: the address of a page; ``page_id`` | ``pageid``: its number.
 - ``length``, ``statements`` | ``wikidata_statements``, ``popularity`` | ``page_views``: counts.
-- ``nonexistent``: true where nothing of that name exists, or ``plausible`` or ``absurd``, which says
-  of what kind it is; ids of such a row belong to something else, and are not taken.
+- ``nonexistent``: true where nothing of that name exists, or ``plausible`` or ``absurd``, which
+  says of what kind it is; ids of such a row belong to something else, and are not taken.
 - ``language`` | of the name, a code; guessed for all rows without one. ``id``, ``number`` and
   ``corrects`` as an export has them.
 """

@@ -484,8 +484,8 @@ class Against(Struct, frozen=True, kw_only=True):
     """The ``judges`` as their panel is named, the ``reference`` by its name and first digits of its
     id, and the settings: ``sample`` triples of each direction (0: all), or of each domain or
     popularity (``sample_per``), drawn by ``sampling`` and ``seed``; ``k`` passages a triple and
-    ``candidates`` for a known one, found by ``search_method``; recall ``over`` the reference, or over what
-    the runs of these digits were elicited of, by all
+    ``candidates`` for a known one, found by ``search_method``; recall ``over`` the reference, or
+    over what the runs of these digits were elicited of, by all
     elicited triples ``together`` or by a ``single`` one (as before there were both).
     ``questions`` is the version of what judges are asked."""
 

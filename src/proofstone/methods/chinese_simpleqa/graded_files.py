@@ -71,9 +71,11 @@ def _unit(row: Row, problems: list[Problem]) -> Unit:
     item = read_question(fields)
     if all(row.values.get(name) is None for name in _RESPONSE):
         fields.wrong(_RESPONSE[0], "is missing; give the reply's text, empty where nothing came")
-    prompt_method = fields.text("ask") or "direct"
+    prompt_method = fields.text("prompt_method") or "direct"
     if prompt_method not in STEPS:
-        fields.wrong("ask", f"expected one of {', '.join(STEPS)}; came {came(prompt_method)}")
+        fields.wrong(
+            "prompt_method", f"expected one of {', '.join(STEPS)}; came {came(prompt_method)}"
+        )
         prompt_method = "direct"
     response = Response(text=fields.text(*_RESPONSE), finish="stop")
     return Unit(item=LoadedItem(item, ()), responses={STEPS[prompt_method]: response})
@@ -313,7 +315,7 @@ def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
         kept = np.flatnonzero(bottoms > 0)
         if len(kept):
             keys = SharedKeys(len(kept), np.arange(len(kept)), question[kept])
-            made = ratio_estimate(tops[kept], bottoms[kept], keys, population="knowledge")
+            made = ratio_estimate(tops[kept], bottoms[kept], keys, population="domain")
             found[name] = (made.low, made.high)
     return found
 

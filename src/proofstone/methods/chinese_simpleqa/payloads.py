@@ -90,8 +90,8 @@ class Choice(Closed, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.
 
 class Twin(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.twin"):
     """A fact: one question in two forms, open, and ``closed_question`` over ``options``, of which
-    the one at ``answer_key`` is right. ``origin`` is the fact that it was made from: the choice that was
-    ``converted``, or the pair that options were ``generated`` for."""
+    the one at ``answer_key`` is right. ``origin`` is the fact that it was made from: the choice
+    that was ``converted``, or the pair that options were ``generated`` for."""
 
     closed_question: str
     options: tuple[str, ...]

@@ -4,8 +4,8 @@ both. The rows of one file are of one sort: where any has options, all do.
 Names after a bar are read as well; columns that are not named here are ignored. A missing column,
 null and an empty text are the same.
 
-- ``question`` | ``problem`` | ``query`` and ``answer`` | ``reference`` | ``answer_key`` are required; an
-  answer may be a whole number.
+- ``question`` | ``problem`` | ``query`` and ``answer`` | ``reference`` | ``answer_key`` are
+  required; an answer may be a whole number.
 - ``aliases`` | ``answer_aliases``: other ways to say that very answer, as a list, the JSON text of
   one, or with commas between them.
 - ``primary_category`` | ``category`` | ``topic`` and ``secondary_category`` | ``subcategory`` |
@@ -71,7 +71,7 @@ from proofstone.texts.languages import UNDETERMINED, guess_language
 QUESTION = ("question", "problem", "query")
 
 
-ANSWER = ("answer", "reference", "answer_key")
+ANSWER = ("answer", "reference", "gold", "answer_key")
 
 
 _PRIMARY = ("primary_category", "category", "topic")

@@ -30,9 +30,9 @@ class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo
     """A question over the item's facts, shown in their order as statements i, ii, iii, ...
 
     ``asks_correct``: whether the correct or the incorrect ones are asked for. Each option is a
-    tuple of places (0-based, ascending) among the facts; option ``answer_key`` is exactly the set of all
-    facts of the asked polarity. ``template`` and ``wording`` number the phrasing in the language's
-    lists.
+    tuple of places (0-based, ascending) among the facts; option ``answer_key`` is exactly the set
+    of all facts of the asked polarity. ``template`` and ``wording`` number the phrasing in the
+    language's lists.
     """
 
     asks_correct: bool
@@ -47,9 +47,9 @@ class ChoiceQuestion(
 ):
     """A multiple-choice question made elsewhere, with its texts.
 
-    ``also`` are the places of further right options behind ``answer_key``, ascending: then all right ones
-    are asked for, and an answer is right where it names exactly these. ``answer_format`` is how
-    answers look where the row states it (``regex:...`` or ``json:...``).
+    ``also`` are the places of further right options behind ``answer_key``, ascending: then all
+    right ones are asked for, and an answer is right where it names exactly these. ``answer_format``
+    is how answers look where the row states it (``regex:...`` or ``json:...``).
     """
 
     question: str

@@ -8,8 +8,8 @@ Columns, a question a row:
 
 - ``question``; ``options`` | ``choices`` (a list of 2 to 26 texts, the JSON text of one, or an
   object by letter) or columns A, B, C, ...
-- ``answer`` | ``answer_key``: a letter, a place counted from 0, or an option's text, as long as that
-  can mean one option only; ``answer_letter`` and ``answer_index`` (from 0) say it exactly.
+- ``answer`` | ``answer_key``: a letter, a place counted from 0, or an option's text, as long as
+  that can mean one option only; ``answer_letter`` and ``answer_index`` (from 0) say it exactly.
 - In place of both, ``statement`` and an ``answer`` of true or false: one statement to be judged.
 - ``id`` | ``question_id`` | ``uuid``, once in the file; ``language`` (guessed for all such rows
   together) and the levels of the taxonomy as above; ``number`` and ``corrects`` as an export has
@@ -118,7 +118,8 @@ def task_of_set(item_set: ItemSet, prompt_method: str) -> Task:
     if is_of_statements(item_set.recipe):
         if prompt_method in _OF_VERDICTS:
             raise BadUsage(
-                f"{item_set.name} holds single statements: {prompt_method} is a way of asking questions "
+                f"{item_set.name} holds single statements: {prompt_method} is a way of "
+                f"asking questions "
                 "composed of several",
                 hint="ask direct or cot; each statement then gets its verdict from a call",
             )

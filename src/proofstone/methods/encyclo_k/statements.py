@@ -102,7 +102,7 @@ class SourceColumns:
         return source
 
     def _read(self, fields: Fields) -> Source | None:
-        title, license = fields.text("source"), fields.text("license", "license")
+        title, license = fields.text("source"), fields.text("license", "licence")
         content = fields.identity("source_sha256")
         if not title and content is None:
             title = fields.text("book", "book_name") if license else ""
@@ -122,7 +122,7 @@ class SourceColumns:
         return msgspec.structs.replace(source, id=source_id(source))
 
     def _refuse_lone_columns(self, fields: Fields) -> None:
-        for name in ("license", "license"):
+        for name in ("license", "licence"):
             if fields.has(name):
                 fields.wrong(name, "of what? Give the source (its title) or the book as well")
 

@@ -169,7 +169,7 @@ class Asked(Reading):
     items: Mapping[str, int] = field(default_factory=dict)
     runs: int = 1
     complete_from: float = 0.95
-    population: Population = "knowledge"
+    population: Population = "domain"
     level: str = "sample"
     confidence: float = 0.95
     seed: int = 0
@@ -370,7 +370,7 @@ def _measure(table: ScoreTable) -> Measure:
 
 def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     n_clusters = len(np.unique(table.cluster_key))
-    if 0 < n_clusters < _FEW_CLUSTERS and asked.population == "knowledge":
+    if 0 < n_clusters < _FEW_CLUSTERS and asked.population == "domain":
         yield say(
             "The items fall into only {clusters}: intervals speak of other such clusters too, and "
             "are wide. For these alone, with other items: --population bank.",

@@ -120,8 +120,8 @@ _LARGE = 200_000
 @click.option("--level", default="sample", metavar="STRATUM", help="Average over groups instead.")
 @click.option(
     "--population",
-    type=click.Choice(["knowledge", "bank"]),
-    default="knowledge",
+    type=click.Choice(["domain", "bank"]),
+    default="domain",
     show_default=True,
     help="What intervals speak of: other clusters (books, facts) too, or these with other items.",
 )

@@ -40,7 +40,8 @@ _RULES: Mapping[Rule, str] = {
 
 # The roles that one column has, in the order in which they are told.
 ONES = (
-    "item", "model", "prompt_method", "score", "sample", "outcome", "answer", "answer_key", "options", "simulated",
+    "item", "model", "prompt_method", "score", "sample", "outcome", "answer", "answer_key",
+    "options", "simulated",
     "certainty", "tokens", "order", "count", "overall", "stderr", "rank", "low", "high", "human",
     "judge", "annotator", "parameters", "active", "family", "grader", "question",
 )  # fmt: skip

@@ -71,7 +71,8 @@ _FACTS = ("parameters", "active", "family")
 _ROLES: Mapping[Kind, tuple[str, ...]] = {
     "wide": ("item", "answer_key", "options"),
     "long": (
-        "item", "model", "score", "prompt_method", "sample", "outcome", "answer", "answer_key", "options",
+        "item", "model", "score", "prompt_method", "sample", "outcome", "answer", "answer_key",
+        "options",
         "simulated", "certainty", "tokens", "parameters", "active", "family",
     ),
     "accuracies": ("model", "overall"),

@@ -177,7 +177,7 @@ def asked_options(
     name: str,
     takes: Sequence[str],
     *,
-    population: Population = "knowledge",
+    population: Population = "domain",
     confidence: float = 0.95,
     **more: Any,
 ) -> dict[str, Any]:

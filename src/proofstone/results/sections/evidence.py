@@ -49,7 +49,7 @@ class Evidence:
     statements: Sheet | None = None
     families: Mapping[str, str] = field(default_factory=dict)
     seed: int = 0
-    population: Population = "knowledge"
+    population: Population = "domain"
 
 
 # What several sections are made from is made once.
@@ -102,12 +102,12 @@ class RankedValues:
     @property
     def clusters(self) -> SharedKeys | None:
         """What items share, where that makes them dependent."""
-        return self.keys if self.population == "knowledge" else None
+        return self.keys if self.population == "domain" else None
 
     @property
     def dependent_keys(self) -> SharedKeys | None:
         """The same of all units of the score table."""
-        return self.sheet.keys if self.population == "knowledge" else None
+        return self.sheet.keys if self.population == "domain" else None
 
     def means(
         self, values: NDArray[np.float64], units: NDArray[np.int64] | None = None

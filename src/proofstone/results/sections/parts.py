@@ -105,7 +105,7 @@ class Part:
     origins: tuple[bytes, ...] = ()
     others: tuple[Measure, ...] = ()
     judged: NDArray[np.bool_] | None = None
-    population: Population = "knowledge"
+    population: Population = "domain"
     confidence: float = 0.95
 
     @cached_property

@@ -292,10 +292,9 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         kind="ranks",
         title=say("Ranks over bootstrap resamples"),
         subtitle=say(
-            "percent of {n_resamples:,} bootstrap draws in which a model has each rank up to {most}; "
-            "{items}"
+            "percent of {n_resamples:,} bootstrap resamples with each rank up to {most}; {items}"
             if is_cut
-            else "percent of {n_resamples:,} bootstrap draws in which a model has each rank; {items}",
+            else "percent of {n_resamples:,} bootstrap resamples with each rank; {items}",
             n_resamples=boot.n_resamples,
             items=counted(boot.n_units, "item"),
             most=_MOST_RANKS,

@@ -203,8 +203,8 @@ Varied = Literal["prompts", "range", "effort"]
 class Asked(Struct, frozen=True, kw_only=True):
     """How the runs of a board's ``row`` were asked, and what that took. ``group`` is its place
     in the tallies, ``others`` whatever else was set (equal where that is the same) and ``told`` as
-    much of it as sets it apart from others of its model. ``responses`` of ``wanted`` ones are there;
-    tokens and US dollars are means of a reply, None where they are not known."""
+    much of it as sets it apart from others of its model. ``responses`` of ``wanted`` ones are
+    there; tokens and US dollars are means of a reply, None where they are not known."""
 
     row: TripleRow
     group: int
@@ -384,7 +384,8 @@ _PLAIN = re.compile(r"[\w./:,@-]+")  # what a shell takes as it stands
 _SCORE_OPTIONS = {
     "sample": "--sample", "sampling": "--sampling", "sample_per": "--sample-per",
     "seed": "--seed", "k": "--k",
-    "candidates": "--candidates", "search_method": "--search-method", "over": "--recall-over", "recall": "--recall",
+    "candidates": "--candidates", "search_method": "--search-method", "over": "--recall-over",
+    "recall": "--recall",
 }  # fmt: skip
 
 
@@ -420,7 +421,7 @@ def experiment_of(
             if len({canonical_json(other.get(name)) for other in alike}) > 1
         ]
         told += [f"replicate={first.replicate}"] if first.replicate else []
-        prompts, _, asked_for = first.search_method.partition(_SIGN)
+        prompts, _, asked_for = first.prompt_method.partition(_SIGN)
         responses = sum(store.runs.count_done(key, run.last_step) for key, run in runs)
         return Asked(
             row=structs.replace(row, config=short(configuration_id(first))),
@@ -456,7 +457,7 @@ def _settings(method: Method, run: Run) -> dict[str, Any]:
     """What was set besides prompts, range and effort: the longest reply where it is not the way's
     own."""
     own = {name: value for name, value in run.settings.items() if name not in _NOT_SET}
-    if own.get(_LONGEST) == method.settings(run.search_method)[_LONGEST]:
+    if own.get(_LONGEST) == method.settings(run.prompt_method)[_LONGEST]:
         del own[_LONGEST]
     return own
 
@@ -501,9 +502,9 @@ def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
     def values(preset: str, parameter: str) -> tuple[str, ...]:
         return tuple(method.presets[preset].values("run")[parameter])
 
-    ranged = (search_method.partition(_SIGN)[2] for search_method in values("ranges", "ask"))
+    ranged = (each.partition(_SIGN)[2] for each in values("ranges", "prompt_method"))
     return {
-        "prompts": values("prompts", "ask"),
+        "prompts": values("prompts", "prompt_method"),
         "range": tuple(each or method.ranges[0] for each in ranged),
         "effort": values("effort", _EFFORT),
     }

@@ -484,7 +484,7 @@ def make_analysis(
     ranked = ranked_settings([by_id[runs[0]] for runs in verified.runs])
     board = triple_board(verified, by=(), ranked=ranked)
     found = experiment_of(session.store, method, selection, verified, board)
-    if population != "knowledge":
+    if population != "domain":
         raise BadUsage(f"the study {name} speaks of other entities like these, of no bank")
     if confidence != found.board.confidence:
         raise BadUsage(f"these intervals are at {found.board.confidence}, not {confidence}")

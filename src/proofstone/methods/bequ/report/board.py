@@ -66,11 +66,11 @@ class PeopleLooked(Struct, frozen=True, kw_only=True):
 class TripleRow(Struct, frozen=True, kw_only=True):
     """A model in one setting. ``measured`` holds F1, precision, recall and what stands beside them,
     ``abstention`` the share of entities of which it said that it knows nothing, and
-    ``nonexistent_given`` the share of fictional entities that got triples (None where none was asked
-    about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged, some of
-    its triples are ``waiting`` for a judge, or it was not held against the entities that most rows
-    were held against, but against ``other_entities`` so many fewer or more. Simulated rows are
-    ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
+    ``nonexistent_given`` the share of fictional entities that got triples (None where none was
+    asked about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged,
+    some of its triples are ``waiting`` for a judge, or it was not held against the entities that
+    most rows were held against, but against ``other_entities`` so many fewer or more. Simulated
+    rows are ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
     ``config`` is the hash of how it was asked. An ``experiment`` is asked otherwise than
     the setting that is ranked: it has no rank and stands below."""
 

@@ -147,7 +147,7 @@ def render_triple_page(page: TriplePage) -> str:
 
 # Options of scores of items, by their usual values: each triple counts once, and intervals are over
 # entities.
-OF_ITEMS: Mapping[str, str] = {"level": "sample", "population": "knowledge"}
+OF_ITEMS: Mapping[str, str] = {"level": "sample", "population": "domain"}
 
 
 # Options that leaderboards of verified triples take, too.

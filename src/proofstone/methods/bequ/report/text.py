@@ -229,7 +229,8 @@ def _table(
 def _beside(board: TripleBoard, rows: Sequence[TripleRow], width: int) -> list[str]:
     """What stands beside the headline, with intervals where there is room for them."""
     has_nonexistent = any(row.nonexistent_given for row in rows)
-    head = ["model", "contradicted", "abstained", *(["nonexistent"] * has_nonexistent), "per entity",
+    head = ["model", "contradicted", "abstained", *(["nonexistent"] * has_nonexistent),
+    "per entity",
             "unparsed", "no ref."]  # fmt: skip
 
     def cells(row: TripleRow, *, full: bool) -> list[str]:

@@ -126,7 +126,7 @@ class ListedRuns:
                 self._entities[stored.key] = entity
                 self._meaning[entity].append(stored.key)
         for key, run in self.runs:
-            group = self.gathered.begin_group(Group(run.respondent, run.search_method))
+            group = self.gathered.begin_group(Group(run.respondent, run.prompt_method))
             for finished_page in pages_to_score(self._store, key, run, None):
                 for finished in finished_page:
                     self._take_response(group, finished)

@@ -395,7 +395,7 @@ def ranked_settings(runs: Sequence[Run]) -> frozenset[int]:
     for run in runs:
         prompt_methods.setdefault(run.prompt_method, set()).add(run.respondent)
     preset = find_method("bequ").presets["random"].values("run")
-    usual = preset.get("ask", "")
+    usual = preset.get("prompt_method", "")
     if usual not in prompt_methods:
         usual = max(
             prompt_methods, key=lambda prompt_method: len(prompt_methods[prompt_method]), default=""
