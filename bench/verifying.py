@@ -174,7 +174,7 @@ def searched(embedding_model: SentenceEncoder) -> bool:
     worlds = [made_world(seed) for seed in range(TIMED)]
     embedding_model.embed(["warm"])
     with timed() as made:
-        corpora = [EntityCorpus(world.name, [row_of(world)], prompt_method="hybrid",
+        corpora = [EntityCorpus(world.name, [row_of(world)], search_method="hybrid",
             embedding_model=embedding_model)
                    for world in worlds]  # fmt: skip
         for corpus in corpora:

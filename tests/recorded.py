@@ -75,7 +75,7 @@ def recorded(*providers: str) -> list[Recorded]:
     return found
 
 
-class RecordedResponse(msgspec.Struct, frozen=True):
+class RecordedResponse(msgspec.Struct, frozen=True, rename={"license": "licence"}):
     """A reply as it was recorded, what it was asked, and how a careful reader reads it."""
 
     source: str

@@ -55,7 +55,7 @@ def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
             "uniformly over triples, up to 80 of each direction, seed 2, recall by single triples",
         ),
         (
-            Against(judges="a/x", reference="metals-1f2e", sample=0, prompt_method="hybrid"),
+            Against(judges="a/x", reference="metals-1f2e", sample=0, search_method="hybrid"),
             "a/x, reference=metals-1f2e sample=0 way=hybrid",
             "all triples, found by hybrid search, recall by single triples",
         ),

@@ -339,7 +339,7 @@ def test_prompts_of_twins_are_as_they_were_read(language: str) -> None:
         open_prompt(row),
         open_prompt(row, "What is Au?"),
         close_prompt(pair, 3, [], []),
-        close_prompt(pair, 1, ["Ag", "Fe"], ["answer_key"]),
+        close_prompt(pair, 1, ["Ag", "Fe"], ["gold"]),
     ]
     path = SNAPSHOTS / f"twins.{language}.txt"
     assert "\n=====\n".join(found) + "\n" == path.read_text(encoding="utf-8")

@@ -96,7 +96,7 @@ def test_a_template_of_ones_own_asks_in_any_language() -> None:
     (turn,) = messages(loaded("fr"), prompt_method)
     assert turn.text == f"Antworte kurz (fr): {QUESTIONS['fr'][0]}"
     with pytest.raises(BadInput, match="it must use question"):
-        METHOD.prompts.check(OwnPrompt("x", "{{ way }}"), "direct", FORM)
+        METHOD.prompts.check(OwnPrompt("x", "{{ prompt_method }}"), "direct", FORM)
 
 
 @pytest.mark.parametrize(

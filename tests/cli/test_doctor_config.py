@@ -32,7 +32,7 @@ PLAN = """\
 target = "old-books"
 samples = 2
 
-[ask.direct]
+[prompt_method.direct]
 max_tokens = 64
 
 [models."acme/o3"]

@@ -249,7 +249,7 @@ def test_a_run_file_is_tried_too(made: Path, tmp_path: Path, proofstone: Proofst
         configure(made, server.url, PRICE)
         plan.write_text(
             f'target = "old-books"\nworkspace = "{made.as_posix()}"\nbudget = "1USD"\n'
-            'models = ["scripted/one"]\nask = ["direct", "cot"]\n',
+            'models = ["scripted/one"]\nprompt_method = ["direct", "cot"]\n',
             encoding="utf-8",
         )
         said = proofstone("run", plan, "--dry-run", "--pilot", 2)

@@ -85,12 +85,12 @@ def test_a_source_shows_its_pages_and_a_passage_its_place(
     shown = proofstone("show", f"source:{taken['inner/two.pdf']['id'][:8]}", "-w", empty).out
     for line in (
         "authors   A. Founder, B. Smith", "stratum   Engineering / Columns", "pages     1",
-        "passages  1", "licence   CC-BY-4.0",
+        "passages  1", "license   CC-BY-4.0",
     ):  # fmt: skip
         assert line in shown.splitlines()
     cells = proofstone("show", f"source:{taken['cells.pdf']['id'][:8]}", "-w", empty).out
     assert "unread    1 (garbled): page 1" in cells.splitlines()
-    assert "licence   not stated" in cells.splitlines()
+    assert "license   not stated" in cells.splitlines()
     assert (
         "audience  private: no license that is known to permit publication is stated"
         in cells.splitlines()

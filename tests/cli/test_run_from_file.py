@@ -15,13 +15,13 @@ workspace = ".."
 samples = 2
 temperature = 0
 
-[ask.direct]
-[ask.cot]
+[prompt_method.direct]
+[prompt_method.cot]
 max_tokens = 999
 
 [models."sim/ann?ability=0.8"]
 [models."sim/bob?miss=0.5"]
-ask = "direct"
+prompt_method = "direct"
 temperature = 0.5
 set = { odd = [1, 2] }
 """
@@ -67,12 +67,12 @@ def test_a_saved_file_gives_the_same_runs(
         "targets = [\n"
         f'    "form:{form}",  # old-books-{form[:4]}\n'
         "]\n\n"
-        '[ask.direct]\nshots = 1\nsamples = 2\nreplicate = ""\nmax_tokens = 1024\n'
+        '[prompt_method.direct]\nshots = 1\nsamples = 2\nreplicate = ""\nmax_tokens = 1024\n'
         "temperature = 0.0\n\n"
-        '[ask.cot]\nshots = 1\nsamples = 2\nreplicate = ""\nmax_tokens = 999\n'
+        '[prompt_method.cot]\nshots = 1\nsamples = 2\nreplicate = ""\nmax_tokens = 999\n'
         "temperature = 0.0\n\n"
         '[models."sim/ann?ability=0.8"]\n\n'
-        '[models."sim/bob?miss=0.5"]\nask = ["direct"]\ntemperature = 0.5\n'
+        '[models."sim/bob?miss=0.5"]\nprompt_method = ["direct"]\ntemperature = 0.5\n'
         "set = { odd = [1, 2] }\n"
     )
 

@@ -336,7 +336,7 @@ def test_documents_that_were_ingested_stay_the_sources_that_they_are(
     assert told.code == 0, told.err
     assert (
         "kept 2 documents were here, and stay the sources that they are, with what was stated "
-        "of them (licence: CC-BY-4.0)"
+        "of them (license: CC-BY-4.0)"
     ) in " ".join(told.err.split())
     with open_workspace(at) as workspace:
         sources = [workspace.find(found.id.hex(), "source").name for found in

@@ -30,7 +30,7 @@ Venus,,white
 TOML = """
 title = "Planets"
 language = "en"
-licence = "CC0-1.0"
+license = "CC0-1.0"
 discipline = "Science"
 key = "planet"
 

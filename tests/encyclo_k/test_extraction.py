@@ -220,7 +220,7 @@ def test_a_change_that_was_named_is_made_and_one_of_signs_is_none(workspace: Wor
     made: dict[str, dict[str, str]] = {
         "copper": {"right": "conducts electric", "wrong": "insulates electric", "statement": "{}"},
         "silver": {"right": "conducts", "wrong": "insulates", "statement": "`{}`"},
-        "answer_key": {"right": "", "wrong": "", "statement": "'{}'"},
+        "gold": {"right": "", "wrong": "", "statement": "'{}'"},
         "iron": {"right": "the lattice of tin", "wrong": "air", "statement": "{}"},
         "zinc": {"right": "e", "wrong": "x", "statement": "{}"},
     }

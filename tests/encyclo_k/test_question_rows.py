@@ -94,7 +94,7 @@ def test_numbers_among_options_are_their_texts() -> None:
     ("answer", "answer_key"),
     [
         ({"answer": "B"}, 1),
-        ({"answer_key": " b "}, 1),
+        ({"gold": " b "}, 1),
         ({"answer": 2}, 2),
         ({"answer": "2"}, 2),
         ({"answer": "the  plum"}, 2),

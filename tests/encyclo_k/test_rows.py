@@ -155,7 +155,7 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         'line 6, field checked_by: expected a list of texts, came "["x""',
         "line 7, field source_sha256: expected 64 hexadecimal digits, came 7",
         'line 7, field passage: expected 64 hexadecimal digits, came "12"',
-        "line 8, field licence: of what? Give the source (its title) or the book as well",
+        "line 8, field license: of what? Give the source (its title) or the book as well",
         "line 9, field license: of what? Give the source (its title) or the book as well",
         "line 10, field source_kind: expected one of document, table, dump, images, web; "
         'came "book"',
@@ -216,7 +216,7 @@ def test_a_statement_stands_once_in_its_book_and_is_never_true_and_false() -> No
     ) == [
         "line 2, field text: repeats the statement of line 1",
         "line 4, field text: the same text is correct in line 1",
-        "line 6, field text: the same text is falsified in line 5",
+        "line 6, field text: the same text is perturbed in line 5",
     ]
 
 

@@ -295,7 +295,7 @@ def _begin(say: Session) -> None:
 _CAPITALS = """
 title = "Capitals"
 language = "en"
-licence = "CC0-1.0"
+license = "CC0-1.0"
 discipline = "Science"
 field = "Geography"
 subfield = "Capitals"

@@ -33,7 +33,7 @@ def test_a_card_is_read_from_the_models_table(tmp_path: Path) -> None:
     config = load(
         tmp_path,
         '[providers.acme]\nbase_url = "http://h/v1"\n[models."acme/large".card]\nlab = "Acme"\n'
-        'family = "Large"\nkind = "hybrid"\nopenness = "open weights"\nlicence = "MIT"\n'
+        'family = "Large"\nkind = "hybrid"\nopenness = "open weights"\nlicense = "MIT"\n'
         'total_parameters_b = 235\nactive_parameters_b = 22.5\narchitecture = "mixture"\n'
         'released = "2025-07"\nlanguages = ["en", "zh-Hant"]\nrefuses = ["temperature"]\n'
         'max_tokens_field = "max_completion_tokens"\nsource = "https://acme.example"\n',
@@ -135,7 +135,7 @@ def test_a_file_names_every_bad_card_with_its_table_and_key(tmp_path: Path) -> N
 
 def test_an_own_card_adds_to_the_carried_one(tmp_path: Path) -> None:
     """Field by field: what the file says wins, what it leaves out stays."""
-    config = load(tmp_path, '[models."openrouter/qwen/qwen3-8b".card]\nlicence = "ours"\n')
+    config = load(tmp_path, '[models."openrouter/qwen/qwen3-8b".card]\nlicense = "ours"\n')
     known = card(config, "openrouter/qwen/qwen3-8b")
     assert (known.lab, known.kind, known.license) == ("Alibaba", "hybrid", "ours")
 

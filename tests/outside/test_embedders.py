@@ -71,7 +71,7 @@ def workspace(tmp_path: Path, server: ScriptedServer) -> Iterator[Workspace]:
 
 
 def found(workspace: Workspace, query: str) -> str:
-    return workspace.search(query, 1, prompt_method="dense", embedding_model=NAME)[0].source.title
+    return workspace.search(query, 1, search_method="dense", embedding_model=NAME)[0].source.title
 
 
 def test_vectors_are_asked_for_once(workspace: Workspace, model: Model) -> None:

@@ -150,7 +150,7 @@ def test_each_breach_is_named(page: str) -> None:
         "read_facts makes other facts of the rows": {"write_fact": write_fact},
         "settings names no max_tokens": {"settings": settings},
         "has no function show": {"show": None},
-        "gold takes (); expected 1 values": {"answer_key": lambda: ("", 0)},
+        "answer_key takes (); expected 1 values": {"answer_key": lambda: ("", 0)},
         "the headline 'fame' is none of the measures": {"headline": "fame"},
     }
     for said, body in broken.items():

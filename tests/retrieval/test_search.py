@@ -66,7 +66,7 @@ def test_both_put_what_both_find_first() -> None:
 def test_an_index_without_vectors_says_so() -> None:
     index = ChunkIndex([part(TEXTS, b"one")])
     with pytest.raises(BadUsage, match="this index has no vectors"):
-        index.search(["answer_key"], 1, "hybrid")
+        index.search(["gold"], 1, "hybrid")
 
 
 def test_an_empty_index_finds_nothing() -> None:

@@ -230,7 +230,7 @@ def test_vectors_of_another_length_are_made_again_or_refused(workspace: Workspac
 def test_by_meaning_with_an_embedder_of_ones_own(workspace: Workspace) -> None:
     """The nearest is as long as the query and has its word."""
     found = workspace.search(
-        "It grows in dry soil...", 1, prompt_method="dense", embedding_model=Counted()
+        "It grows in dry soil...", 1, search_method="dense", embedding_model=Counted()
     )
     assert told(found) == [("Herbal", 2, HERBAL[1])]
 

@@ -48,9 +48,9 @@ max_connections = 32
 budget = "5USD"
 cache = "any"
 
-[ask.direct]
+[prompt_method.direct]
 max_tokens = 64
-[ask.cot]
+[prompt_method.cot]
 shots = 3
 
 [models."openai/gpt-5.1"]
@@ -58,7 +58,7 @@ reasoning_effort = "low"
 max_tokens = 4096
 temperature = "unset"
 [models."acme/m"]
-ask = "direct"
+prompt_method = "direct"
 samples = 5
 replicate = "again"
 limit = 10
@@ -89,7 +89,7 @@ def test_a_model_is_asked_by_its_way_and_by_itself(tmp_path: Path) -> None:
 
 
 def test_the_short_form_names_models_and_ways(tmp_path: Path) -> None:
-    request = read(tmp_path, 'target = "x"\nmodels = ["sim/a", "sim/b"]\nask = "cot"\n')
+    request = read(tmp_path, 'target = "x"\nmodels = ["sim/a", "sim/b"]\nprompt_method = "cot"\n')
     assert list(asked(request)) == [("sim/a", "cot"), ("sim/b", "cot")]
     plain = read(tmp_path, 'target = "x"\nmodels = "sim/a"\n')
     assert [(spec.model, spec.prompt_method) for spec in plain.specs(SETS)] == [("sim/a", "direct")]
@@ -132,7 +132,7 @@ def test_every_problem_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text(
         'target = "x"\ntargets = ["y"]\ntempature = 0\nsamples = 0\nbudget = "lots"\n'
         "max_tokens = true\nstop = ['']\ncache = 'none'\n"
-        '[ask.direct]\nmax_tokns = 5\n[models."nope"]\n[models."a/b"]\naks = "direct"\n'
+        '[prompt_method.direct]\nmax_tokns = 5\n[models."nope"]\n[models."a/b"]\naks = "direct"\n'
         'timeout_s = 0\n[models]\n"c/d" = 3\n',
         encoding="utf-8",
     )

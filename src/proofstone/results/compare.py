@@ -527,7 +527,7 @@ _CONSEQUENCES: Mapping[Factor, str] = {
     "replicate": "the same questions asked afresh: what chance in the replies does is part of it",
     "scorer": "the same reply may be worth another score: score the old replies again (--rescore)",
     "judge": "another judge may score the same reply differently; its verdicts are not comparable",
-    "corrections": "one has more overridden responses than the other (--ignore-corrections: before)",
+    "corrections": "one has more overridden responses (--ignore-corrections compares without them)",
     "measure": "other outcomes count, so the two numbers do not mean the same",
     "source": "what made the scores of a file is not told by it: anything may differ besides",
 }

@@ -15,7 +15,8 @@ from proofstone.records.reviews import ReviewPolicy
 class SheetsAsked(Struct, frozen=True, kw_only=True):
     """Who reads how much of what. Raises BadUsage where ``per_person`` and ``people`` differ.
 
-    ``overlap`` is the share of statements (None: a fifth) that ``reviewers_each`` people read (None: all
+    ``overlap`` is the share of statements (None: a fifth) that ``reviewers_each`` people read
+    (None: all
     of them); questions are answered by two people each, which leaves no choice. ``undecided``: what
     ``policy`` (else the one in force) leaves open, to people who have not read it.
     """

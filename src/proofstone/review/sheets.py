@@ -228,7 +228,8 @@ def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[Revi
 def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
     """How the rows were chosen, as plain values; who else was asked stays out of it."""
     known = {
-        "people": len(asked.reviewers), "overlap": asked.overlap, "reviewers_each": asked.reviewers_each,
+        "people": len(asked.reviewers), "overlap": asked.overlap,
+        "reviewers_each": asked.reviewers_each,
         "most": asked.most, "fact_check": asked.fact_check, "half_width": asked.half_width,
         "only": asked.only, "undecided": asked.undecided, "seed": asked.seed,
         "language": language(),
@@ -258,7 +259,7 @@ def _check(asked: SheetsAsked, to: Path) -> None:
         raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
     if asked.reviewers_each is not None and not 1 <= asked.reviewers_each <= len(asked.reviewers):
         raise BadUsage(
-            f"{asked.reviewers_each} readers of a statement cannot be found among {len(asked.reviewers)}",
+            f"{asked.reviewers_each} reviewers each, and {len(asked.reviewers)} are named",
             hint=f"--reviewers-each 1 to {len(asked.reviewers)}",
         )
 
@@ -337,7 +338,8 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
     if state.reviewing.answers is None:
         return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
     named = {
-        "--fact-check": asked.fact_check, "--half-width": asked.half_width, "--only": asked.only or None,
+        "--fact-check": asked.fact_check, "--half-width": asked.half_width,
+        "--only": asked.only or None,
         "--overlap": asked.overlap, "--reviewers-each": asked.reviewers_each,
     }  # fmt: skip
     refused = [name for name, value in named.items() if value is not None]

@@ -68,7 +68,7 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
 def _kept(entries: Sequence[Ingested]) -> str:
     """That documents stay the sources that they were, and under which licences."""
     licenses = sorted({entry.license for entry in entries if entry.license})
-    under = f" (licence: {', '.join(licenses)})" if licenses else ""
+    under = f" (license: {', '.join(licenses)})" if licenses else ""
     stay = (
         "was here, and stays its source"
         if len(entries) == 1

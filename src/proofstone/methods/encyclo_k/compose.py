@@ -624,7 +624,7 @@ class _Deck:
 # composing a million questions spends a third of its time on ids.
 
 _TEXT = (
-    b'item\n["encyclo_k.composed",{"asks_correct":%b,"gold":%d,"options":[%b],"template":%d,'
+    b'item\n["encyclo_k.composed",{"answer_key":%d,"asks_correct":%b,"options":[%b],"template":%d,'
     b'"type":"encyclo_k.composed","wording":%d},[%b],%b,%d,null]'
 )
 
@@ -649,8 +649,8 @@ def composed_item_id(
 ) -> bytes:
     """``item_id`` of the item with this payload, these encoded facts and place, and number."""
     text = _TEXT % (
-        b"true" if question.asks_correct else b"false",
         question.answer_key,
+        b"true" if question.asks_correct else b"false",
         b",".join(map(_encode_option, question.options)),
         question.template,
         question.wording,
