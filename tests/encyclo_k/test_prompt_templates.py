@@ -143,7 +143,9 @@ def test_imported_questions_have_a_stem_and_options() -> None:
 
 
 def test_single_statements_and_verdicts_tell_their_task(item: LoadedItem) -> None:
-    (asked,) = messages(item, by("{{ task }} {{ prompt_method }} {{ count }} {{ options }}", "verdicts-cot"))
+    (asked,) = messages(
+        item, by("{{ task }} {{ prompt_method }} {{ count }} {{ options }}", "verdicts-cot")
+    )
     assert asked.text == f"verdicts verdicts-cot {len(item.facts)} []"
 
 

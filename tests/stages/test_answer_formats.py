@@ -161,7 +161,8 @@ def test_a_run_file_states_it_for_each_way(workspace: Workspace, form: str) -> N
     """And "unset" leaves it out again; what is saved is the same run."""
     plan = workspace.folder / "plan.toml"
     plan.write_text(
-        f'target = "{form}"\nanswer_format = "{FINAL}"\n\n[prompt_method.direct]\n[prompt_method.cot]\n'
+        f'target = "{form}"\nanswer_format = "{FINAL}"\n\n'
+        "[prompt_method.direct]\n[prompt_method.cot]\n"
         'answer_format = "unset"\n\n[models."sim/ann"]\n',
         encoding="utf-8",
     )

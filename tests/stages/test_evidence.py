@@ -277,7 +277,9 @@ def test_a_run_file_asks_in_both_contexts(workspace: Workspace, form: str, tmp_p
 
 def test_a_wrong_context_in_a_run_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "run.toml"
-    path.write_text('context = "memory"\n[prompt_method.direct]\ncontext = "evidence"\n', encoding="utf-8")
+    path.write_text(
+        'context = "memory"\n[prompt_method.direct]\ncontext = "evidence"\n', encoding="utf-8"
+    )
     with pytest.raises(BadInput) as caught:
         read_run_file(path)
     told = [(p.where.partition(", ")[2], p.what) for p in caught.value.problems]

@@ -222,7 +222,8 @@ def test_a_run_file_names_a_template_for_each_way(
     """Paths are meant from the file's folder; "" is the method's own prompt again."""
     plan = mine.with_name("run.toml")
     plan.write_text(
-        f'target = "{form}"\nprompt_template = "mine.jinja"\n\n[prompt_method.direct]\n[prompt_method.cot]\nprompt_template = ""\n\n'
+        f'target = "{form}"\nprompt_template = "mine.jinja"\n\n'
+        '[prompt_method.direct]\n[prompt_method.cot]\nprompt_template = ""\n\n'
         '[models."sim/ann"]\n',
         encoding="utf-8",
     )

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from proofstone.records.calls import Call, Message
-from proofstone.records.items import Oracle, Way
+from proofstone.records.items import Oracle, PromptMethod
 from proofstone.records.runs import (
     STATED_CONFIDENCE,
     Measure,
@@ -78,7 +78,7 @@ def as_continuation(option: str, *, chinese: bool) -> str:
 
 
 async def ask_options(
-    way: Way,
+    prompt_method: PromptMethod,
     call: Call,
     messages: Sequence[Message],
     continuations: Sequence[str],
@@ -86,11 +86,11 @@ async def ask_options(
 ) -> None:
     """Ask for the log-probabilities of an item's options, in their order.
 
-    ``way.as_text``: one request scores one of the ``continuations`` behind the messages, as the
-    assistant's. Otherwise one request asks for the most probable next tokens. ``oracle.choices``
-    are the labels of the options.
+    ``prompt_method.as_text``: one request scores one of the ``continuations`` behind the messages,
+    as the assistant's. Otherwise one request asks for the most probable next tokens.
+    ``oracle.choices`` are the labels of the options.
     """
-    if not way.as_text:
+    if not prompt_method.as_text:
         await call(STEP, messages, oracle=oracle)
         return
     steps = _steps(len(continuations))

@@ -33,7 +33,8 @@ def _run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
 def _counts(done: Applied) -> str:
     """``2 edited, 3 excluded, 1 overridden, 4 already in force   2 kept, 40 undecided``."""
     counts = {
-        "edited": len(done.edited), "excluded": len(done.excluded), "overridden": len(done.overridden),
+        "edited": len(done.edited), "excluded": len(done.excluded),
+        "overridden": len(done.overridden),
         "already in force": done.already,
     }  # fmt: skip
     left = {"kept": done.kept, "undecided": done.undecided}
@@ -108,9 +109,9 @@ def override_command(
 
     RESPONSE is RUN/ITEM/SAMPLE, as printed by 'show RUN --outcome wrong'. Stored scores stay as
     they are, and no API calls are made. Leaderboards apply overrides and count them for each model;
-    --ignore-corrections ignores them. An override applies to every run that this response serves from the
-    cache. Void responses are left out, and their items too, so that models are still compared on
-    the same items. A second override of the same response replaces the first.
+    --ignore-corrections ignores them. An override applies to every run that this response serves
+    from the cache. Void responses are left out, and their items too, so that models are still
+    compared on the same items. A second override of the same response replaces the first.
 
     Stored rows name their author by a random actor id. The name itself stands in one table, and
     'review erase' deletes it.
@@ -171,7 +172,7 @@ def include_command(
     identity: str, reason: str, by: str, folder: Path | None, as_json: bool
 ) -> None:
     """Include an excluded item or fact again."""
-    _stand("restore", identity, reason, by, folder, as_json=as_json)
+    _stand("include", identity, reason, by, folder, as_json=as_json)
 
 
 @correct_command.command("apply")
@@ -214,7 +215,7 @@ def _need_reason(reason: str) -> None:
 
 
 def _stand(
-    action: Literal["exclude", "restore"],
+    action: Literal["exclude", "include"],
     identity: str,
     reason: str,
     by: str,
@@ -223,19 +224,19 @@ def _stand(
     as_json: bool,
 ) -> None:
     from proofstone.correct.flagged_items import run_forms
-    from proofstone.correct.overrides import exclude, restore
+    from proofstone.correct.overrides import exclude, include
     from proofstone.session.session import open_session
 
     _need_reason(reason)
     with open_session(folder) as session:
-        act = {"exclude": exclude, "restore": restore}[action]
+        act = {"exclude": exclude, "include": include}[action]
         standing = act(session, identity, reason=reason, by=by)
         shown = run_forms(session, (form for form, _n in standing.forms))
     if as_json:
         print_json(standing)
         return
     done = standing.correction
-    verb = {"exclude": "excluded", "restore": "included"}[done.action]
+    verb = {"exclude": "excluded", "include": "included"}[done.action]
     click.echo(f"{done.kind}:{short(done.target)}  {verb} by actor {short(done.actor)}")
     for form, n in standing.forms:
         items = "item" if n == 1 else "items"

@@ -1,8 +1,8 @@
 """Apply a file of flagged items that reviewers filled in.
 
 A row names a ``target`` (an item or a fact) and, after a review, a ``decision``: keep, retire, edit
-(with ``changes``), or correct, incorrect or void for the ``responses`` that it names. Rows without a
-decision are skipped. Corrections that are in force already are skipped, so a file can be applied
+(with ``changes``), or correct, incorrect or void for the ``responses`` that it names. Rows without
+a decision are skipped. Corrections that are in force already are skipped, so a file can be applied
 twice.
 """
 
@@ -229,7 +229,7 @@ def _read(path: Path) -> list[_Decided]:
     if not any("decision" in row.values for row in rows):
         raise BadUsage(
             f"{path.name} has no column 'decision'; it is not a file of flagged items",
-            hint="proofstone audit RUN --flagged-items FILE writes one; fill in its column decision",
+            hint="fill in the column decision of what audit --flagged-items FILE wrote",
         )
     known = ", ".join(_DECISIONS)
     wrong = [

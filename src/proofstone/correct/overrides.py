@@ -82,13 +82,13 @@ def exclude(session: Session, target: Target, *, reason: str, by: str = "") -> S
     return _stored(session, found, "exclude", former, stated_reason(reason), by)
 
 
-def restore(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
+def include(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
     """Takes a retired item or fact in again. Raises BadUsage where it is not retired."""
     found, former = _with_former(session, target)
     if former is None or former.action != "exclude":
         hint = _through_facts(session.store, found)
         raise BadUsage(f"{found.spelled} is not retired", hint=hint)
-    return _stored(session, found, "restore", former, stated_reason(reason), by)
+    return _stored(session, found, "include", former, stated_reason(reason), by)
 
 
 def _with_former(session: Session, target: Target) -> tuple[Found, Correction | None]:

@@ -391,8 +391,8 @@ def leaderboard_command(
     model of which no card is known stands under "unknown".
 
     A model marked * had a hand in the items, or one of its family had; it is shown again without
-    those. What people ruled and retired is applied and counted by model; --ignore-corrections shows the
-    scores before that, --scoring those of another scoring ('grade RUN --list').
+    those. What people ruled and retired is applied and counted by model; --ignore-corrections shows
+    the scores before that, --scoring those of another scoring ('grade RUN --list').
 
     Triples that were verified ('grade RUN --judge J --reference BANK') are ranked by F1: what a
     model says is held against the reference, and what the reference knows against the model.
@@ -452,7 +452,7 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     "--beside",
     default="",
     metavar="TARGET|FILE",
-    help="With --analysis rankings: the other benchmark, as a form, bank or run, or a file of models "
+    help="With --analysis rankings: the other benchmark: a form, bank, run, or a file of models "
     "and scores, or of scores by item.",
 )
 @click.option(

@@ -352,7 +352,8 @@ def likelihood_note(asked: str, prompt_method: PromptMethod, model: Model) -> tu
         return ()
     return (
         f"{model.name}: a chat endpoint does not score given texts, so this run is "
-        f"{prompt_method.name}, not {asked}; the two are ranked apart. If it also serves /completions, add "
+        f"{prompt_method.name}, not {asked}; the two are ranked apart. If it also serves "
+        f"/completions, add "
         f'wire = "openai-completions" to [models."{model.name}"] in proofstone.toml',
     )
 
@@ -372,7 +373,8 @@ def check_likelihood(
     ]
     if others:
         raise BadUsage(
-            f"{prompt_method.name} generates no response, so {', '.join(sorted(others))} cannot be set",
+            f"{prompt_method.name} generates no response, so {', '.join(sorted(others))} "
+            f"cannot be set",
             hint="remove these settings for this prompting method",
         )
     dropped = model.sent_settings(dict.fromkeys(("logprobs", "top_logprobs"), 1))[1]

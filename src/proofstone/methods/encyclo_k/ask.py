@@ -519,7 +519,8 @@ def _continuations(item: LoadedItem, prompt_method: PromptMethod, oracle: Oracle
     task = task_of(item.item, prompt_method.name)
     if task == "choice" and asks_for_all(item):
         raise BadUsage(
-            f"item {short(item.item.id)} asks for several options; {prompt_method.name} finds the one option "
+            f"item {short(item.item.id)} asks for several options; {prompt_method.name} "
+            f"finds the one option "
             "that is most probable",
             hint="--prompt-method direct",
         )

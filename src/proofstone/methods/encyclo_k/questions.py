@@ -130,8 +130,9 @@ def task_of_set(item_set: ItemSet, prompt_method: str) -> Task:
             )
         if prompt_method == likelihood.LETTER:
             raise BadUsage(
-                f"{item_set.name} holds single statements: {prompt_method} needs options with letters",
-                hint="--prompt-method direct; or option-likelihood on a completions or local endpoint",
+                f"{item_set.name} holds single statements: {prompt_method} needs options "
+                f"with letters",
+                hint="--prompt-method direct, or option-likelihood on a completions endpoint",
             )
         return "statement"
     if prompt_method in _OF_VERDICTS and not is_composed(item_set):

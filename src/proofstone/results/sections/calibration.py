@@ -130,7 +130,7 @@ def calibration_section(evidence: Evidence) -> Section | None:
     if sheet is None or sheet.table.confidence is None:
         return None
     stated, level = sheet.table.confidence, evidence.board.confidence
-    keys = sheet.keys if evidence.population == "knowledge" else None
+    keys = sheet.keys if evidence.population == "domain" else None
     found = []
     for label, who in _rows(evidence, sheet):
         own = sheet.table.respondent == who

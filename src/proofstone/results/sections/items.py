@@ -475,9 +475,9 @@ class FlaggedItem(Struct, frozen=True, kw_only=True):
     the reasons. ``action`` is what is likely to be done; a person fills
     in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``responses``),
     ``why``, and the ``changes`` of an edit; 'correct apply' carries that out with
-    ``--from``. ``responses`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where there
-    is none. Of our own, ``show``, ``edit``, ``exclude`` and ``rule`` are commands to type, with
-    "..." where a reason belongs; of a file's items they are empty."""
+    ``--from``. ``responses`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where
+    there is none. Of our own, ``show``, ``edit``, ``exclude`` and ``rule`` are commands to type,
+    with "..." where a reason belongs; of a file's items they are empty."""
 
     place: int
     target: str
