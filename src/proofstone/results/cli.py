@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from proofstone.page.figure import FigureFile
     from proofstone.results.audit.audit import Asked
     from proofstone.results.audit.result_files import FileKind
+    from proofstone.results.brief import BriefAsked
     from proofstone.results.page_files import (
         FiguresAsked,
         FiguresWritten,
@@ -286,8 +287,27 @@ class FiguresOfPage(Struct, frozen=True, kw_only=True):
         return FiguresAsked(*found, self.fonts)
 
 
+class BriefOfPage(Struct, frozen=True, kw_only=True):
+    """Half a page for a decision, as a file of its own."""
+
+    brief: Annotated[Path | None, Opt(
+        "Also write half a page for a decision, as FILE.html or FILE.pdf (extra [brief]).",
+        metavar="FILE",
+    )] = None  # fmt: skip
+
+    def of(self, fonts: Path | None) -> BriefAsked | None:
+        """Return what is asked for, None if nothing. Raise as ``check_brief``."""
+        if self.brief is None:
+            return None
+        from proofstone.results.brief import BriefAsked, check_brief
+
+        asked = BriefAsked(self.brief, fonts)
+        check_brief(asked)
+        return asked
+
+
 def files_beside(
-    tables: TablesWritten | None, figures: FiguresWritten | None
+    tables: TablesWritten | None, figures: FiguresWritten | None, brief: str | None = None
 ) -> list[tuple[str, str]]:
     """What was written beside a page, by its name: ``report-tables   23 files, listed in
     tables.json``. Says where Chinese is not drawn."""
@@ -299,6 +319,8 @@ def files_beside(
             n = len(written.files)
             counted = f"{n} {'file' if n == 1 else 'files'}"
             lines.append((name, visible(f"{written.folder}   {counted}, listed in {name}.json")))
+    if brief is not None:
+        lines.append(("brief", visible(brief)))
     return lines
 
 
@@ -470,6 +492,7 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
 @asked_for(TablesOfPage, "tables")
 @flagged_items_option
 @asked_for(FiguresOfPage, "figures")
+@asked_for(BriefOfPage, "brief")
 @workspace_option
 @json_option
 def report_command(
@@ -483,6 +506,7 @@ def report_command(
     tables: TablesOfPage,
     flagged_items: Path | None,
     figures: FiguresOfPage,
+    brief: BriefOfPage,
     folder: Path | None,
     as_json: bool,
     **board: Any,
@@ -527,6 +551,8 @@ def report_command(
     path = output or Path(f"{analysis}.csv" if analysis else "report.html")
     drawn = figures.of(path)
     named = read_list(targets)
+    if analysis is not None and brief.brief is not None:
+        raise click.UsageError("--brief is not available with --analysis")
     if analysis is not None:
         _show_analysis(
             analysis, named, output, folder, drawn=drawn, as_json=as_json,
@@ -538,12 +564,13 @@ def report_command(
         raise click.UsageError("--pairs goes with --analysis alignment")
     if beside or beside_items:
         raise click.UsageError("--beside goes with --analysis rankings")
-    asked = tables.of(path)
+    asked, sheet = tables.of(path), brief.of(figures.fonts)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:
         written = write_report(
-            session, *named, path=path, tables=asked, figures=drawn, card_columns=columns,
-            view=view, **{name: value for name, value in board.items() if value is not None},
+            session, *named, path=path, tables=asked, figures=drawn, brief=sheet,
+            card_columns=columns, view=view,
+            **{name: value for name, value in board.items() if value is not None},
         )  # fmt: skip
         if flagged_items is not None:
             n = write_item_flagged_items(
@@ -556,14 +583,14 @@ def report_command(
         return
     width = 10 if written.figures else 9 if written.tables else 7
     click.echo(f"{'page':<{width}}{path}")
-    for name, line in files_beside(written.tables, written.figures):
+    for name, line in files_beside(written.tables, written.figures, written.brief):
         click.echo(f"{name:<{width}}{line}")
     if written.rows is not None:
         say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
     say("open it in a browser; it needs no network")
 
 
-_SHOWN = ("tables", "figures", "methods", "rows")
+_SHOWN = ("tables", "figures", "brief", "methods", "rows")
 
 
 # ``compare``: two results side by side.

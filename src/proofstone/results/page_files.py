@@ -44,6 +44,7 @@ from proofstone.page.tex import tex_document, tex_paragraphs, tex_table
 from proofstone.page.text import visible
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
+from proofstone.results.brief import BriefAsked, brief_bytes
 from proofstone.results.cards import card_value
 from proofstone.results.corrections import OVERRIDE_HEADS, overridden_rows, override_cells
 from proofstone.results.item_browser import hold_items
@@ -288,11 +289,13 @@ def _apart(figure: Figure, used: dict[str, int]) -> Figure:
 
 
 class BesideAsked(NamedTuple):
-    """What is to be written beside a page; ``others`` are tables besides its own."""
+    """What is to be written beside a page; ``others`` are additional tables, ``brief`` is half a
+    page for a decision."""
 
     tables: TablesAsked | None = None
     figures: FiguresAsked | None = None
     others: MoreTables | None = None
+    brief: BriefAsked | None = None
 
 
 class PageWritten(Struct, frozen=True, kw_only=True):
@@ -305,6 +308,7 @@ class PageWritten(Struct, frozen=True, kw_only=True):
     figures: FiguresWritten | None
     methods: tuple[str, ...]
     rows: str | None = None
+    brief: str | None = None
 
 
 NOTHING = BesideAsked()
@@ -321,11 +325,14 @@ def write_page(
     tables or figures may not be written. ``begin_drawing`` may draw the page's. ``responses``
     makes the files of responses beside it. Raises what ``check_tables``, ``check_figures``,
     ``hold_items`` and ``write_text`` do."""
-    tables, figures, others = beside
+    tables, figures, others, brief = beside
     if tables is not None:
         check_tables(data, tables, others)
     if figures is not None:
         check_figures(data, figures)
+    sheet = None
+    if brief is not None and data.brief is not None:
+        sheet = brief_bytes(data.brief, brief)  # before the page: a missing font leaves nothing
     rows = None
     if path is not None:
         data = page_for(data)
@@ -336,19 +343,27 @@ def write_page(
             if held.is_beside or data.items.has_responses:
                 rows = str(folder_beside(path))
         write_text(path, render_page(data, begin_drawing, held))
+    if brief is not None and sheet is not None:
+        write_bytes(brief.path, sheet)
     return PageWritten(
         page=None if path is None else str(path),
         tables=None if tables is None else write_tables(data, tables, others),
         figures=None if figures is None else write_figures(data, figures),
         methods=methods_text(data),
         rows=rows,
+        brief=None if brief is None or sheet is None else str(brief.path),
     )
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a page; StoreFailed, naming the cause, where it cannot be."""
+    """Write a page. Raise StoreFailed, naming the cause, if it cannot be written."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file. Raise StoreFailed, naming the cause, if it cannot be written."""
     try:
-        path.write_text(text, encoding="utf-8", newline="\n")
+        path.write_bytes(content)
     except OSError as error:
         raise StoreFailed(
             f"cannot write {path}: {error.strerror or error}", hint="name another file with -o"

@@ -15,6 +15,7 @@ from proofstone.records.runs import Estimate, Usage
 from proofstone.records.tables import Audience
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
+from proofstone.results.brief import Brief
 from proofstone.results.item_browser import ItemBrowser, without_texts
 from proofstone.results.sentences import apart_name, group_heading, scale_head
 from proofstone.results.summary import Opening
@@ -109,7 +110,7 @@ class PageData(Struct, frozen=True, kw_only=True):
     facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
     neither texts nor answers of ``items``, and no replies to ``controls``.
     ``seed`` is that of all draws. ``manifest`` is what is recorded of how runs of our own came
-    about; None for other people's results.
+    about; None for other people's results. ``brief`` is half a page for a decision.
     """
 
     title: str
@@ -127,6 +128,7 @@ class PageData(Struct, frozen=True, kw_only=True):
     asked: tuple[Asked, ...] = ()
     controls: tuple[Control, ...] = ()
     items: ItemBrowser | None = None
+    brief: Brief | None = None
     audience: Audience = "internal"
 
 

@@ -40,6 +40,7 @@ from proofstone.results.audit.audit import (
 )
 from proofstone.results.board import LeftOut, PlanMark
 from proofstone.results.board_text import Leaderboard
+from proofstone.results.brief import BriefAsked, make_brief
 from proofstone.results.cards import read_columns, read_field, read_where
 from proofstone.results.item_browser import item_browser
 from proofstone.results.measured_scores import Sheet
@@ -240,13 +241,15 @@ def page_data(
     respondents = _with_runs(selection)
     known = [_asked(store, who, mine) for who, mine in respondents]
     told = [(who, runs[0][1], each) for (who, runs), each in zip(respondents, known, strict=True)]
+    title = ", ".join(sorted({item_set.name for item_set in selection.item_sets}))
     return PageData(
-        title=", ".join(sorted({item_set.name for item_set in selection.item_sets})),
+        title=title,
         audience=asked.audience,
         board=made.board,
         opening=make_opening(made.evidence),
         trust=data_quality_lines(made.evidence),
         sections=sections,
+        brief=make_brief(made.evidence, title),
         seed=made.evidence.seed,
         card_columns=tuple(asked.card_columns),
         provenance=Provenance(
@@ -557,20 +560,21 @@ def write_report(
     path: Path | str | None = None,
     tables: TablesAsked | None = None,
     figures: FiguresAsked | None = None,
+    brief: BriefAsked | None = None,
     control: ControlReport | None = None,
     command: str = "",
     unverified: bool = False,
     **options: Any,
 ) -> PageWritten:
-    """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables
-    and figures where they are asked for; for the ``audience`` "public" without any text of
+    """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables,
+    figures and brief where they are asked for; for the ``audience`` "public" without any text of
     items and replies. Where the file of one may not be written, neither is the page.
     ``options`` as of ``leaderboard``.
 
     Of triples that were verified it is their page, unless ``unverified`` is asked for."""
     selection = selection_of(session, targets)
     place = None if path is None else Path(path)
-    beside = BesideAsked(tables, figures)
+    beside = BesideAsked(tables, figures, brief=brief)
     method = find_method(selection.method)
     if not unverified and method.verifying is not None:
         verified: PageWritten | None = method.verifying.write_page(

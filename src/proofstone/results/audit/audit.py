@@ -53,6 +53,7 @@ from proofstone.results.audit.scores import (
     scores_in,
 )
 from proofstone.results.board_text import Leaderboard, render_terminal
+from proofstone.results.brief import Brief, make_brief
 from proofstone.results.item_browser import ItemBrowser, item_browser
 from proofstone.results.measured_scores import Sheet
 from proofstone.results.methods_paragraph import methods_text
@@ -97,6 +98,7 @@ class Audit(Struct, frozen=True, kw_only=True):
     flagged_items: tuple[FlaggedItem, ...] = ()
     items: ItemBrowser | UnsetType | None = UNSET
     methods: tuple[str, ...] = ()
+    brief: Brief | None = None
 
 
 def _made(
@@ -120,6 +122,7 @@ def _made(
         version=__version__,
         flagged_items=flagged_items(evidence),
         items=item_browser(evidence, audience=audience),
+        brief=make_brief(evidence, title),
     )
 
 
@@ -349,6 +352,7 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
         files=audit.files,
         notes=audit.notes,
         items=audit.items or None,
+        brief=audit.brief,
         provenance=Provenance(version=audit.version, made_at=minute(now), command=command),
     )
 

@@ -16,6 +16,7 @@ import click
 from msgspec import UNSET, structs
 
 from proofstone.results.cli import (
+    BriefOfPage,
     FiguresOfPage,
     TablesOfPage,
     column_option,
@@ -129,6 +130,7 @@ _LARGE = 200_000
 @language_option
 @asked_for(TablesOfPage, "tables")
 @asked_for(FiguresOfPage, "figures")
+@asked_for(BriefOfPage, "brief")
 @seed_option
 @audience_option
 @workspace_option
@@ -139,6 +141,7 @@ def audit_command(
     flagged_items: Path | None,
     tables: TablesOfPage,
     figures: FiguresOfPage,
+    brief: BriefOfPage,
     folder: Path | None,
     as_json: bool,
     **columns: Any,
@@ -165,7 +168,8 @@ def audit_command(
         asked = read_asked(columns, **more)
         from proofstone.results.page_files import BesideAsked
 
-        wanted = BesideAsked(tables.of(output), figures.of(output))
+        sheet = brief.of(figures.fonts)
+        wanted = BesideAsked(tables.of(output), figures.of(output), brief=sheet)
         if any(map(_is_target, files)):
             audit, written = _audit_runs(files, asked, output, wanted, folder)
         else:
@@ -181,7 +185,7 @@ def audit_command(
 
     width = shutil.get_terminal_size((100, 24)).columns
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    steps = [page_step(output), *files_beside(written.tables, written.figures)]
+    steps = [page_step(output), *files_beside(written.tables, written.figures, written.brief)]
     shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
     click.echo(shown, nl=False)
 
@@ -226,7 +230,7 @@ def _audit_runs(
         if output is not None or any(beside):
             written = write_report(session,
                 *names, path=output, tables=beside.tables, figures=beside.figures,
-                seed=asked.seed, **how,
+                brief=beside.brief, seed=asked.seed, **how,
             )  # fmt: skip
         return audit_runs(session, *names, seed=asked.seed, **how), written
 

@@ -186,6 +186,11 @@ def write_verified_page(
             f"{', '.join(other)}: not of verified triples",
             hint="with --unverified the page ranks by how much models say",
         )
+    if beside.brief is not None:
+        raise BadUsage(
+            "--brief: not available for verified triples",
+            hint="with --unverified the brief ranks by the number of elicited triples",
+        )
     selection = made.selection
     method = find_method(selection.method)
     found = experiment_of(store, method, selection, made.verified, made.board)
