@@ -20,5 +20,5 @@ def test_forms_of_two_recipes_stand_on_no_leaderboard_together(tmp_path: Path) -
         ws.run([*six, *four], models=["sim/ann?ability=1"])
         assert ws.leaderboard(*six).n_items == 2 * 6
         for targets in ([six[0], *four], [bank]):
-            with pytest.raises(BadUsage, match="2 recipes, which do not add up"):
+            with pytest.raises(BadUsage, match="2 recipes, whose scores cannot be combined"):
                 ws.leaderboard(*targets)

@@ -369,4 +369,4 @@ def test_a_wiki_without_statements_says_so(tmp_path: Path) -> None:
         configure(workspace.folder, server.url)
         result = entity_list(workspace, [f"wiki:{api_of(server)}"], per_input=1)
         assert result.bank is not None
-    assert told[0].endswith("does not say where statements about its pages are kept")
+    assert told[0].endswith("does not name the store of statements about its pages")

@@ -109,7 +109,7 @@ def test_it_is_imported_exported_and_verified_against(
     Path("names.csv").write_text("name,description\nUlm,city\n", encoding="utf-8")
     code, _out, err = told(capsys, "import", "names.csv", "--as", "reference")
     assert code == 2
-    assert "holds no reference: its columns are name, description" in err
+    assert "is not a reference knowledge base: its columns are name, description" in err
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="needs ../shared/data/bequ")

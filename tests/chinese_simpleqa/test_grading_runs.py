@@ -166,7 +166,7 @@ def test_a_panel_decides_by_its_majority_and_keeps_every_vote(tmp_path: Path) ->
 def test_a_simulated_respondent_is_no_judge(tmp_path: Path) -> None:
     with (
         asked(tmp_path, Desk()) as (workspace, run),
-        pytest.raises(BadUsage, match="reads nothing"),
+        pytest.raises(BadUsage, match="read no text"),
     ):
         workspace.score(run, judge="sim/ann")
 

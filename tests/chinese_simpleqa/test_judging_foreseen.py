@@ -78,13 +78,13 @@ def test_score_says_what_judges_would_take_and_asks_nobody(
     assert (two["unpriced"], two["amounts"]["cost_usd"]) == (True, None)
     code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", *asked)
     lines = out.splitlines()
-    assert lines[0] == "judging  8 of 10 replies are for judges; rules settle the rest"
+    assert lines[0] == "judging  8 of 10 replies need judges; rules settle the rest"
     assert lines[1].split() == ["requests", "tokens", "USD"]
     assert lines[2].split()[:2] == ["scripted/dear", "32"]
     assert lines[4] == (
-        "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
+        "from prompts alone to responses of max_tokens, without retries; no API calls were made"
     )
-    assert "no price is known of scripted/two" in lines[5]
+    assert "no price is known for scripted/two" in lines[5]
     assert desk.judged == 0
 
 
@@ -95,13 +95,13 @@ def test_what_a_judge_graded_already_is_not_foreseen_again(
     _code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--judge", "scripted/two")
     assert out == "judging  no judge is needed for 0 replies\n"
     _code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--judge", "scripted/dear")
-    assert out.startswith("judging  8 of 10 replies are for judges")
+    assert out.startswith("judging  8 of 10 replies need judges")
     _code, out, _err = told(
         capsys, tmp_path, "grade", run, "--dry-run", "--again", "--judge", "scripted/two"
     )
-    assert out.startswith("judging  8 of 10 replies are for judges")
+    assert out.startswith("judging  8 of 10 replies need judges")
     code, _out, err = told(capsys, tmp_path, "grade", run, "--dry-run")
-    assert (code, "nobody is to judge" in err) == (2, True)
+    assert (code, "no judge is given" in err) == (2, True)
     assert desk.judged == TO_JUDGE
 
 
@@ -124,7 +124,7 @@ def test_a_dry_run_foresees_its_judges(
         capsys, tmp_path, "run", tmp_path / "found.jsonl", "-m", "scripted/solver", "--dry-run",
         "--pilot", "0", "--judge", "scripted/dear",
     )  # fmt: skip
-    assert "judging  up to 10 of 10 replies are for judges; rules settle some" in out
+    assert "judging  up to 10 of 10 replies need judges; rules settle some" in out
     assert (desk.solved, desk.judged) == (0, 0)
 
 
@@ -169,6 +169,6 @@ def test_wrong_judges_of_a_run_file_are_named_with_their_lines(tmp_path: Path) -
         read_run_file(path)
     said = str(refused.value)
     assert "line 3" in said
-    assert "judge: expected a model or several, not 3" in said
-    assert "votes: expected a whole number from 1 up, not 0" in said
+    assert "judge: expected a model or several, got 3" in said
+    assert "votes: expected a whole number of 1 or more, got 0" in said
     assert 'majority: expected "half", "most" or "all"' in said

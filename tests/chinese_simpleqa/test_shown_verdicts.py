@@ -55,7 +55,7 @@ def test_a_response_is_shown_with_what_each_judge_of_each_scoring_said(
     assert panel.splitlines()[1:] == [
         "--- judge scripted/a: INCORRECT", said,
         "--- judge scripted/b: INCORRECT", said,
-        "--- together: INCORRECT",
+        "--- panel: INCORRECT",
     ]  # fmt: skip
     assert alone.splitlines()[1:] == ["--- judge scripted/judge: INCORRECT", said]
     score = next(value for name, value in found.lines if name == "score" and "/correct" in value)
@@ -70,7 +70,7 @@ def test_a_reply_without_a_label_shows_what_the_judge_last_said(
     workspace, run = judged
     (shown,) = show_responses(workspace.store, workspace.find(run), outcome="unparsed", limit=1)
     lines = str(shown).splitlines()
-    place = lines.index("--- judge scripted/judge: no label in 3 replies (unknown label)")
+    place = lines.index("--- judge scripted/judge: no label in 3 responses (unknown label)")
     assert lines[place + 1] == "it says: I do not know."
 
 
@@ -92,9 +92,9 @@ def test_a_tie_and_a_judge_that_was_not_heard_are_told_apart() -> None:
         JudgeVote(judge="b", state="voted", label="Y"),
     ]
     tied = PanelVerdict(state="tied", judge_votes=tuple(voted))
-    assert list(verdict_lines(tied)) == ["--- judge a: X", "--- judge b: Y", "--- together: tied"]
+    assert list(verdict_lines(tied)) == ["--- judge a: X", "--- judge b: Y", "--- panel: tied"]
     kept = PanelVerdict(state="decided", label="Y", by_rule=True, judge_votes=tuple(voted))
-    assert list(verdict_lines(kept))[-1] == "--- together: Y, by the rule for ties"
+    assert list(verdict_lines(kept))[-1] == "--- panel: Y, by the tie rule"
     failed = JudgeVote(judge="c", state="failed", trouble="rate_limited", heard=(Heard(order=0),))
     lone = PanelVerdict(state="no_quorum", judge_votes=(failed,))
-    assert list(verdict_lines(lone)) == ["--- judge c: not heard (rate limited)"]
+    assert list(verdict_lines(lone)) == ["--- judge c: no response (rate limited)"]

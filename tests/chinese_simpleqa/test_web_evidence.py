@@ -237,7 +237,7 @@ def test_a_search_that_answers_nobody_ends_the_build(workspace: Workspace, world
         ('[egress]\nhosts = ["local"]\n', "search.example"),
         (
             '[egress]\nhosts = ["search.example"]\n[egress.sources."Rocks"]\nhosts = ["local"]\n',
-            "'Rocks' may not go to search.example",
+            "'Rocks' may not be sent to search.example",
         ),
         ("", "nobody has allowed 'Rocks' to go to search.example"),
     ],

@@ -51,8 +51,8 @@ def test_a_reply_is_its_answer_and_unparsed_without_one() -> None:
 @pytest.mark.parametrize(
     ("stated", "told"),
     [
-        ("Final: ([A-D])", "no format of answers"),
-        ("regex:", "no format of answers"),
+        ("Final: ([A-D])", "invalid answer format"),
+        ("regex:", "invalid answer format"),
         ("regex:Final: ([A-D]", "missing \\), unterminated subpattern at position 7"),
         ("regex:[A-D]*", "finds an empty answer"),
         ("json:$", "names nothing"),

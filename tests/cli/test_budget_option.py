@@ -31,8 +31,8 @@ def test_reaching_it_ends_with_4_and_the_printed_line_goes_on(
         assert re.search(r"\d of 8 scored, incomplete  0\.00\d+ USD, [\d,]+ tokens\n", said.out)
         assert re.search(
             r"error \[PS-401\] the budget of 0\.007 USD is reached: 0\.00\d+ USD spent, and another"
-            r" call of scripted/one may cost 0\.00\d+ USD\n  what was done is kept; resume with a "
-            r"further --budget\n",
+            r" call of scripted/one may cost 0\.00\d+ USD\n  finished work is stored; resume with "
+            r"another --budget\n",
             said.err,
         )
         step = re.search(r"Next: proofstone (run --resume run:\w{8} --budget) AMOUNT\n", said.err)
@@ -56,7 +56,7 @@ def test_the_result_has_it_for_programs(made: Path, proofstone: Proofstone) -> N
 def test_what_is_no_budget_is_refused(made: Path, proofstone: Proofstone, budget: str) -> None:
     said = proofstone("run", "old-books", "-m", "sim/ann", "--budget", budget, "-w", made)
     assert said.code == 2
-    assert f"'{budget}' is no budget\n  write an amount of money or tokens: 20USD" in said.err
+    assert f"invalid budget '{budget}'\n  expected an amount of money or tokens: 20USD" in said.err
 
 
 def test_a_model_without_a_price_is_refused_with_the_lines_to_add(

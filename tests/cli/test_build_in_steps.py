@@ -175,7 +175,7 @@ def test_a_dry_run_says_what_a_build_takes(at: Path, told: Proofstone) -> None:
     assert "pilot    20 of 20 rows through, nobody was asked" in text.out
     assert "95% prediction intervals, for 380 of 400 rows that are left to do" in text.out
     assert "a sample says nothing of alike" in text.out
-    assert "budget   0.1 USD does not do" in text.out
+    assert "budget   0.1 USD falls short" in text.out
     assert dry(told).out.splitlines()[-1] == "every row is through: nothing is left to do"
 
 

@@ -97,7 +97,7 @@ def test_online_shows_each_step_and_exits_with_5(made: Path, proofstone: Proofst
             "  ok      certificate  none, the address is http",
             f"  ok      address      {server.url}",
             "  FAILED  key          bad_key: Incorrect API key",
-            "                       no key is set: name the variable that holds one as api_key_env "
+            "                       no key is set: name its variable as api_key_env "
             "in [providers.scripted] of proofstone.toml",
             "  -       model",
         ]

@@ -112,14 +112,14 @@ proofstone.toml line 7
 top_logprobs, top_p  card.refuses, proofstone.toml line 8
   max_tokens_field          max_completion_tokens         card.max_tokens_field
   card.lab                  Ours                          proofstone.toml line 16
-  card.family               o3                            carried card
-  card.kind                 reasoning                     carried card
-  card.openness             closed                        carried card
-  card.released             2025-04-16                    carried card
+  card.family               o3                            bundled card
+  card.kind                 reasoning                     bundled card
+  card.openness             closed                        bundled card
+  card.released             2025-04-16                    bundled card
   card.refuses              temperature top_p presence_penalty frequency_penalty logprobs \
-top_logprobs  carried card
-  card.max_tokens_field     max_completion_tokens         carried card
-  card.source               https://platform.openai.com/docs/guides/reasoning  carried card
+top_logprobs  bundled card
+  card.max_tokens_field     max_completion_tokens         bundled card
+  card.source               https://platform.openai.com/docs/guides/reasoning  bundled card
   price                     input 1.0, output 4.0, currency USD, date 2025-01-01, source \
 https://acme.example  proofstone.toml line 13
 """
@@ -156,7 +156,7 @@ def test_without_a_run_every_configured_model_is_shown(
     )
     assert named["model openai/gpt-4o", "base_url"] == (
         "https://api.openai.com/v1",
-        "carried default",
+        "bundled default",
     )
 
 

@@ -65,12 +65,11 @@ def test_the_screen_of_a_dry_run(made: Path, proofstone: Proofstone) -> None:
         "scripted/one  cot            3       5         5   1.60k  0.00400",
         "              all ways       6      10        10   3.20k  0.00800",
         "pilot    6 questions answered in 6 requests: 0.00480 USD, 1,920 tokens",
-        "         its replies are kept: the run takes them from the cache",
-        "95% prediction intervals for what is left to ask, reasoning and retries counted as the "
-        "pilot met them",
-        "if every reply were as long as it may be: 0.261 USD",
-        "a connection that breaks may be billed besides, up to 0.0433 USD each: none did in the "
+        "         responses are stored: the run takes them from the cache",
+        "95% prediction intervals for what is left to ask, with reasoning and retries as in the "
         "pilot",
+        "if every response had the maximum length: 0.261 USD",
+        "a broken connection may be billed as well, up to 0.0433 USD each: none broke in the pilot",
         "budget   1 USD covers what is left to ask",
     ]
 
@@ -121,16 +120,16 @@ def test_ranges_reasoning_retries_and_missing_prices() -> None:
         "                    ?   2 min [2 min, 4 min]",
         "total                                60   1,440  1.50k [1.44k, 1.58k]  720k [432k, 1.30M]"
         "   2.88 [1.44, 5.76]+  7 min [5 min, 12 min]",
-        "pilot    60 questions answered in 66 requests (6 of them again): 0.0493 USD, "
+        "pilot    60 questions answered in 66 requests (6 of them retries): 0.0493 USD, "
         "11,000 tokens",
-        "         its replies are kept: the run takes them from the cache",
-        "95% prediction intervals for what is left to ask, reasoning and retries counted as the "
-        "pilot met them",
-        "82% of the reply tokens are reasoning",
-        "if every reply were as long as it may be: 72.00 USD",
-        "a connection that breaks may be billed besides, up to 0.0435 USD each: 2 did in the pilot",
-        "budget   2 USD does not do: it reaches 35% to 99% of what is left to ask",
-        "no price is known of acme/new; to see money,",
+        "         responses are stored: the run takes them from the cache",
+        "95% prediction intervals for what is left to ask, with reasoning and retries as in the "
+        "pilot",
+        "82% of response tokens are reasoning",
+        "if every response had the maximum length: 72.00 USD",
+        "a broken connection may be billed as well, up to 0.0435 USD each: 2 broke in the pilot",
+        "budget   2 USD falls short: it covers 35% to 99% of what is left to ask",
+        "no price is known for acme/new; to estimate the cost,",
         *price_lines(["acme/new"]),
     ]
 
@@ -140,8 +139,8 @@ def test_a_budget_that_may_do_and_a_pilot_from_the_cache() -> None:
     reach = Reach(budget="2 USD", verdict="may cover", low=0.61, high=1.0)
     found = DryRun(parts=(whole,), models=(), total=whole, pilot=20, reach=reach)
     lines = forecast_lines(found)
-    assert lines[2] == "pilot    20 questions, all from the cache: nobody was asked"
-    assert lines[-1] == "budget   2 USD may not do: it reaches 61% to all of what is left to ask"
+    assert lines[2] == "pilot    20 questions, all from the cache: no API calls"
+    assert lines[-1] == "budget   2 USD may fall short: it covers 61% to all of what is left to ask"
 
 
 def test_without_a_pilot_a_range_has_no_middle() -> None:
@@ -156,9 +155,9 @@ def test_without_a_pilot_a_range_has_no_middle() -> None:
     assert forecast_lines(found) == [
         "                 cached  to ask  requests          tokens  USD",
         "acme/large  cot       0      12        12  2.14k .. 14.4k    ?",
-        "from prompts alone to replies of max_tokens, no request made twice; nobody was asked",
-        "the first request of each question only: later ones depend on its replies",
-        "no price is known of acme/large; to see money,",
+        "from prompts alone to responses of max_tokens, without retries; no API calls were made",
+        "the first request of each question only: later ones depend on responses",
+        "no price is known for acme/large; to estimate the cost,",
         *price_lines(["acme/large"]),
     ]
 
@@ -170,9 +169,9 @@ def test_a_pilot_that_fails_cannot_tell(made: Path, proofstone: Proofstone) -> N
         said = proofstone(*run, "--pilot", 3, "--budget", "1USD")
     assert said.code == 3
     assert re.search(r"\nscripted/one  direct +0 +8 +\? +\? +\?", said.out)
-    assert said.out.endswith("budget   1 USD: whether it does cannot be told\n")
+    assert said.out.endswith("budget   1 USD: coverage is unknown\n")
     assert "note: scripted/one direct: 3 questions of the pilot failed: bad_request 3\n" in said.err
-    assert "what a question takes cannot be told from 0 questions" in said.err
+    assert "no estimate per question from 0 questions" in said.err
 
 
 def test_a_refused_key_ends_with_5_and_a_budget_reached_with_4(
@@ -221,7 +220,7 @@ def test_prompts_alone_ask_nobody(made: Path, proofstone: Proofstone) -> None:
         "--- settings of sim/ann: {}; not sent: max_tokens, temperature",
         "--- user",
     ]
-    assert "nobody was asked" in said.out
+    assert "no API calls were made" in said.out
 
 
 def test_images_are_named_and_nothing_moves_the_cursor() -> None:
@@ -260,7 +259,7 @@ def test_a_run_file_is_tried_too(made: Path, tmp_path: Path, proofstone: Proofst
 @pytest.mark.parametrize(
     ("options", "says"),
     [(("--pilot", "3"), "--pilot goes with --dry-run"),
-     (("--dry-run", "--pilot", "1"), "a pilot asks 2 questions or more, not 1")],
+     (("--dry-run", "--pilot", "1"), "expected a pilot of 2 questions or more, got 1")],
 )  # fmt: skip
 def test_what_makes_no_sense_is_refused(
     made: Path, proofstone: Proofstone, options: tuple[str, ...], says: str

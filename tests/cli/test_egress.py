@@ -133,10 +133,10 @@ def test_a_source_that_may_not_go_there_is_refused_before_the_run(
     told = proofstone("run", "both", "-m", "far/one", "-w", work, "--yes")
     assert (told.code, server.requests) == (2, 0)
     assert told.err.splitlines()[0] == (
-        f"error [PS-212] 'Manual 2024' may not go to models.test:{server.port}: "
+        f"error [PS-212] 'Manual 2024' may not be sent to models.test:{server.port}: "
         f'[egress.sources."Manual 2024"] of {work / "proofstone.toml"} does not list it'
     )
-    assert "ask a model at another host, or leave this source out" in told.err
+    assert "use a model at another host, or leave this source out" in told.err
     assert proofstone("run", "public", "-m", "far/one", "-w", work).code == 0
 
 
@@ -149,7 +149,7 @@ def test_worked_examples_from_a_kept_source_are_refused_too(
     with open_workspace(work) as workspace:
         bank = workspace.store.lookup.find("bank:" + _bank(workspace, "both"))
         (form,) = workspace.build_form(bank, questions=2, seeds=[7])
-        with pytest.raises(EgressRefused, match="'Herbal' may not go to"):
+        with pytest.raises(EgressRefused, match="'Herbal' may not be sent to"):
             workspace.run(form, models="far/one", shots=2)
     assert server.requests == 0
 
@@ -166,7 +166,7 @@ def test_a_book_may_be_named_where_there_is_no_source(
     write_settings(made, url, "[egress]", 'hosts = ["*"]', *rule)
     told = proofstone("run", "old-books", "-m", "far/one", "-w", made)
     assert (told.code, server.requests) == (2, 0)
-    assert "'Almanac' may not go to" in told.err
+    assert "'Almanac' may not be sent to" in told.err
 
 
 def test_a_local_model_is_asked_whatever_the_policy(work: Path, proofstone: Proofstone) -> None:
@@ -214,7 +214,7 @@ def test_models_check_tells_that_nothing_of_the_workspace_goes(
     asked = server.requests
     refused = proofstone("models", "check", "far/one", "-w", work)
     assert (refused.code, server.requests) == (5, asked)
-    assert "nothing may go to models.test" in refused.out
+    assert "nothing may be sent to models.test" in refused.out
 
     with serving() as near:
         write_settings(work, near.url)

@@ -65,7 +65,8 @@ def test_a_folder_is_read_whole_and_what_is_not_read_is_said(
         "them; --license NAME (such as CC-BY-4.0, or public) or --meta changes that\n"
     ) in said.err
     assert (
-        "not read [PS-202]: odd.pdf: odd.pdf is damaged, has no pages, or is no PDF.\n" in said.err
+        "not read [PS-202]: odd.pdf: odd.pdf is damaged, has no pages, or is not a PDF\n"
+        in said.err
     )
     again = proofstone("ingest", folder / "docs", *meta, "--ocr", "never")
     assert [line.endswith("   was here") for line in again.out.splitlines()] == [True] * 4

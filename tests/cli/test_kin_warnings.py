@@ -38,7 +38,10 @@ def form(at: Path, told: Proofstone, tmp_path: Path) -> str:
 
 
 def test_a_judge_that_is_the_author_is_named_before_the_build(told: Proofstone) -> None:
-    line = f"warning: the judge {ANN} is itself the writer: it may favour its own work\n"
+    line = (
+        f"warning: the judge {ANN} is itself the writer: "
+        "it may favor its own work (self-preference)\n"
+    )
     both = (*BUILD, "-m", ANN, "--judge", ANN)
     assert told(*both).err.startswith(line)
     dry = told(*both, "--dry-run", "--json")
@@ -52,8 +55,8 @@ def test_a_judge_of_the_authors_family_is_named_with_it(told: Proofstone) -> Non
     sibling = "sim/ann?ability=0.3"
     err = told(*BUILD, "-m", ANN, "--judge", sibling).err
     assert err.startswith(
-        f"warning: the judge {sibling} is of one family (sim/ann) with the writer {ANN}: it may "
-        "favour its own work\n"
+        f"warning: the judge {sibling} shares a model family (sim/ann) with the writer {ANN}: "
+        "it may favor its own work (self-preference)\n"
     )
 
 
@@ -73,8 +76,8 @@ def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
     assert (self_evaluation["model"], self_evaluation["n_items"]) == (ANN, 12)
     assert 0 < n <= 12
     line = (
-        f"warning: {ANN} had a hand in what it is asked: falsified {n} of 12 questions; "
-        "leaderboards mark it\n"
+        f"warning: self-evaluation: {ANN} helped make the items it answers: "
+        f"falsified {n} of 12 questions; leaderboards mark it\n"
     )
     assert line in dry.err
     made = told("run", f"form:{form}", "-m", f"{ANN},{BOB}", "--json")

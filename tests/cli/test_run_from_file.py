@@ -100,7 +100,7 @@ def test_the_commands_options_come_over_the_file(plan: Path, proofstone: Proofst
     ("arguments", "says"),
     [
         (["a.toml", "b.toml"], "one run file at a time, not a.toml and b.toml"),
-        (["absent.toml"], "there is no run file absent.toml"),
+        (["absent.toml"], "run file absent.toml not found"),
         (["-m", "sim/a"], "name a target: a form or a bank"),
         (["old-books"], "name a model: -m openai/gpt-5.1"),
     ],
@@ -145,7 +145,7 @@ def test_a_place_that_is_none_cannot_be_saved_to(
 ) -> None:
     said = proofstone("run", plan, "--save", tmp_path / "absent" / "x.toml")
     assert said.code == 3
-    assert "name another file with --save" in said.err
+    assert "choose another file with --save" in said.err
 
 
 def test_a_preset_lies_below_what_the_file_says(

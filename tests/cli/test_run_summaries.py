@@ -49,8 +49,8 @@ def test_runs_of_one_model_and_way_are_told_apart(made: Path, proofstone: Proofs
     ("flags", "says"),
     [
         (("--temperature", "99"), "99.0 is not in the range 0<=x<=2"),
-        (("--set", "top_p=99"), "top_p takes a number from 0 to 1, not 99"),
-        (("--set", "temperature=99"), "temperature takes a number from 0 to 2, not 99"),
+        (("--set", "top_p=99"), "top_p takes a number from 0 to 1, got 99"),
+        (("--set", "temperature=99"), "temperature takes a number from 0 to 2, got 99"),
     ],
 )
 def test_a_setting_that_no_provider_takes_is_refused(

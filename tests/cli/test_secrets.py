@@ -183,6 +183,6 @@ def test_a_proxys_password_shows_in_no_error(
         for command in (("doctor", "--online"), ("run", "old-books", "-m", "scripted/one")):
             said += "".join(proofstone(*command, "-w", folder)[1:])
     assert "proxy_unreachable" in said
-    assert "no proxy that can be used" in said
+    assert "not a valid proxy" in said
     for secret in (OF_PROXY, KEY, IN_FRONT, IN_ADDRESS):
         assert not [form for form in forms(secret) if form in said.encode()]

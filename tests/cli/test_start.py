@@ -246,7 +246,7 @@ def test_copies_of_a_document_are_counted_once(
 
 def test_what_a_missing_reader_needs_is_said() -> None:
     missing = NotRead(
-        file="a.pdf", code="PS-211", why="a.pdf is a PDF, and what reads those is not installed.",
+        file="a.pdf", code="PS-211", why="a.pdf is a PDF, and its reader is not installed",
         hint="pip install 'proofstone[pdf]'",
     )  # fmt: skip
     lines = " ".join(read_lines(IngestReport(taken=(), not_read=(missing,)), {}))
@@ -258,7 +258,7 @@ def test_a_budget_that_is_none_is_refused_before_anything_is_read(
 ) -> None:
     code, said = started(proofstone, documents, at, "--yes", "--budget", "much")
     assert code == 2
-    assert "'much' is no budget" in said
+    assert "invalid budget 'much'" in said
     assert "read  " not in said
 
 

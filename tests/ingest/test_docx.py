@@ -245,16 +245,16 @@ def test_a_file_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -
     assert [
         event.message.partition(" (")[0] for event in refused if isinstance(event, Refused)
     ] == [
-        "secret.docx is encrypted and opens only with a password.",
+        "secret.docx is encrypted and opens only with a password",
         "old.docx is in the older format",
-        "junk.docx is damaged or is no DOCX",
-        "cut.docx is damaged or is no DOCX",
-        "zip.docx lacks word/document.xml, and is a DOCX only with it.",
-        "bomb.docx unpacks to more than is read: 33,554,432 bytes of one file within",
-        "wide.docx: word/document.xml is no XML",
-        "deep.docx: word/document.xml is no XML",
-        "laughs.docx holds no text that could be a passage.",
-        "bare.docx holds no text that could be a passage.",
+        "junk.docx is damaged, or not a DOCX",
+        "cut.docx is damaged, or not a DOCX",
+        "zip.docx is not a DOCX: it lacks word/document.xml",
+        "bomb.docx unpacks to more than is read: 33,554,432 bytes of one file inside",
+        "wide.docx: word/document.xml is not valid XML",
+        "deep.docx: word/document.xml is not valid XML",
+        "laughs.docx holds no text for a passage",
+        "bare.docx holds no text for a passage",
     ]
     assert isinstance(answers[-1][-1], PageRead)
     assert answers[-1][-1].text == "Tin melts."

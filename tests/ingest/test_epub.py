@@ -115,14 +115,14 @@ def test_a_book_that_cannot_be_read_whole_is_refused_with_the_reason(tmp_path: P
         answers = [event for _, event in reader.read([Job(path=str(file)) for file in files])]
     refused = [event for event in answers if isinstance(event, Refused)]
     assert [event.message.partition(" (")[0] for event in refused] == [
-        "junk.epub is damaged or is no EPUB",
-        "cut.epub is damaged or is no EPUB",
-        "none.epub lacks META-INF/container.xml, and is an EPUB only with it.",
-        "lost.epub cannot be read whole; nothing of it was taken.",
-        "secret.epub cannot be read whole; nothing of it was taken.",
-        "bomb.epub unpacks to more than is read: 33,554,432 bytes of one file within",
-        "odd.epub: OEBPS/book.opf is no XML",
-        "empty.epub holds no text that could be a passage.",
+        "junk.epub is damaged, or not an EPUB",
+        "cut.epub is damaged, or not an EPUB",
+        "none.epub is not an EPUB: it lacks META-INF/container.xml",
+        "lost.epub has missing or unreadable files; nothing was imported",
+        "secret.epub has missing or unreadable files; nothing was imported",
+        "bomb.epub unpacks to more than is read: 33,554,432 bytes of one file inside",
+        "odd.epub: OEBPS/book.opf is not valid XML",
+        "empty.epub holds no text for a passage",
         f"There is no file {tmp_path / 'absent.epub'}.",
     ]
     assert [event.problems for event in refused[3:5]] == [

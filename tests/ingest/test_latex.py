@@ -177,7 +177,7 @@ def test_what_a_text_inputs_may_stand_in_the_folder_that_was_named(tmp_path: Pat
         [Job(path=str(path / "main.tex")), Job(path=str(path / "main.tex"), root=str(tmp_path))]
     )
     assert isinstance(outside, Refused)
-    assert outside.message == "main.tex inputs ../parts/two.tex, which is outside its folder."
+    assert outside.message == "main.tex inputs ../parts/two.tex, which is outside its folder"
     assert isinstance(opened, Opened)
     assert isinstance(page, PageRead)
     assert page.text == "Tin\n\nTin melts at 232."
@@ -218,24 +218,24 @@ def test_a_source_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path)
     refused = [events[-1] for events in read_all([Job(path=str(file)) for file in files])]
     messages = [event.message for event in refused if isinstance(event, Refused)]
     assert [text.partition(" (")[0] for text in messages] == [
-        "absent.tex cannot be read whole; nothing of it was taken.",
-        "macro.tex: its macros stand for more than is read; one may stand for itself.",
-        "laughs.tex: its macros stand for more than is read; one may stand for itself.",
-        "in_maths.tex: its macros stand for more than is read; one may stand for itself.",
+        "absent.tex has missing or unreadable files; nothing was imported",
+        "macro.tex: its macros expand to more than is read; one may expand to itself",
+        "laughs.tex: its macros expand to more than is read; one may expand to itself",
+        "in_maths.tex: its macros expand to more than is read; one may expand to itself",
         "itself.tex: itself-part inputs itself",
-        "etc.tex inputs /etc/passwd.tex, which is outside its folder.",
-        "up.tex inputs ../out.tex, which is outside its folder.",
-        "link.tex is a link that leads out of its folder.",
-        "empty.tex holds no text that could be a passage.",
-        "junk.zip is damaged or is no ZIP",
-        "junk.tar.gz is damaged or is no TAR",
-        "bomb.zip unpacks to more than is read: 33,554,432 bytes of one file within",
+        "etc.tex inputs /etc/passwd.tex, which is outside its folder",
+        "up.tex inputs ../out.tex, which is outside its folder",
+        "link.tex is a link that leads out of its folder",
+        "empty.tex holds no text for a passage",
+        "junk.zip is damaged, or not a ZIP",
+        "junk.tar.gz is damaged, or not a TAR",
+        "bomb.zip unpacks to more than is read: 33,554,432 bytes of one file inside",
         "none.zip holds no LaTeX source that begins a document",
-        f"There is no file {tmp_path / 'absent.tar.gz'}.",
+        f"file {tmp_path / 'absent.tar.gz'} not found",
     ]
     assert isinstance(refused[0], Refused)
     assert refused[0].problems == (
-        ("one", "is input and is not there"), ("two", "is input and is not there"),
+        ("one", "is input but missing"), ("two", "is input but missing"),
     )  # fmt: skip
 
 

@@ -186,5 +186,5 @@ def test_what_is_no_pdf_is_said_to_be_none(tmp_path: Path) -> None:
         "cut.pdf": good.read_bytes()[:300],
     }.items():
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(BadInput, match=f"{name} is damaged, has no pages, or is no PDF"):
+        with pytest.raises(BadInput, match=f"{name} is damaged, has no pages, or is not a PDF"):
             PdfFile(tmp_path / name, name)

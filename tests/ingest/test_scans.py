@@ -114,7 +114,7 @@ def test_an_image_file_says_its_pages_and_reads_none_before_it_is_scanned(tmp_pa
     ]
     assert two[1].width == pytest.approx(72 * 850 / 100)
     assert [event.message for event in bad if isinstance(event, Refused)] == [
-        "bad.png is damaged, or no PNG, JPEG, TIFF or WebP image."
+        "bad.png is damaged, or not a PNG, JPEG, TIFF or WebP image"
     ]
 
 

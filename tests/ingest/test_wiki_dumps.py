@@ -133,9 +133,9 @@ def test_a_dump_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -
     refused = [events[-1] for events in answers if isinstance(events[-1], Refused)]
     assert [event.message.partition(" (")[0] for event in refused] == [
         "cut.xml.bz2 is damaged, or is no dump of a wiki",
-        "other.xml is XML, but no dump of a wiki.",
+        "other.xml is XML, but not a wiki dump",
         "wide.xml is damaged, or is no dump of a wiki",
-        "talk.xml holds no page that was asked for.",
+        "talk.xml holds none of the requested pages",
         "none.xml is damaged, or is no dump of a wiki",
         f"There is no file {tmp_path / 'absent.xml'}.",
     ]

@@ -69,7 +69,7 @@ def test_pages_are_chosen_by_title_and_number_and_absent_ones_are_told(tmp_path:
         "Tin", "Lead", "broken", "there is no such page",
     )  # fmt: skip
     assert [page.label for page in read_here(path, limit=1)] == ["Copper"]
-    with pytest.raises(BadInput, match="holds no page that was asked for"):
+    with pytest.raises(BadInput, match="holds none of the requested pages"):
         read_here(path, titles=("Lead",))
 
 
@@ -97,8 +97,8 @@ def test_a_file_that_cannot_be_read_is_refused_or_its_page_is_unread(tmp_path: P
         "cut.zim is damaged",
         "far.zim is damaged",
         "many.zim is damaged",
-        "none.zim is no ZIM file, or the later part of one.",
-        "empty.zim is no ZIM file, or the later part of one.",
+        "none.zim is not a ZIM file, or it is the later part of one",
+        "empty.zim is not a ZIM file, or it is the later part of one",
     ]
     page = answers[-1][-1]
     assert isinstance(page, PageRead)

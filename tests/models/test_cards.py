@@ -52,17 +52,17 @@ def test_a_card_is_read_from_the_models_table(tmp_path: Path) -> None:
         ({"knid": "chat"}, "card: unknown key 'knid'; did you mean 'kind'?"),
         (
             {"kind": "resoning"},
-            "card.kind: expected one of base, chat, reasoning, hybrid, not 'resoning'; "
+            "card.kind: expected one of base, chat, reasoning, hybrid, got 'resoning'; "
             "did you mean 'reasoning'?",
         ),
         (
             {"openness": "open"},
-            "card.openness: expected one of closed, open weights, fully open, not 'open'",
+            "card.openness: expected one of closed, open weights, fully open, got 'open'",
         ),
         ({"total_parameters_b": "8B"}, "card.total_parameters_b: Expected `float | null`, got"),
         (
             {"total_parameters_b": 8e9},
-            "card.total_parameters_b: billions of parameters are above 0 and below 100,000",
+            "card.total_parameters_b: expected billions of parameters, above 0 and below 100,000",
         ),
         (
             {"total_parameters_b": 3, "active_parameters_b": 8},
@@ -72,9 +72,9 @@ def test_a_card_is_read_from_the_models_table(tmp_path: Path) -> None:
             {"total_parameters_b": 8, "active_parameters_b": 3, "architecture": "dense"},
             'card.architecture: a "dense" model uses all of its parameters',
         ),
-        ({"released": "2025-13"}, "card.released: write a year, month or day"),
-        ({"released": "last year"}, "card.released: write a year, month or day"),
-        ({"languages": ["English"]}, "card.languages: 'English' is no language code"),
+        ({"released": "2025-13"}, "card.released: expected a year, month or day"),
+        ({"released": "last year"}, "card.released: expected a year, month or day"),
+        ({"languages": ["English"]}, "card.languages: expected a language code"),
         (
             {"refuses": ["temprature"]},
             "card.refuses: unknown setting 'temprature'; did you mean 'temperature'?",
@@ -99,19 +99,19 @@ def test_what_is_wrong_with_a_card_is_said_with_its_key(
         (
             {"input": 1, "output": 2, "date": "1/2/25", "source": ""},
             [
-                "price.date: write the day it was read, as in \"2025-11-01\", not '1/2/25'",
-                "price.source: write the page it was read from",
+                "price.date: expected the day it was read, as in \"2025-11-01\", got '1/2/25'",
+                "price.source: expected the page it was read from",
             ],
         ),
         (
             {"input": 1, "output": 2, "reasoning": -3, "date": "2025-01-01", "source": "x"},
-            ["price.reasoning: must be a finite number from 0 up, not -3"],
+            ["price.reasoning: expected a finite number of 0 or more, got -3"],
         ),
         (
             {"input": 1, "output": 2, "date": "2025-01-01", "source": "x", "currency": "EUR"},
             ["price.currency: expected one of USD, not 'EUR'"],
         ),
-        (3, ["price: expected a table, came int"]),
+        (3, ["price: expected a table, got int"]),
     ],
 )
 def test_what_is_wrong_with_a_price_is_said_with_its_key(fields: object, says: list[str]) -> None:
@@ -190,7 +190,7 @@ def test_every_carried_card_is_sound_and_has_its_source() -> None:
 
 
 def test_a_reasoning_model_is_not_sent_what_it_refuses(tmp_path: Path) -> None:
-    """By its carried card, whoever serves it; a provider's own list adds to it."""
+    """By its bundled card, whoever serves it; a provider's own list adds to it."""
     config = load(tmp_path, '[providers.openrouter]\nunsupported = ["seed"]\n')
     found = resolve(parse_model_name("openrouter/openai/o3"), config)
     assert {"temperature", "top_p", "seed"} <= found.unsupported

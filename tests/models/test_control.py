@@ -67,8 +67,8 @@ async def test_a_failed_call_is_an_error_and_no_wrong_answer() -> None:
     answers = await ask_control(ask, [PARIS])
     assert answers == (ControlAnswer(prompt=PARIS.text, language="en", error="overloaded"),)
     assert summarise_control(answers) == (
-        "0 of 1 simple completions right; no token counts given; no log-probabilities given; "
-        "1 failed"
+        "0 of 1 simple completions correct; no token counts reported; "
+        "no log-probabilities reported; 1 failed"
     )
 
 
@@ -114,7 +114,7 @@ def test_the_summary_weighs_by_tokens() -> None:
         ),
     ]
     assert summarise_control(answers) == (
-        "1 of 2 simple completions right; 8 tokens generated from 21; "
+        "1 of 2 simple completions correct; 8 tokens generated from 21; "
         "mean log-probability of a token -0.75; 1 empty"
     )
 

@@ -119,7 +119,7 @@ async def test_what_passes_is_tried_again(tmp_path: Path) -> None:
             "unknown_model",
         ),
         (html(), "not_an_api"),
-        (answered(["one", "two"]), "2 vectors came for 1 texts"),
+        (answered(["one", "two"]), "expected 1 vectors, got 2"),
         (Act(b'{"error": {"message": "out of credits", "code": 402}}'), "no_credit"),
     ],
 )
@@ -139,7 +139,7 @@ async def test_batches_of_several_lengths_are_refused(tmp_path: Path) -> None:
         ]
         return Act(json.dumps({"data": rows}).encode())
 
-    with pytest.raises(EndpointUnusable, match="3 numbers a vector were expected, 2 came"):
+    with pytest.raises(EndpointUnusable, match="expected 3 numbers per vector, got 2"):
         await embedded(tmp_path, changed, [f"mint {n}" for n in range(100)])
 
 
@@ -174,16 +174,16 @@ def row(embedding: Any, index: int | None = 0) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([row([1.0], 0), row([1.0], 0)], "indexes are missing or come twice"),
-        ([row([1.0], 0), row([1.0], 7)], "indexes are missing or come twice"),
-        ([row([1.0], 0), row([1.0], None)], "indexes are missing or come twice"),
-        ([row([1.0], 0), row([1.0, 2.0], 1)], "have 1, 2 numbers"),
-        ([row([], 0), row([], 1)], "have 0 numbers"),
-        ([row([1.0, None], 0), row([1.0, 2.0], 1)], "no answer of an embeddings endpoint"),
-        ([row("not base64!", 0), row("AAAA", 1)], "no base64 of float32"),
+        ([row([1.0], 0), row([1.0], 0)], "indexes are missing or duplicated"),
+        ([row([1.0], 0), row([1.0], 7)], "indexes are missing or duplicated"),
+        ([row([1.0], 0), row([1.0], None)], "indexes are missing or duplicated"),
+        ([row([1.0], 0), row([1.0, 2.0], 1)], "one length, got 1, 2 numbers"),
+        ([row([], 0), row([], 1)], "one length, got 0 numbers"),
+        ([row([1.0, None], 0), row([1.0, 2.0], 1)], "invalid response of an embeddings endpoint"),
+        ([row("not base64!", 0), row("AAAA", 1)], "is not base64 of float32"),
         ([row(b64encode(np.array([np.nan], "<f4").tobytes()).decode(), n) for n in (0, 1)],
-         "no float32"),
-        ([row([1e400], 0), row([1.0], 1)], "no "),
+         "is not float32"),
+        ([row([1e400], 0), row([1.0], 1)], "finite"),
     ],
 )  # fmt: skip
 def test_what_is_no_vector_a_text_is_not_believed(rows: list[Any], told: str) -> None:

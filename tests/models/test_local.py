@@ -129,7 +129,7 @@ async def test_restarts_are_bounded(file: Path, tmp_path: Path) -> None:
     assert [attempt.error for attempt in attempts] == ["dropped"] * 3 + ["not_running"] * 2
     assert treatment("not_running").stops
     assert "assertion failed" in attempts[-1].detail
-    assert "died 3 times with no reply between" in attempts[-1].detail
+    assert "crashed 3 times without a response in between" in attempts[-1].detail
     assert starts(tmp_path) == 1 + 2
 
 
@@ -150,7 +150,7 @@ async def test_a_reply_between_deaths_counts_them_anew(file: Path, tmp_path: Pat
     ("how", "words"),
     [
         ("crash", r"could not be loaded: exit code 7\n    \.\.\.: this machine is too old"),
-        ("babble", "printed no address but b'Hello!"),
+        ("babble", "expected an address from its process, got b'Hello!"),
         ("silent", "was not ready within 0.5 s"),
         ("no-runner", "needs the package xllamacpp"),
     ],
@@ -165,7 +165,7 @@ async def test_a_child_that_cannot_serve_says_why(tmp_path: Path, how: str, word
 
 async def test_no_such_program_is_an_error_of_the_endpoint(tmp_path: Path) -> None:
     lost = LocalServer([str(tmp_path / "nothing")], title="local/tiny")
-    with pytest.raises(EndpointUnusable, match="no process could be started for local/tiny"):
+    with pytest.raises(EndpointUnusable, match="could not start a process for local/tiny"):
         await lost.address()
     assert await lost.death() == ""
     await lost.close()
@@ -258,10 +258,10 @@ async def test_every_wrong_option_is_named(file: Path) -> None:
     with pytest.raises(BadUsage) as caught:
         await open_local(f"{file}?ctx=0&threads=two&gpu=1")
     message = str(caught.value)
-    assert "ctx is a whole number from 1 up, not '0'" in message
-    assert "threads is a whole number from 1 up, not 'two'" in message
-    assert "'gpu' is no option" in message
-    assert "the options are ctx, threads, parallel" in message
+    assert "ctx: expected a whole number of 1 or more, got '0'" in message
+    assert "threads: expected a whole number of 1 or more, got 'two'" in message
+    assert "unknown option 'gpu'" in message
+    assert "expected ctx, threads, parallel" in message
 
 
 async def test_a_missing_file_lists_what_lies_there(file: Path, tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ async def test_a_missing_file_lists_what_lies_there(file: Path, tmp_path: Path) 
     with pytest.raises(NotFound, match=r"the folder .* does not exist"):
         await open_local(str(tmp_path / "no" / "none.gguf"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match=r"no \.gguf file lies in"):
+    with pytest.raises(NotFound, match=r"holds no \.gguf file"):
         await open_local(str(tmp_path / "empty" / "none.gguf"))
 
 

@@ -149,7 +149,7 @@ async def test_a_provider_is_asked_for_a_model_that_nobody_has() -> None:
         online = await look(server.url, "acme/...")
         assert server.seen[0].json["model"] == "proofstone-doctor"
     assert online.is_well
-    assert online.steps[-1].found == "none was named: -m PROVIDER/NAME asks one"
+    assert online.steps[-1].found == "no model was given: ask one with -m PROVIDER/NAME"
     async with ScriptedServer(error(401, b"{}")) as server:
         assert failed(await look(server.url, "acme/...")) == "key"
 

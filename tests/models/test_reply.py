@@ -166,7 +166,7 @@ def test_broken_surrogates_and_bytes_are_replaced_not_lost() -> None:
         (b'{"choices": []}', "no choices"),
         (b'{"choices": [{}]}', "no message"),
         (b'{"choices": [{"message": "hi"}]}', "no message"),
-        (b'{"choices": [{"message": {"content": 3}}]}', "expected text as content, came int"),
+        (b'{"choices": [{"message": {"content": 3}}]}', "expected text as content, got int"),
         (b'{"error": {"message": "it broke", "code": 502}}', "it broke"),
         (b'{"choices": [{"message": {"content": "x"}, "finish_reason": "error"}]}', "broke off"),
     ],

@@ -154,7 +154,7 @@ async def test_a_model_that_was_run_and_is_gone_is_retired(tmp_path: Path) -> No
     gone, typo = checks["acme/large-1"], checks["acme/lrge-2"]
     assert (gone.excluded, gone.listed, gone.kind) == (True, "not listed", "unknown_model")
     assert (typo.excluded, typo.near) == (False, ("large-2",))
-    assert typo.advice == "is one of these meant: large-2?"
+    assert typo.advice == "did you mean one of these: large-2?"
 
 
 async def test_a_busy_endpoint_retires_nothing_that_it_lists(tmp_path: Path) -> None:

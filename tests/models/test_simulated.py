@@ -166,7 +166,7 @@ async def test_without_an_oracle_it_fails_for_good() -> None:
     made = await attempt(model("sim/ann"), request("k", oracle=None))
     assert made.response is None
     assert made.raw == b""
-    assert "only questions whose right answer is known" in made.detail
+    assert "only questions with a known answer key" in made.detail
 
 
 async def test_without_choices_a_guess_is_the_gold() -> None:
@@ -199,16 +199,16 @@ def test_every_bad_parameter_is_named() -> None:
     with pytest.raises(BadUsage) as caught:
         model("sim/ann?ability=1.5&luck=1&bias=x&miss=nan&miss=0&ability=")
     message = str(caught.value)
-    assert "ability is a number from 0 to 1, not '1.5'" in message
-    assert "'luck' is no parameter" in message
-    assert "bias is a number from 0 to 1, not 'x'" in message
-    assert "miss is a number from 0 to 1, not 'nan'" in message
+    assert "ability: expected a number from 0 to 1, got '1.5'" in message
+    assert "unknown parameter 'luck'" in message
+    assert "bias: expected a number from 0 to 1, got 'x'" in message
+    assert "miss: expected a number from 0 to 1, got 'nan'" in message
     assert "miss is given twice" in message
     assert "the parameters are ability, bias, miss" in message
 
 
 def test_a_name_must_stand_before_the_query() -> None:
-    with pytest.raises(BadUsage, match="a name must stand before"):
+    with pytest.raises(BadUsage, match="a name is missing before"):
         model("sim/?ability=1")
 
 

@@ -253,12 +253,12 @@ def test_the_closing_lines_tell_searches_and_the_dry_run_foretells_them(
     [
         ("[searches.bing]\nprice = { per_1000 = 5 }", "[searches.bing]: "),
         ("searches = 3", "[searches] must be a table of tables"),
-        ("[searches]\nbrave = 3", "[searches.brave]: expected a table, came int"),
+        ("[searches]\nbrave = 3", "[searches.brave]: expected a table, got int"),
         ("[searches.brave]\nprize = 3", "[searches.brave]: "),
         ("[searches.brave]\nprice = { per_1000 = 5 }", "price: date is missing"),
         (
             f"[searches.brave]\nprice = {{ per_1000 = -1, {SOURCE} }}",
-            "price.per_1000: must be a finite number from 0 up, not -1",
+            "price.per_1000: expected a finite number of 0 or more, got -1",
         ),
     ],
 )

@@ -86,7 +86,7 @@ def test_vectors_are_asked_for_once(workspace: Workspace, model: Model) -> None:
 def test_a_model_that_gives_other_lengths_is_noticed(workspace: Workspace, model: Model) -> None:
     found(workspace, "mint")
     model.width = 5
-    with pytest.raises(BadUsage, match="gives 5 numbers a text, and the index holds 3"):
+    with pytest.raises(BadUsage, match="gives 5 numbers per text, and the index holds 3"):
         found(workspace, "mint")
     add(workspace, "Trees", "An oak stands.")
     assert found(workspace, "mint") == "Herbal"
@@ -114,13 +114,13 @@ def test_a_source_of_its_own_policy_stays(tmp_path: Path) -> None:
         rules = ("[egress]", 'hosts = ["llm.test"]', "[egress.sources.Herbal]", 'hosts = ["local"]')
         settings(workspace.folder, "https://llm.test/v1", *rules)
         add(workspace, "Herbal", "Wild mint grows here.")
-        with pytest.raises(EgressRefused, match=r"'Herbal' may not go to llm\.test"):
+        with pytest.raises(EgressRefused, match=r"'Herbal' may not be sent to llm\.test"):
             workspace.index(embedding_model=NAME)
 
 
 @pytest.mark.parametrize("name", ["local/x.gguf", "sim/ann"])
 def test_what_gives_no_vectors_is_refused(workspace: Workspace, name: str) -> None:
-    with pytest.raises(BadUsage, match="cannot be asked for vectors"):
+    with pytest.raises(BadUsage, match="has no embeddings"):
         workspace.index(embedding_model=name)
 
 
@@ -128,6 +128,6 @@ def test_an_endpoint_that_fails_leaves_nothing_half_done(tmp_path: Path) -> None
     with serving(Act(b"{}", status=401)) as server, create_workspace(tmp_path) as workspace:
         settings(workspace.folder, server.url)
         add(workspace, "Herbal", "Wild mint grows here.")
-        with pytest.raises(EndpointUnusable, match="gives no vectors: bad_key"):
+        with pytest.raises(EndpointUnusable, match="returns no vectors: bad_key"):
             workspace.index(embedding_model=NAME)
         assert workspace.search("mint", 1)[0].source.title == "Herbal"

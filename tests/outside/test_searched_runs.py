@@ -233,7 +233,7 @@ def test_pages_go_to_a_model_as_one_origin(workspace: Workspace, form: ItemSet) 
     assert [origin.title for origin in load.outgoing.origins] == ["pages of the web", form.name]
     rule = SourceRule("pages of the web", ("local",))
     gate = EgressGate([EgressPolicy("here", ("api.example.com",), (rule,))])
-    with pytest.raises(EgressRefused, match="'pages of the web' may not go to"):
+    with pytest.raises(EgressRefused, match="'pages of the web' may not be sent to"):
         clear_loads(loads, gate, permits=Permits(workspace.folder), ask=None, clock=workspace.clock)
 
 

@@ -177,7 +177,7 @@ def test_a_document_of_another_format_is_refused_with_what_to_do(
 ) -> None:
     with pytest.raises(BadUsage) as caught:
         ingest(tmp_path, f"a{suffix}", b"x")
-    assert f'with the suffix "{suffix}" are not read' in caught.value.message
+    assert f'unsupported suffix "{suffix}"' in caught.value.message
     assert PROMPT_METHODS[suffix] in caught.value.hint
 
 

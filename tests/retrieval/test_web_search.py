@@ -155,5 +155,5 @@ def test_what_is_no_answer_is_an_error_and_nothing_else(
 
 
 def test_a_page_for_people_is_no_answer() -> None:
-    with pytest.raises(WebSearchError, match="unreadable: no answer of searxng"):
+    with pytest.raises(WebSearchError, match="unreadable: invalid response of searxng"):
         read_web_hits("searxng", 200, b"<!DOCTYPE html><html>", 3)

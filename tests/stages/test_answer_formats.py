@@ -104,7 +104,7 @@ def test_replies_without_the_format_are_unparsed(
         ("regex:(", "no regular expression"),
         ("regex:(a+)+", "a repeat holds another one"),
         ("json:$.a[x]", "no JSON path"),
-        (7, "no format of answers"),
+        (7, "invalid answer format"),
     ],
 )
 def test_a_format_that_cannot_be_used_is_told_before_anything_is_asked(
@@ -121,7 +121,7 @@ def test_two_formats_for_one_run_are_refused(
 ) -> None:
     mine = tmp_path / "mine.jinja"
     mine.write_text("{# answer: json:$.answer #}\n{{ question }}", encoding="utf-8")
-    with pytest.raises(BadUsage, match="stated by the run and by its template"):
+    with pytest.raises(BadUsage, match="both the run and its template set an answer format"):
         workspace.run(form, models="sim/ann", prompt_template=mine, answer_format=FINAL)
     assert workspace.store.runs.every() == []
 

@@ -316,7 +316,7 @@ def test_replies_without_an_end_have_no_longest(workspace: Workspace, form: str)
 def test_a_pilot_too_small_for_a_range_is_refused(
     workspace: Workspace, form: str, pilot: int
 ) -> None:
-    with pytest.raises(BadUsage, match=f"a pilot asks 2 questions or more, not {pilot}"):
+    with pytest.raises(BadUsage, match=f"expected a pilot of 2 questions or more, got {pilot}"):
         workspace.dry_run(form, models="sim/ann", pilot=pilot)
 
 

@@ -167,7 +167,7 @@ def test_what_has_no_passage_is_told_and_not_asked(
     assert left_out_of(result.planned.run.settings) == left
     assert result.planned.notes == (
         f"{left} of {QUESTIONS} questions are left out, since evidence is shown whole or not at "
-        f"all: {left} rest on something without a passage here",
+        f"all: {left} depend on a fact without a passage here",
     )
     (state,) = run_states(workspace.store)
     assert state.done == state.total == len(seen) == QUESTIONS - left
@@ -219,7 +219,7 @@ def test_a_comparison_says_which_measures_what(workspace: Workspace, form: str) 
 
 def test_a_passage_is_never_cut(workspace: Workspace, form: str, seen: list[str]) -> None:
     """What passes the bound is left out whole, and where all does the run is refused."""
-    with pytest.raises(BadUsage, match=r"on passages of more than 5 tokens together"):
+    with pytest.raises(BadUsage, match=r"have passages of more than 5 tokens together"):
         asked(workspace, form, context="evidence", context_tokens=5)
     asked(workspace, form, context="evidence")
     numbers = sorted(prompt.count("In the Herbal") for prompt in seen)
@@ -284,7 +284,7 @@ def test_a_wrong_context_in_a_run_file_is_named(tmp_path: Path) -> None:
         read_run_file(path)
     told = [(p.where.partition(", ")[2], p.what) for p in caught.value.problems]
     expected = '"none", "evidence", "retrieved" or a list of them'
-    assert told[0] == ("line 1", f"context: expected {expected}, not 'memory'")
+    assert told[0] == ("line 1", f"context: expected {expected}, got 'memory'")
     assert told[1][0] == "line 3"
 
 
@@ -292,7 +292,7 @@ def test_a_context_is_no_setting(workspace: Workspace, form: str) -> None:
     request = RunRequest(
         targets=(form,), models={"sim/ann": Asking(settings={"context_left_out": 3})}
     )
-    with pytest.raises(BadUsage, match="a context is no setting"):
+    with pytest.raises(BadUsage, match="'context' cannot be a setting"):
         perform_request(workspace, request)
 
 
@@ -321,7 +321,7 @@ def test_passages_leave_only_where_they_themselves_may(workspace: Workspace, for
     assert clear("none", gate) == 0
     assert asked == [tuple(sorted(BOOKS)), BOOKS[:1], (), ()]
     rule = EgressPolicy("here", ("models.test",), (SourceRule("Herbal", ("local",)),))
-    with pytest.raises(EgressRefused, match=r"'Herbal' may not go to models\.test:8000"):
+    with pytest.raises(EgressRefused, match=r"'Herbal' may not be sent to models\.test:8000"):
         clear("evidence", EgressGate([rule]))
 
 

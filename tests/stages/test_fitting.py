@@ -144,7 +144,7 @@ def test_a_window_that_no_prompt_fits_is_refused_before_the_run(
 ) -> None:
     with serving(answer("Answer: A")) as server:
         configure(workspace.folder, server.url, f"window = {window}")
-        with pytest.raises(BadUsage, match=f"the window is {window}") as refused:
+        with pytest.raises(BadUsage, match=f"the context window is {window}") as refused:
             workspace.run(form, models="scripted/one", **settings)
         assert server.requests == 0
     assert "--shots" in refused.value.hint
@@ -161,10 +161,10 @@ def test_a_window_that_some_prompts_pass_is_noted_and_the_endpoint_decides(
         assert server.requests == QUESTIONS
     (note,) = notes(results)
     assert re.fullmatch(
-        r"of 12 prompts looked at about \d+ will not fit( and \d+ more may not fit)? scripted/one: "
+        r"of 12 prompts checked about \d+ will not fit( and \d+ more may not fit)? scripted/one: "
         r"the longest has about \d+ tokens \(by cl100k_base; the model's own may be 0.6 to 1.5 "
-        r"times as many\), the window is 400, of which --max-tokens keeps 220; what does not fit "
-        r"fails as too_long",
+        r"times as many\), the context window is 400, of which --max-tokens reserves 220; "
+        r"prompts that do not fit fail as too_long",
         note,
     )
 
@@ -179,7 +179,7 @@ def test_a_window_that_only_another_count_passes_is_noted(workspace: Workspace, 
     with serving(answer("Answer: A")) as server:
         configure(workspace.folder, server.url, f"window = {longest + 100}")
         (note,) = notes(workspace.run(form, models="scripted/one", max_tokens=100))
-        assert re.match(r"of 12 prompts looked at \d+ may not fit scripted/one", note)
+        assert re.match(r"of 12 prompts checked \d+ may not fit scripted/one", note)
         del workspace.config
         configure(workspace.folder, server.url, f"window = {int(longest * 1.5) + 102}")
         assert notes(workspace.run(form, models="scripted/one", max_tokens=101)) == []
@@ -210,6 +210,6 @@ def test_the_command_names_it_before_it_asks(
         configure(workspace.folder, server.url, "window = 400")
         run = ("run", form, "-m", "scripted/one", "--max-tokens", "220", "-w", workspace.folder)
         assert command(*run) == 0
-        assert capsys.readouterr().err.startswith("note: of 12 prompts looked at ")
+        assert capsys.readouterr().err.startswith("note: of 12 prompts checked ")
         assert command(*run, "-q") == 0
         assert capsys.readouterr().err == ""

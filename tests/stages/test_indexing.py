@@ -218,7 +218,7 @@ class Wider(Counted):
 
 def test_vectors_of_another_length_are_made_again_or_refused(workspace: Workspace) -> None:
     workspace.index(embedding_model=Counted())
-    with pytest.raises(BadUsage, match="gives 4 numbers a text, and the index holds 3"):
+    with pytest.raises(BadUsage, match="gives 4 numbers per text, and the index holds 3"):
         workspace.index(embedding_model=Wider()).search(["mint"], 1, "dense")
     add(workspace, "Trees", ["An oak is a tree."])
     embedding_model = Wider()

@@ -182,7 +182,7 @@ def test_settings_of_generated_answers_are_refused(workspace: Workspace, capital
     for said in ({"temperature": 1.0}, {"max_tokens": 20}, {"stop": ["\n"]}, {"top_p": 0.5}):
         with pytest.raises(BadUsage, match=f"generates no response, so {next(iter(said))} cannot"):
             workspace.run(capitals, models="sim/ann", ask=OPTION, **said)
-    with pytest.raises(BadUsage, match="takes no format of answers"):
+    with pytest.raises(BadUsage, match="takes no answer format"):
         workspace.run(capitals, models="sim/ann", ask=OPTION, answer_format="regex:([A-D])")
     del workspace.config
     configure(workspace.folder, "http://127.0.0.1:9/v1", 'unsupported = ["logprobs"]')

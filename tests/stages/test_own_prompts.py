@@ -138,7 +138,7 @@ def test_a_template_that_asks_two_ways_alike_is_refused(
     """Before anything is asked; one that tells ways apart may ask in several."""
     plain = tmp_path / "plain.jinja"
     plain.write_text("{{ question }}", encoding="utf-8")
-    with pytest.raises(BadUsage, match=r"plain\.jinja asks direct and cot alike"):
+    with pytest.raises(BadUsage, match=r"plain\.jinja renders the same prompt for direct and cot"):
         workspace.run(
             form, models="sim/ann", prompt_method=["direct", "cot"], prompt_template=plain
         )
@@ -157,7 +157,7 @@ def test_a_template_that_fails_on_a_later_question_is_refused_before_the_run(
     with pytest.raises(BadInput, match=r"late\.jinja, line 2: list object has no element 9"):
         workspace.run(form, models="sim/ann", prompt_template=path)
     path.write_text("{% if count == 99 %}{{ question }}{% endif %}", encoding="utf-8")
-    with pytest.raises(BadInput, match="makes an empty prompt"):
+    with pytest.raises(BadInput, match="renders an empty prompt"):
         workspace.run(form, models="sim/ann", prompt_template=path)
     assert workspace.store.runs.every() == []
 
@@ -169,7 +169,7 @@ def test_a_template_that_holds_a_key_is_refused(
     configure(workspace.folder, "http://127.0.0.1:9/v1", 'api_key_env = "SCRIPTED_KEY"')
     path = tmp_path / "mine.jinja"
     path.write_text("planted-key-1234567 {{ question }}", encoding="utf-8")
-    with pytest.raises(BadInput, match="holds a key or password") as caught:
+    with pytest.raises(BadInput, match="contains a key or password") as caught:
         workspace.run(form, models="scripted/one", prompt_template=path)
     assert "planted" not in str(caught.value)
 
@@ -178,7 +178,7 @@ def test_a_prompt_is_no_setting(workspace: Workspace, form: str) -> None:
     """So that no ``--set`` makes a row that looks like one of a template."""
     request = RunRequest(targets=(form,), models={"sim/ann": Asking()})
     for name in ("prompt", "prompt_name"):
-        with pytest.raises(BadUsage, match="a prompt is no setting"):
+        with pytest.raises(BadUsage, match="'prompt' cannot be a setting"):
             perform_request(workspace, request.over(flags=Asking(settings={name: "x"})))
 
 
@@ -187,7 +187,7 @@ def test_a_method_without_templates_says_so(workspace: Workspace, mine: Path) ->
     recall = find_method("recall")
     empty = ItemSet(name="empty", kind="form", method="recall")
     prompt_method = recall.prepare("recall", 0, empty, None)
-    with pytest.raises(BadUsage, match="recall asks by its own prompts alone"):
+    with pytest.raises(BadUsage, match="recall takes no prompt template"):
         with_prompt(recall, prompt_method, read_own_prompt(mine), empty)
 
 
@@ -240,7 +240,7 @@ def test_a_run_file_names_a_template_for_each_way(
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(None, "there is no prompt template"), (b"\xff\xfe{", "is not UTF-8: byte 0"),
+    [(None, "prompt template .* not found"), (b"\xff\xfe{", "is not UTF-8: byte 0"),
      (b"x" * 1_100_000, "larger than 1 MB")],
 )  # fmt: skip
 def test_a_file_that_is_no_template_is_refused(

@@ -217,8 +217,8 @@ def test_pictures_go_only_where_their_source_may_go(
     workspace.ask_egress = lambda leaving: told.append(leaving) or ""
     scanner = workspace.page_scanner("scripted/seer")
     for stated, why in (
-        (Stated(title="Private"), "'Private' may not go to far.example"),
-        (Stated(stratum=Stratum(book="Private")), "'Private' may not go to far.example"),
+        (Stated(title="Private"), "'Private' may not be sent to far.example"),
+        (Stated(stratum=Stratum(book="Private")), "'Private' may not be sent to far.example"),
         (Stated(), "nobody has allowed 'two' to go to far.example"),
     ):
         report = ingest_paths(

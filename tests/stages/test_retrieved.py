@@ -172,7 +172,7 @@ def test_no_more_tokens_are_shown_than_are_allowed(
     assert {prompt.count("| begin ") for prompt in seen} == {0}
     assert result.planned.notes[0] == (
         f"for {QUESTIONS} of {QUESTIONS} questions nothing was found (or nothing within "
-        "--context-tokens): they are asked without material"
+        "--context-tokens): they are asked without context"
     )
 
 
@@ -205,7 +205,7 @@ def test_another_state_of_the_sources_is_another_run(
     assert len(seen) == QUESTIONS
     workspace.store.knowledge.add_passages(*document("Trees", ["An oak is a tree."]))
     assert run(workspace, form).planned.run.id != before.id
-    with pytest.raises(BadUsage, match="the sources have changed since this run was begun"):
+    with pytest.raises(BadUsage, match="the sources have changed since this run was started"):
         workspace.resume(f"run:{short(before.id)}")
 
 
@@ -254,7 +254,7 @@ def test_passages_leave_only_where_their_source_may(workspace: Workspace, form: 
     assert load.outgoing.passages >= 5
     rule = SourceRule("A herbal described", ("local",))
     gate = EgressGate([EgressPolicy("here", ("api.example.com",), (rule,))])
-    with pytest.raises(EgressRefused, match="'A herbal described' may not go to"):
+    with pytest.raises(EgressRefused, match="'A herbal described' may not be sent to"):
         clear_loads(loads, gate, permits=Permits(workspace.folder), ask=None, clock=workspace.clock)
 
 
@@ -263,12 +263,14 @@ def test_there_must_be_something_to_search(tmp_path: Path) -> None:
         bank = bare.import_bank(write_lines(tmp_path / "books.jsonl", rows()))
         bare.build_form(bank, questions=QUESTIONS)
         (found,) = bare.store.lookup.every("form")
-        with pytest.raises(BadUsage, match="there is nothing to search"):
+        with pytest.raises(BadUsage, match="nothing to search"):
             bare.run(f"form:{short(found.id)}", models="sim/ann", context="retrieved")
 
 
 def test_an_unknown_way_of_searching_is_refused(workspace: Workspace, form: str) -> None:
-    with pytest.raises(BadUsage, match="by bm25, dense, hybrid, not by 'grep'"):
+    with pytest.raises(
+        BadUsage, match="unknown search method 'grep': expected bm25, dense, hybrid"
+    ):
         workspace.run(form, models="sim/ann", context="retrieved", context_search="grep")
 
 

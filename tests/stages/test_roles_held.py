@@ -56,7 +56,7 @@ def test_roles_of_a_set_touch_all_its_items(workspace: Workspace, tmp_path: Path
 
 
 def test_a_card_says_who_is_kin(workspace: Workspace) -> None:
-    """Of a name that says nothing; carried cards, and names without a provider, count too."""
+    """Of a name that says nothing; bundled cards, and names without a provider, count too."""
     config = (
         '[models."acme/large"]\nbase_url = "http://127.0.0.1:1/v1"\ncard = {family = "Qwen3"}\n'
     )

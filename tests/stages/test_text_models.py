@@ -89,7 +89,7 @@ def test_a_stop_that_is_none_is_refused_before_anything_is_asked(
 ) -> None:
     with serving(by_wire) as server:
         configure(workspace.folder, server.url)
-        with pytest.raises(BadUsage, match="stop takes texts that end a reply, not \\[''\\]"):
+        with pytest.raises(BadUsage, match="stop takes texts that end a response, got \\[''\\]"):
             workspace.run(form, models="scripted/chat", stop=[""])
         assert server.requests == 0
 

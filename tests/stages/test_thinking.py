@@ -61,10 +61,10 @@ def test_a_model_whose_switch_is_not_known_is_refused_before_the_run(
     """The error says the lines to add; a word that is neither is refused too."""
     with serving(answer("Answer: A")) as server:
         configure(workspace.folder, server.url)
-        with pytest.raises(BadUsage, match="nothing is known") as raised:
+        with pytest.raises(BadUsage, match="no switch for thinking is known") as raised:
             workspace.run(form, models="scripted/one", thinking="on")
         assert '[models."scripted/one".thinking]' in str(raised.value.hint)
-        with pytest.raises(BadUsage, match="thinking is on or off"):
+        with pytest.raises(BadUsage, match="expected thinking on or off"):
             workspace.run(form, models="scripted/one", thinking="maybe")
         assert server.requests == 0
 
@@ -183,9 +183,9 @@ def test_a_simulated_respondent_says_that_it_does_not_think(
     on, off = (workspace.run(form, models="sim/ann", thinking=word)[0] for word in ("on", "off"))
     assert on.planned.notes == off.planned.notes
     assert on.planned.notes == (
-        "sim/ann does not think: a simulated respondent answers alike with --thinking on and off",
+        "sim/ann does not think: simulated models answer identically with --thinking on and off",
     )
     assert on.planned.run.settings["max_tokens"] == 1024
     assert workspace.run(form, models="sim/ann")[0].planned.notes == ()
-    with pytest.raises(BadUsage, match="thinking is on or off"):
+    with pytest.raises(BadUsage, match="expected thinking on or off"):
         workspace.run(form, models="sim/ann", thinking="maybe")

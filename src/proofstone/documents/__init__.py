@@ -1,1 +1,1 @@
-"""Readers of documents: text, passages and pages of each format."""
+"""Read documents of each format into text, passages and pages."""

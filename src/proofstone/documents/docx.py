@@ -1,4 +1,4 @@
-"""The body of a DOCX as blocks, page by page."""
+"""Read the body of a DOCX as blocks, page by page."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from proofstone.files.csv import open_bytes
 from proofstone.records.pages import MarkKind
 from proofstone.texts.languages import guess_language, said_language
 
-# Elements and attributes of OOXML go by their local names: its two dialects differ in namespaces.
+# OOXML elements and attributes are matched by local names: its two dialects differ in namespaces.
 
 
 def by_local_names(root: Any) -> Any:
-    """The same tree with all names without their namespaces, and without comments."""
+    """Return the same tree with all names without their namespaces, and without comments."""
     from lxml import etree  # noqa: PLC0415 - in an extra
 
     etree.strip_elements(root, etree.Comment, etree.PI, etree.Entity, with_tail=False)
@@ -44,18 +44,18 @@ def by_local_names(root: Any) -> Any:
 
 
 def value(element: Any, path: str) -> str:
-    """The ``val`` of what stands at a path of names; empty where there is none."""
+    """Return the ``val`` of the element at a path of names; empty if there is none."""
     found = None if element is None else element.find(path)
     return "" if found is None else str(found.get("val", ""))
 
 
 def is_on(element: Any, path: str) -> bool:
-    """Whether the switch at a path of names is there and not switched off."""
+    """Return True if the switch at a path of names exists and is not off."""
     found = None if element is None else element.find(path)
     return found is not None and found.get("val") not in {"0", "false", "off"}
 
 
-# The numbers that a word processor sets before the items of its lists.
+# Numbers that a word processor adds before list items.
 
 _DEEPEST = 9
 
@@ -67,7 +67,7 @@ _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "x
           (40, "xl"), (10, "x"), (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
-_MOST = 3999  # numbers that letters and Roman numerals are written for
+_MOST = 3999  # numbers that are converted to letters and Roman numerals
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A list: whose levels it counts by, what those are, and where it begins anew."""
+    """A list: the list whose levels it counts by, its levels, and where it restarts."""
 
     form: str
     levels: dict[int, _Level]
@@ -87,8 +87,10 @@ class _List:
 
 
 class Numbering:
-    """Counts the items of each list as they come; lists of one form count on, unless they say
-    where they begin."""
+    """Number list items as they come.
+
+    Lists of one form continue, unless they state a start number.
+    """
 
     def __init__(self, lists: dict[str, _List]) -> None:
         self._lists = lists
@@ -96,7 +98,7 @@ class Numbering:
         self._begun: set[str] = set()
 
     def mark(self, number: str, depth: int) -> str:
-        """What stands before the next item of list ``number`` at a depth from 0."""
+        """Return the mark of the next item of list ``number`` at a depth from 0."""
         found = self._lists.get(number)
         level = found.levels.get(depth) if found else None
         if found is None or level is None or not _PLACE.search(level.text):
@@ -117,7 +119,7 @@ class Numbering:
 
 
 def read_numbering(root: Any) -> Numbering:
-    """The lists that a numbering part defines."""
+    """Return the lists that a numbering part defines."""
     forms = {
         form.get("abstractNumId", ""): {
             depth: _Level(
@@ -137,7 +139,7 @@ def read_numbering(root: Any) -> Numbering:
 
 
 def _by_depth(entries: Any, start: str) -> Iterator[tuple[int, Any, int | None]]:
-    """The levels of a list with what is said of each, and the number that it starts at."""
+    """Yield the levels of a list with their definitions and start numbers."""
     for entry in entries:
         depth, first = entry.get("ilvl", ""), value(entry, start)
         if depth.isdigit() and int(depth) < _DEEPEST:
@@ -157,9 +159,9 @@ def _written(number: int, form: str) -> str:
     return (text.upper() if form.startswith("upper") else text) or str(number)
 
 
-# What the styles of a DOCX mean: headings with their level, captions, code, contents.
+# Meanings of DOCX styles: headings with their level, captions, code, contents.
 
-_MOST_PARENTS = 20  # a style may name itself among its own
+_MOST_PARENTS = 20  # a style may name itself among its parents
 
 
 _HEADING = re.compile(r"heading ([1-9])$")
@@ -175,8 +177,7 @@ _NAMED: tuple[tuple[re.Pattern[str], MarkKind], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A paragraph's style: its kind, the level of a heading (else 0), and its list, if any, as
-    (numbering, level)."""
+    """A paragraph's style: its kind, heading level (or 0), and its list as (numbering, level)."""
 
     kind: MarkKind = "text"
     level: int = 0
@@ -188,7 +189,7 @@ PLAIN = Style()
 
 
 def read_styles(root: Any) -> dict[str, Style]:
-    """Style by id. What a style does not say is said by the one that it is based on."""
+    """Return styles by id, with missing properties inherited from their base styles."""
     own = {
         style.get("styleId", ""): style
         for style in root.findall("style")
@@ -198,7 +199,7 @@ def read_styles(root: Any) -> dict[str, Style]:
 
 
 def _chain(own: dict[str, Any], name: str) -> list[Any]:
-    """A style and those that it is based on, nearest first."""
+    """Return a style and its base styles, nearest first."""
     found: list[Any] = []
     while name in own and len(found) < _MOST_PARENTS:
         found.append(own[name])
@@ -217,13 +218,13 @@ def _style(chain: list[Any]) -> Style:
 
 
 def _stated_level(style: Any) -> int:
-    """The level of a heading by a style's own name or outline, else 0."""
+    """Return the heading level from a style's own name or outline, or 0."""
     named = _HEADING.match(value(style, "name").lower())
     return int(named[1]) if named else _level(value(style, "pPr/outlineLvl"))
 
 
 def _level(text: str) -> int:
-    """The level from 1 that an outline's level from 0 stands for; 9 is body text."""
+    """Convert an outline level from 0 to a heading level from 1; 9 is body text."""
     return int(text) + 1 if text.isascii() and text.isdigit() and int(text) < 9 else 0
 
 
@@ -231,7 +232,7 @@ _NUMBER = "pPr/numPr/numId"
 
 
 def _numbering(chain: list[Any]) -> tuple[str, int] | None:
-    """The list, and the level in it, of the first that names one: a paragraph, or its styles."""
+    """Return the list, and the level in it, of a paragraph or its nearest style with one."""
     for style in chain:
         number = value(style, _NUMBER)
         if number:
@@ -241,14 +242,13 @@ def _numbering(chain: list[Any]) -> tuple[str, int] | None:
 
 
 def stated_language(root: Any) -> str:
-    """The language that the file sets for what is written in an alphabet; empty where none."""
+    """Return the file's language for alphabetic text; empty if not set."""
     return value(root, "docDefaults/rPrDefault/rPr/lang")
 
 
-# Formulas of a word processor (OMML) as TeX.
+# Convert a word processor's formulas (OMML) to TeX.
 #
-# Signs stay the characters that they are (∑, α); what stands above, below or beside is written in
-# TeX.
+# Signs stay characters (∑, α); positions above, below or next to a sign become TeX.
 
 _SPACE = re.compile(r"\s+")
 
@@ -269,12 +269,12 @@ _FUNCTIONS = {
 
 
 def as_tex(math: Any) -> str:
-    """A formula in TeX, on one line."""
+    """Return a formula in TeX, on one line."""
     return _SPACE.sub(" ", _inside(math)).strip()
 
 
 def _inside(element: Any) -> str:
-    """The parts of an element one after the other; what is unknown as its own parts."""
+    """Return the concatenated parts of an element; an unknown element is replaced by its parts."""
     if element is None:
         return ""
     parts = []
@@ -377,7 +377,7 @@ _FORMS: dict[str, Callable[[Any], str]] = {
 }  # fmt: skip
 
 
-# The text of a paragraph: its runs without what was deleted, hidden, or is a field's code.
+# The text of a paragraph: its runs, without deleted text, hidden text and field codes.
 
 NEW_PAGE = "\f"
 
@@ -398,10 +398,10 @@ _NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
 class Paragraph:
     """A paragraph's text, with ``NEW_PAGE`` where a page begins in it.
 
-    ``formulas`` are those that stand by themselves, where ``text`` holds nothing else. ``notes``
-    are the notes that it calls by (kind, id), ``figures`` the words kept for each image, ``boxes``
-    the paragraphs of text boxes. Notes are called by their ``numbers``, and get the next one where
-    they have none.
+    ``formulas`` are displayed formulas, if ``text`` holds nothing else. ``notes`` are the notes
+    that it refers to by (kind, id). ``figures`` are the alternative texts of images, ``boxes`` the
+    paragraphs of text boxes. Notes are marked by their ``numbers``, and get the next one if they
+    have none.
     """
 
     numbers: dict[tuple[str, str], int]
@@ -410,15 +410,17 @@ class Paragraph:
     notes: list[tuple[str, str]] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
     boxes: list[Any] = field(default_factory=list)
-    _fields: list[bool] = field(default_factory=list)  # of each open one, whether its code is over
+    _fields: list[bool] = field(
+        default_factory=list
+    )  # for each open field, whether its code has ended
 
     @property
     def text(self) -> str:
-        """The text; empty where formulas stand by themselves."""
+        """Return the text; empty if there are only displayed formulas."""
         return "" if self.formulas else "".join(self.pieces)
 
     def inside(self, element: Any) -> None:
-        """Takes in all parts of an element."""
+        """Add all parts of an element."""
         for part in element:
             name = part.tag
             if name == "r":
@@ -484,7 +486,7 @@ class Paragraph:
         self._say(set_off("sup", str(number)))
 
     def _drawn(self, drawing: Any) -> None:
-        """Images with what is said of them, and the paragraphs of text boxes."""
+        """Add images with their alternative texts, and the paragraphs of text boxes."""
         described = ""
         for part in _walk(drawing):
             name = part.tag
@@ -497,7 +499,7 @@ class Paragraph:
 
 
 def said_in(paragraph: Any, numbers: dict[tuple[str, str], int]) -> Paragraph:
-    """What a paragraph says, its notes called by ``numbers``."""
+    """Return a paragraph's content, with notes marked by ``numbers``."""
     said = Paragraph(numbers)
     said.inside(paragraph)
     if "".join(said.pieces).strip():  # a formula within a sentence after all
@@ -506,7 +508,7 @@ def said_in(paragraph: Any, numbers: dict[tuple[str, str], int]) -> Paragraph:
 
 
 def _walk(element: Any) -> Iterator[Any]:
-    """The parts of a drawing, without what stands in its place elsewhere, or in its text boxes."""
+    """Yield the parts of a drawing, without fallbacks and without the content of its text boxes."""
     for part in element:
         yield part
         if part.tag not in {"Fallback", "txbxContent"}:
@@ -537,10 +539,10 @@ _CONTENTS = {"table of contents", "bibliographies"}
 
 @dataclass
 class Body:
-    """Reads paragraphs and tables one after the other into ``pages`` of blocks.
+    """Read paragraphs and tables in order into ``pages`` of blocks.
 
-    A page ends at a page break that the author set, and at the end of a section whose next one
-    begins on a new page. Notes stand behind the section of text that calls them.
+    A page ends at an author's page break, and at the end of a section if the next one begins on a
+    new page. Notes follow the section of text that refers to them.
     """
 
     name: str
@@ -554,7 +556,7 @@ class Body:
     _n_blocks: int = 0
 
     def read(self, body: Any) -> None:
-        """Reads a whole body."""
+        """Read a whole body."""
         breaks = _section_breaks(body)
         self._read(body, breaks, in_contents=False)
         self._place_notes()
@@ -608,14 +610,14 @@ class Body:
             self._add(Block("figure", described))
 
     def _mark(self, paragraph: Any, style: Style) -> str:
-        """What stands before an item of a list, further in where its list is within another."""
+        """Return the mark before a list item, indented for nested lists."""
         listed = _numbering([paragraph]) if value(paragraph, _NUMBER) else style.numbering
         if listed is None:
             return ""
         return "  " * min(listed[1], 4) + self.numbering.mark(*listed)
 
     def _table(self, table: Any, breaks: Iterator[bool], *, in_contents: bool) -> None:
-        """A table's rows; what a table only lays out is read as if it stood in none."""
+        """Add a table's rows; a layout table is read as normal text."""
         rows = [_cells(row) for row in _body_rows(table)]
         texts = [[self._cell(cell) for cell in cells] for cells in rows]
         if only_lays_out(texts):
@@ -626,7 +628,7 @@ class Body:
 
     def _cell(self, cell: Any) -> str:
         if cell.find("tcPr/vMerge") is not None and value(cell, "tcPr/vMerge") != "restart":
-            return ""  # goes on from the row above
+            return ""  # continues from the row above
         texts = []
         for paragraph in paragraphs_of(cell):
             said = said_in(paragraph, self._note_numbers)
@@ -658,7 +660,7 @@ class Body:
 
 
 def paragraphs_of(element: Any) -> Iterator[Any]:
-    """All paragraphs within, in order, those of tables too."""
+    """Yield all paragraphs within, in order, including those in tables."""
     for part in element:
         if part.tag == "p":
             yield part
@@ -686,7 +688,7 @@ def _cells(row: Any) -> list[Any]:
 
 
 def _section_breaks(body: Any) -> Iterator[bool]:
-    """Of each section but the last, in order, whether the next one begins on a new page."""
+    """Yield for each section but the last whether the next one begins on a new page."""
     sections = [
         part
         for part in body.iter()
@@ -700,9 +702,9 @@ def _plain(text: str) -> str:
     return _BODY_SPACE.sub(" ", text).strip()
 
 
-# A DOCX file as pages of blocks, and what it says of itself.
+# Read a DOCX file as pages of blocks, with its metadata.
 
-READER = "docx 1"  # a number of its own for every change that can move a text
+READER = "docx 1"  # change this with every change that can alter a text
 
 
 _OLD_FORMAT = bytes.fromhex("D0CF11E0A1B11AE1")
@@ -721,21 +723,21 @@ _LONGEST = 200
 
 
 def read_docx(path: Path) -> Written:
-    """The pages of a DOCX, packed or not.
+    """Return the pages of a DOCX, packed or not.
 
-    A page ends where its author set a page break, or began a section on a new page; the breaks that
-    a word processor only found when it last set the lines are in no agreement with another one's,
-    and cut sentences. Deleted text of tracked changes is left out, inserted text is text.
+    A page ends at an author's page break, or where a section begins on a new page. Automatic breaks
+    are ignored: they differ between word processors, and split sentences. Deleted text of tracked
+    changes is left out; inserted text is included.
 
-    Raises NotFound, ExtraMissing without lxml, and BadInput for what is too large, damaged,
-    encrypted, in the older format (.doc), or has no text.
+    Raises NotFound, ExtraMissing without lxml, and BadInput for a file that is too large, damaged,
+    encrypted, in the older format (.doc), or without text.
     """
     _check_format(path)
     parts = _Package(Archive(path, "a DOCX"))
     document = parts.document()
     body = document.find("body")
     if body is None:
-        raise BadInput(f"{path.name} holds no document of a word processor.")
+        raise BadInput(f"{path.name} holds no word-processor document")
     styles = parts.related("styles")
     reader = Body(
         path.name,
@@ -765,11 +767,11 @@ def _check_format(path: Path) -> None:
             head = file.read(len(_OLD_FORMAT))
             rest = file.read(_LOOKED_AT) if head == _OLD_FORMAT else b""
         except (OSError, EOFError) as cause:
-            raise BadInput(f"{path.name} is damaged ({cause}).") from cause
+            raise BadInput(f"{path.name} is damaged ({cause})") from cause
     if _ENCRYPTED in rest:
-        raise BadInput(f"{path.name} is encrypted and opens only with a password.")
+        raise BadInput(f"{path.name} is encrypted and opens only with a password")
     if head == _OLD_FORMAT:
-        raise BadInput(f"{path.name} is in the older format (.doc).", hint="Save it as .docx.")
+        raise BadInput(f"{path.name} is in the older format (.doc)", hint="save it as .docx")
 
 
 class _Package:
@@ -778,12 +780,14 @@ class _Package:
         self._main = self._target("", "officeDocument") or "word/document.xml"
 
     def document(self) -> Any:
-        """The main part."""
+        """Return the main part."""
         return by_local_names(self._archive.xml(self._main))
 
     def related(self, kind: str) -> Any:
-        """The part that the document names for styles, numbering, footnotes, ..., an empty one
-        where it names none; of ``core-properties`` what is said of the document."""
+        """Return the part that the document names for styles, numbering, footnotes, ....
+
+        Empty if it names none. ``core-properties`` is the document's metadata.
+        """
         name = self._target("" if kind == "core-properties" else self._main, kind)
         if name in self._archive:
             return by_local_names(self._archive.xml(name))
@@ -804,7 +808,7 @@ class _Package:
 
 
 def _notes(parts: _Package, kind: str) -> dict[tuple[str, str], Any]:
-    """Notes by their ids, without the lines that stand between them and the text."""
+    """Return notes by their ids, without separator lines."""
     return {
         (kind, note.get("id", "")): note
         for note in parts.related(f"{kind}s").findall(kind)
@@ -813,8 +817,10 @@ def _notes(parts: _Package, kind: str) -> dict[tuple[str, str], Any]:
 
 
 def _language(stated: str, styles: Any, guessed: str) -> str:
-    """The language that the properties name, or the styles where the letters do not tell another:
-    most files say English of whatever is written in them."""
+    """Return the language of the properties, or of the styles if the letters suggest no other.
+
+    Most files are marked as English whatever their language.
+    """
     if code := said_language(stated):
         return code
     set_to = said_language(stated_language(styles))

@@ -1,4 +1,4 @@
-"""What an EPUB's package says: its chapters in reading order, title, authors, year, language."""
+"""Read EPUB files: chapters in reading order, title, authors, year, language."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from proofstone.errors import BadInput, Problem, needed
 from proofstone.files.csv import read_whole_file
 from proofstone.texts.languages import guess_language, said_language
 
-# The files within a zipped document, each and all of a size that is bounded before it is held.
+# Files inside a zipped document; sizes are limited before a file is held in memory.
 
-MAX_PART = 32 * 2**20  # bytes of one file within
+MAX_PART = 32 * 2**20  # maximum bytes of one file inside
 
 
-_MAX_ALL = 256 * 2**20  # bytes that are read of all of them
+_MAX_ALL = 256 * 2**20  # maximum bytes of all of them
 
 
 _MOST_FILES = 50_000
@@ -37,10 +37,10 @@ _DAMAGE = (
 
 
 class Archive:
-    """A zipped document, packed once more (.gz) or not; ``what`` it should be, in words.
+    """A zipped document, possibly packed again (.gz); ``what`` names the expected format.
 
-    Sizes are counted as bytes come out, whatever the archive says of them. Raises NotFound, and
-    BadInput for what is no archive, damaged, encrypted or too large.
+    Sizes are counted while unpacking, whatever the archive states. Raises NotFound, and BadInput
+    for a file that is not an archive, damaged, encrypted or too large.
     """
 
     def __init__(self, path: Path, what: str) -> None:
@@ -53,23 +53,23 @@ class Archive:
             raise self._no_such(cause) from cause
         self._names = set(self._zip.namelist())
         if len(self._names) > _MOST_FILES:
-            raise BadInput(f"{self.name} holds more than {_MOST_FILES:,} files.", hint="Split it.")
+            raise BadInput(f"{self.name} holds more than {_MOST_FILES:,} files", hint="split it")
 
     @property
     def names(self) -> list[str]:
-        """The files within, in order of names."""
+        """Return the names of the files inside, sorted."""
         return sorted(self._names)
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
 
     def read(self, name: str) -> bytes:
-        """The bytes of one file within."""
+        """Return the bytes of one file inside."""
         if name not in self._names:
-            raise BadInput(f"{self.name} lacks {name}, and is {self._what} only with it.")
+            raise BadInput(f"{self.name} is not {self._what}: it lacks {name}")
         info = self._zip.getinfo(name)
         if info.flag_bits & 1:
-            raise BadInput(f"{self.name} is encrypted and opens only with a password.")
+            raise BadInput(f"{self.name} is encrypted and opens only with a password")
         try:
             with self._zip.open(info) as stream:
                 data = stream.read(MAX_PART + 1)
@@ -78,28 +78,28 @@ class Archive:
         self._left -= len(data)
         if len(data) > MAX_PART or self._left < 0:
             raise BadInput(
-                f"{self.name} unpacks to more than is read: {MAX_PART:,} bytes of one file within "
-                f"({name}), {_MAX_ALL:,} of all.",
-                hint="Split it.",
+                f"{self.name} unpacks to more than is read: {MAX_PART:,} bytes of one file "
+                f"inside ({name}), {_MAX_ALL:,} of all",
+                hint="split it",
             )
         return data
 
     def xml(self, name: str) -> Any:
-        """The root element of one file within. No entity is expanded and nothing else is fetched.
+        """Return the root element of one file inside; no entity is expanded or fetched.
 
         Raises ExtraMissing without lxml.
         """
-        message = f"{self.name} is {self._what}, and what reads that is not installed."
+        message = f"{self.name} is {self._what}, and its reader is not installed"
         with needed(message, "pip install 'proofstone[html]'"):
             from lxml import etree  # noqa: PLC0415 - in an extra
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         try:
             return etree.fromstring(self.read(name), parser)
         except (etree.LxmlError, ValueError) as cause:
-            raise BadInput(f"{self.name}: {name} is no XML ({cause}).") from cause
+            raise BadInput(f"{self.name}: {name} is not valid XML ({cause})") from cause
 
     def _no_such(self, cause: BaseException) -> BadInput:
-        return BadInput(f"{self.name} is damaged or is no {self._what.split()[-1]} ({cause}).")
+        return BadInput(f"{self.name} is damaged, or not {self._what} ({cause})")
 
 
 _CONTAINER = "META-INF/container.xml"
@@ -115,7 +115,7 @@ _LONGEST = 200
 
 
 def _chapters(package: Any, folder: str) -> tuple[str, ...]:
-    """The texts of the spine, each once."""
+    """Return the texts of the spine, each once."""
     items = {
         item.get("id"): _inside(folder, item.get("href") or "")
         for item in package.iter("{*}item")
@@ -131,16 +131,16 @@ def _inside(folder: str, href: str) -> str:
 
 def _check(book: Archive, chapters: tuple[str, ...]) -> None:
     if not chapters:
-        raise BadInput(f"{book.name} names no chapter in its reading order.")
+        raise BadInput(f"{book.name} names no chapter in its reading order")
     secret = _encrypted(book)
     problems = [Problem(name, "is encrypted") for name in chapters if name in secret]
     problems += [Problem(name, "is not in the file") for name in chapters if name not in book]
     if problems:
-        raise BadInput(f"{book.name} cannot be read whole; nothing of it was taken.", problems)
+        raise BadInput(f"{book.name} has unreadable files; nothing was imported", problems)
 
 
 def _encrypted(book: Archive) -> set[str]:
-    """The files that are encrypted; of most books with such a list, fonts alone."""
+    """Return the encrypted files; in most books with such a list, only fonts."""
     if _ENCRYPTION not in book:
         return set()
     references = book.xml(_ENCRYPTION).iter("{*}CipherReference")
@@ -148,7 +148,7 @@ def _encrypted(book: Archive) -> set[str]:
 
 
 def _said(package: Any, name: str) -> list[str]:
-    """What the metadata says under a name of Dublin Core, without who is not its author."""
+    """Return the metadata of a Dublin Core name, without contributors other than authors."""
     found = []
     for element in package.iter("{http://purl.org/dc/elements/1.1/}" + name):
         role = element.get("{http://www.idpf.org/2007/opf}role") or "aut"
@@ -158,9 +158,9 @@ def _said(package: Any, name: str) -> list[str]:
     return found
 
 
-# An EPUB file as blocks: each chapter's elements are read as those of a web page.
+# Read an EPUB file as blocks; chapters are read as web pages.
 
-READER = "epub 1"  # a number of its own for every change that can move a text
+READER = "epub 1"  # change this with every change that can alter a text
 
 
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]*;)")
@@ -170,18 +170,18 @@ _OF_XML = {b"amp;", b"lt;", b"gt;", b"quot;", b"apos;"}
 
 
 def read_epub(path: Path) -> Written:
-    """The chapters of a book in its reading order as one text, packed or not.
+    """Return the chapters of a book in reading order as one text, packed or not.
 
-    Blocks that are links for the most part (a printed table of contents) are left out. Raises
-    NotFound, ExtraMissing without lxml, and BadInput for what is too large, damaged, encrypted or
-    has no text.
+    Blocks that are mostly links (a printed table of contents) are left out. Raises NotFound,
+    ExtraMissing without lxml, and BadInput for a file that is too large, damaged, encrypted or
+    without text.
     """
     book = Archive(path, "an EPUB")
     inside = [
         element.get("full-path") or "" for element in book.xml(_CONTAINER).iter("{*}rootfile")
     ]
     if not inside:
-        raise BadInput(f"{book.name}: {_CONTAINER} names no package.")
+        raise BadInput(f"{book.name}: {_CONTAINER} names no package")
     package = book.xml(inside[0])
     chapters = _chapters(package, posixpath.dirname(inside[0]))
     _check(book, chapters)
@@ -203,7 +203,7 @@ def read_epub(path: Path) -> Written:
 
 
 def _root(data: bytes, where: str) -> Any:
-    """A chapter's root: as XML, which it should be, else as HTML that never fails on its form."""
+    """Return a chapter's root, as XML if it is valid, or else as HTML, which tolerates errors."""
     from lxml import etree, html  # noqa: PLC0415 - in an extra
 
     try:
@@ -213,15 +213,17 @@ def _root(data: bytes, where: str) -> Any:
         try:
             return html.document_fromstring(data, parser=html.HTMLParser(no_network=True))
         except (etree.LxmlError, ValueError) as cause:
-            raise BadInput(f"{where} is neither XHTML nor HTML ({cause}).") from cause
-    etree.strip_elements(root, etree.Entity, with_tail=False)  # what only the file itself declares
+            raise BadInput(f"{where} is neither XHTML nor HTML ({cause})") from cause
+    etree.strip_elements(
+        root, etree.Entity, with_tail=False
+    )  # only entities that the file itself declares
     for element in root.iter(etree.Element):
         element.tag = etree.QName(element).localname
     return root
 
 
 def _numbered(entity: re.Match[bytes]) -> bytes:
-    """An entity of HTML by its numbers, which XML knows without HTML's own list."""
+    """Return an HTML entity as character references, which XML knows without HTML's list."""
     characters = html5.get(entity[1].decode("ascii"), "")
     if entity[1] in _OF_XML or not characters:
         return entity[0]

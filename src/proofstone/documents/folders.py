@@ -1,4 +1,4 @@
-"""The files of documents: those that folders hold, and those that a LaTeX source reads."""
+"""Find the files of documents: in folders, and those that a LaTeX source reads."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MAX_ALL = 64 * 2**20  # bytes of texts that one document may read
 _MAX_TEXTS = 256 * 2**20  # bytes of texts of an archive
 
 
-_MAX_UNPACKED = 2**30  # bytes of an archive that are looked through
+_MAX_UNPACKED = 2**30  # bytes of an archive that are searched
 
 
 _MAIN = re.compile(rb"^[^%\n]*\\document(?:class|style)\b", re.MULTILINE)
@@ -46,8 +46,7 @@ _INPUT = re.compile(rb"^[^%\n]*\\(?:input|include|subfile)\s*\{\s*([^}\n]{1,200}
 
 
 class Sources:
-    """The texts that a document reads, by their paths from the root; what was read makes
-    ``content``."""
+    """The texts that a document reads, by path from the root; those read determine ``content``."""
 
     def __init__(self, stored: Callable[[str], bytes | None], main: str, name: str) -> None:
         self.main = main
@@ -59,17 +58,19 @@ class Sources:
 
     @property
     def content(self) -> bytes:
-        """The digest of all that was read, in the order in which it was; empty for one file."""
+        """Return the digest of all texts read, in reading order; empty for one file."""
         return self._state.digest() if self._n > 1 else b""
 
     def read(self, name: str) -> str | None:
-        """The text of a file; None where there is none. Raises BadInput for one outside the root,
-        too large a file, and too many."""
+        """Return the text of a file; None if it is missing.
+
+        Raises BadInput for a file outside the root, a file that is too large, and too many files.
+        """
         where = posixpath.normpath(posixpath.join(posixpath.dirname(self.main), name))
         if where.startswith(("../", "/")) or where == ".." or "\\" in where or ":" in where[:3]:
             raise BadInput(
-                f"{self.name} inputs {name[:200]}, which is outside its folder.",
-                hint="Name the folder that holds all of its files.",
+                f"{self.name} inputs {name[:200]}, which is outside its folder",
+                hint="name the folder that holds all of its files",
             )
         data = self._stored(where)
         if data is None:
@@ -78,8 +79,8 @@ class Sources:
         self._left -= len(data)
         if self._left < 0 or self._n > _MOST_FILES:
             raise BadInput(
-                f"{self.name} inputs more than {_MAX_ALL:,} bytes or {_MOST_FILES:,} files.",
-                hint="Split it.",
+                f"{self.name} inputs more than {_MAX_ALL:,} bytes or {_MOST_FILES:,} files",
+                hint="split it",
             )
         self._state.update(
             b"%d %d " % (len(where), len(data)) + where.encode("utf-8", "surrogateescape") + data
@@ -88,7 +89,7 @@ class Sources:
 
 
 def _decoded(data: bytes) -> str:
-    """UTF-8 where it is that, else Latin-1, in which older sources are written."""
+    """Decode UTF-8 if valid, and Latin-1 otherwise, the encoding of older sources."""
     data = data.removeprefix(UTF8_BOM)
     try:
         text = data.decode("utf-8")
@@ -98,10 +99,11 @@ def _decoded(data: bytes) -> str:
 
 
 def open_sources(path: Path, root: Path | None) -> Iterator[Sources]:
-    """Each document of a file or archive: a .tex is one (what it inputs stands in ``root`` or its
-    own folder), of an archive each text that begins one.
+    """Yield each document of a file or archive.
 
-    Raises NotFound, and BadInput for what is damaged, too large or holds no LaTeX.
+    A .tex file is one document; its inputs are in ``root`` or its own folder. In an archive, each
+    text that begins a document is one. Raises NotFound, and BadInput for a file that is damaged,
+    too large or without LaTeX.
     """
     suffix = "".join(path.suffixes[-2:]).lower()
     is_tar = suffix.endswith((".tar", ".tgz", ".tar.gz"))
@@ -113,8 +115,8 @@ def open_sources(path: Path, root: Path | None) -> Iterator[Sources]:
     mains = mains_of(texts)
     if not mains:
         raise BadInput(
-            f"{path.name} holds no LaTeX source that begins a document (\\documentclass).",
-            hint="Unpack it, and name the folder.",
+            f"{path.name} holds no LaTeX source that begins a document (\\documentclass)",
+            hint="unpack it, and name the folder",
         )
     for main in mains:
         yield Sources(texts.get, main, f"{name}: {main}" if len(mains) > 1 else name)
@@ -139,7 +141,7 @@ def _is_main(head: bytes) -> bool:
 
 
 def parts_of_documents(files: Iterable[Path]) -> set[Path]:
-    """The LaTeX texts that begin no document, where one begins in their folder or above it."""
+    """Return the LaTeX texts that are parts of a document in their folder or a parent."""
     texts = [file for file in files if file.suffix.lower() in {".tex", ".ltx"}]
     mains = {file for file in texts if _is_main(_head(file))} if len(texts) > 1 else set(texts)
     folders = {file.parent for file in mains}
@@ -151,11 +153,11 @@ def _head(file: Path) -> bytes:
         with file.open("rb") as stream:
             return stream.read(_HEAD)
     except OSError:
-        return b""  # whoever reads it says why it cannot be read
+        return b""  # its reader reports why it cannot be read
 
 
 def mains_of(texts: dict[str, bytes]) -> list[str]:
-    """The texts that begin a document and are not a part of another one, in order of names."""
+    """Return the texts that begin a document and are not part of another one, sorted by name."""
     found = [
         name
         for name in sorted(texts)
@@ -172,7 +174,7 @@ def mains_of(texts: dict[str, bytes]) -> list[str]:
 def _read_within(root: Path, name: str) -> bytes | None:
     path = (root / name).resolve()
     if not path.is_relative_to(root):
-        raise BadInput(f"{name} is a link that leads out of its folder.")
+        raise BadInput(f"{name} is a link that leads out of its folder")
     return read_whole_file(path, limit=MAX_PART) if path.is_file() else None
 
 
@@ -186,7 +188,7 @@ def _zipped(path: Path) -> dict[str, bytes]:
 
 
 def _tarred(path: Path) -> dict[str, bytes]:
-    """The texts of a TAR, packed or not, which is read as a stream of a bounded length."""
+    """Return the texts of a TAR, packed or not, read as a stream of limited length."""
     found: dict[str, bytes] = {}
     unpacked = n_bytes = 0
     try:
@@ -200,17 +202,17 @@ def _tarred(path: Path) -> dict[str, bytes]:
                 n_bytes += member.size if is_text else 0
                 if unpacked > _MAX_UNPACKED or n_bytes > _MAX_TEXTS:
                     raise BadInput(
-                        f"{path.name} unpacks to more than is read: {_MAX_TEXTS:,} bytes of texts, "
-                        f"{_MAX_UNPACKED:,} of all.",
-                        hint="Unpack it, and name the folder.",
+                        f"{path.name} unpacks to more than is read: {_MAX_TEXTS:,} bytes of "
+                        f"texts, {_MAX_UNPACKED:,} of all",
+                        hint="unpack it, and name the folder",
                     )
                 stream = archive.extractfile(member) if is_text else None
                 if stream is not None and _is_inside(member.name):
                     found[posixpath.normpath(member.name)] = stream.read()
     except FileNotFoundError:
-        raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.") from None
+        raise NotFound(f"file {path} not found", hint="check the name and the folder") from None
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as cause:
-        raise BadInput(f"{path.name} is damaged or is no TAR ({cause}).") from cause
+        raise BadInput(f"{path.name} is damaged, or not a TAR archive ({cause})") from cause
     return found
 
 
@@ -224,39 +226,38 @@ def _is_inside(name: str) -> bool:
     return not where.startswith(("/", "../")) and where != ".."
 
 
-# Which files of folders are documents, in an order that is the same everywhere.
+# Find the documents in folders, in the same order on every system.
 
-_ILLUSTRATED = {"html", "text"}  # kinds whose figures stand beside them as files
+_ILLUSTRATED = {"html", "text"}  # kinds with figures as separate files
 
 
 class FoundFile(NamedTuple):
-    """A document and its path within the folder that was named, with / between the parts."""
+    """A document and its path within the named folder, with / between the parts."""
 
     path: Path
     inside: str
 
     @property
     def root(self) -> Path:
-        """The folder that was named, or the file's own."""
+        """Return the named folder, or the file's own."""
         return self.path.parents[self.inside.count("/")]
 
 
 class FoundFiles(NamedTuple):
-    """The documents, and how many other files there are by their suffix."""
+    """The documents, and the number of other files by suffix."""
 
     files: list[FoundFile]
     others: dict[str, int]
 
 
 def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
-    """The documents that ``paths`` name: files themselves, of folders all within.
+    """Return the documents of ``paths``: files, and all files within folders.
 
-    A file that is named by itself is one whatever its suffix. Hidden files and folders are left
-    out, as are pipes and sockets; links to folders, and to files outside the folder, are not
-    followed, and no file comes twice.
-    Images in or below a folder that holds web pages or other texts are figures of those: no
-    documents, unless ``figures``. A LaTeX text that begins no document is a part of one where there
-    is one in its folder or above.
+    A file that is named itself is a document whatever its suffix. Hidden files and folders, pipes
+    and sockets are left out. Links to folders, and to files outside the folder, are not followed.
+    No file appears twice. Images in or below a folder with web pages or other texts are figures,
+    not documents, unless ``figures`` is set. A LaTeX text without a document start is a part if its
+    folder or a parent folder holds a document.
     """
     found: dict[Path, FoundFile] = {}
     others: Counter[str] = Counter()
@@ -284,7 +285,7 @@ def find_files(paths: Iterable[Path], *, figures: bool = False) -> FoundFiles:
 
 
 def _is_document(file: Path) -> bool:
-    """Whether a file is one by its name; XML only where it begins as a dump of a wiki does."""
+    """Return True if a file's name is that of a document; XML must begin like a wiki dump."""
     kind = kind_of(file)
     return kind is not None and (kind != "wikidump" or is_dump(file))
 
@@ -292,8 +293,8 @@ def _is_document(file: Path) -> bool:
 def _within(folder: Path) -> tuple[list[Path], int]:
     """Return the files of a folder, and how many links to files outside it are left out.
 
-    A link to what is gone counts as a file, so that it is reported. A pipe is none: whoever opens
-    one waits until somebody writes to it.
+    A broken link counts as a file, so that it is reported. Pipes are left out, since opening one
+    waits for a writer.
     """
     files, n_outside = [], 0
     inside = folder.resolve()

@@ -1,4 +1,4 @@
-"""The blocks of an HTML document in its order, from what its elements mean."""
+"""Read HTML documents as blocks in order, by the meaning of their elements."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 
 @dataclass(frozen=True, slots=True)
 class WebBlock:
-    """A block of an HTML document; ``linked`` is the share of its letters that are links."""
+    """A block of an HTML document; ``linked`` is the share of its letters in links."""
 
     kind: MarkKind
     text: str
@@ -61,13 +61,13 @@ class WebBlock:
 
 
 def blocks_in(body: Any) -> Iterator[WebBlock]:
-    """The blocks of an lxml element, none of them empty.
+    """Return the blocks of an lxml element, without empty ones.
 
-    Text right in a container is a paragraph. Items of a list stand behind a dash, those of a list
-    within it further in. Tables keep their rows; one that only lays out its page is a container.
+    Text directly in a container is a paragraph. List items follow a dash, with nested lists
+    indented. Tables keep their rows; a layout table is a container.
     """
     walk = _Walk()
-    # No recursion: a document may be nested as deeply as it likes.
+    # No recursion: documents may be nested deeply.
     from lxml import etree  # noqa: PLC0415 - in an extra
 
     events = etree.iterwalk(body, events=("start", "end", "comment", "pi"))
@@ -104,19 +104,19 @@ class _Walk:
         self._links = self._n_linked = 0
 
     def take(self) -> list[WebBlock]:
-        """The blocks found since the last call."""
+        """Return the blocks found since the last call."""
         found, self.found = self.found, []
         return found
 
     def say(self, text: str | None) -> None:
-        """Adds text to what is open."""
+        """Add text to the open block."""
         if text:
             self._pieces.append(text)
             if self._links:
                 self._n_linked += len(text.split())
 
     def enter(self, name: str, element: Any) -> None:
-        """An element begins."""
+        """Begin an element."""
         if name == "br":
             self.say("\n" if "pre" in self._names else " ")
         elif name not in _INLINE:
@@ -129,7 +129,7 @@ class _Walk:
             self.say(element.text)
 
     def leave(self, name: str, element: Any) -> None:
-        """An element ends."""
+        """End an element."""
         was_entered = bool(self._names) and self._names[-1] == name
         if was_entered:
             if name not in _INLINE and name != "br":
@@ -139,7 +139,7 @@ class _Walk:
         self.say(element.tail)
 
     def close(self) -> None:
-        """Ends the open text as a block."""
+        """End the open text as a block."""
         raw, n_linked = "".join(self._pieces), self._n_linked
         self._pieces, self._n_linked = [], 0
         kind, level = self._kind()
@@ -162,7 +162,7 @@ class _Walk:
 
 
 def _formula(math: Any) -> str:
-    """A formula as its author's TeX, where that is kept beside it, else its characters."""
+    """Return a formula as its author's TeX if included, otherwise as characters."""
     text = math.get("alttext") or ""
     if not text:
         notes = [node for node in math.iter() if str(node.tag).endswith("annotation")]
@@ -171,7 +171,7 @@ def _formula(math: Any) -> str:
 
 
 def _table(table: Any) -> str:
-    """The rows of a table that tabulates; empty where it only lays out a page."""
+    """Return the rows of a data table; empty for a layout table."""
     rows = [
         [_SPACE.sub(" ", "".join(cell.itertext())).strip() for cell in row.iter("td", "th")]
         for row in table.iter("tr")
@@ -179,7 +179,7 @@ def _table(table: Any) -> str:
     return "" if table.find(".//table") is not None or only_lays_out(rows) else rows_text(rows)
 
 
-# Which blocks of a web page are its text, and which the frame that its site puts around it.
+# Separate a web page's main text from the site's navigation.
 
 _MAIN_TEXT_SPACE = re.compile(r"\s+")
 
@@ -187,17 +187,17 @@ _MAIN_TEXT_SPACE = re.compile(r"\s+")
 _LINKED = 0.6  # of a block's words: a menu
 
 
-_LEAST = 25  # characters without spaces by which a block is known
+_LEAST = 25  # characters without spaces that identify a block
 
 
-_TRUSTED = 0.3  # of the letters outside menus that must be known as text
+_TRUSTED = 0.3  # of the letters outside menus that must be recognized as text
 
 
 def main_text(blocks: Sequence[WebBlock], extracted: str) -> list[WebBlock]:
-    """The blocks from the first to the last that stand in ``extracted`` (the main text by another
-    reading, which loses headings and code), without menus among them, and the headings before.
+    """Return the blocks from the first to the last one in ``extracted``, and the headings before.
 
-    Where that reading found little, all blocks but menus.
+    ``extracted`` is the main text by another extraction, which loses headings and code. Menus among
+    the blocks are left out. If that extraction found little, returns all blocks except menus.
     """
     text = _MAIN_TEXT_SPACE.sub("", extracted)
     plain = [block for block in blocks if block.linked <= _LINKED or block.kind == "heading"]
@@ -212,16 +212,16 @@ def main_text(blocks: Sequence[WebBlock], extracted: str) -> list[WebBlock]:
 
 
 def _stands_in(text: str, main: str) -> bool:
-    """Whether the beginning or the end of a block stands in the main text."""
+    """Return True if the main text contains the beginning or the end of a block."""
     plain = _MAIN_TEXT_SPACE.sub("", text.lstrip(" -"))
     if len(plain) < _LEAST:
         return False
     return plain[: 2 * _LEAST] in main or plain[-2 * _LEAST :] in main
 
 
-# An HTML file as blocks, and what it says of itself.
+# Read an HTML file as blocks, with its metadata.
 
-READER = "html 1"  # a number of its own for every change that can move a text
+READER = "html 1"  # change this with every change that can alter a text
 
 
 MAX_BYTES = 32 * 2**20
@@ -243,11 +243,12 @@ _AND = re.compile(r"\s*(?:;|、|，)\s*")
 
 
 def read_web_page(path: Path) -> Written:
-    """The main text of an HTML file, packed or not.
+    """Return the main text of an HTML file, packed or not.
 
-    Raises ExtraMissing without trafilatura; BadInput for what is too large, damaged or has no text.
+    Raises ExtraMissing without trafilatura; BadInput for a file that is too large, damaged or
+    without text.
     """
-    message = f"{path.name} is HTML, and what reads that is not installed."
+    message = f"{path.name} is HTML, and its reader is not installed"
     with needed(message, "pip install 'proofstone[html]'"):
         import lxml.html  # noqa: PLC0415 - in an extra
         import trafilatura  # noqa: PLC0415 - in an extra
@@ -257,7 +258,7 @@ def read_web_page(path: Path) -> Written:
             data, parser=lxml.html.HTMLParser(encoding=_encoding(data), no_network=True)
         )
     except (lxml.etree.LxmlError, ValueError) as cause:
-        raise BadInput(f"{path.name} is no HTML: {cause}.") from cause
+        raise BadInput(f"{path.name} is not valid HTML: {cause}") from cause
     main = _main_element(root)
     found = list(bounded(blocks_in(root if main is None else main), path.name))
     extracted = _extracted(trafilatura, root) if main is None else ""
@@ -278,13 +279,13 @@ def read_web_page(path: Path) -> Written:
 def _bytes(path: Path) -> bytes:
     if path.suffix.lower() != ".gz" and (size := path.stat().st_size) > MAX_BYTES:
         raise BadInput(
-            f"{path.name} has {size:,} bytes; of HTML {MAX_BYTES:,} are read.", hint="Split it."
+            f"{path.name} has {size:,} bytes; the limit for HTML is {MAX_BYTES:,}", hint="split it"
         )
     return read_whole_file(path, limit=MAX_BYTES)
 
 
 def _encoding(data: bytes) -> str | None:
-    """UTF-8 where it is that; else what the file declares."""
+    """Return UTF-8 if the data are valid, otherwise the declared encoding."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -293,7 +294,7 @@ def _encoding(data: bytes) -> str | None:
 
 
 def _main_element(root: Any) -> Any:
-    """The one element that the page itself calls its main text; None where none or several."""
+    """Return the single element marked as the page's main text; None without a single one."""
     for name in ("main", "article"):
         named = root.findall(f".//{name}")
         if len(named) == 1 and "".join(named[0].itertext()).strip():
@@ -302,7 +303,7 @@ def _main_element(root: Any) -> Any:
 
 
 def _extracted(trafilatura: Any, root: Any) -> str:
-    """The main text by trafilatura; empty where it finds none, or gives up on what is too deep."""
+    """Return the main text by trafilatura; empty if it finds none, or fails on deep nesting."""
     try:
         text = trafilatura.extract(
             deepcopy(root), favor_recall=True, include_comments=False, include_tables=True,
@@ -314,7 +315,7 @@ def _extracted(trafilatura: Any, root: Any) -> str:
 
 
 def as_blocks(found: Iterable[WebBlock]) -> list[Block]:
-    """The blocks of an HTML document as those of any; items that follow each other as one list."""
+    """Return HTML blocks as document blocks; consecutive items become one list."""
     made = (
         Block(block.kind, block.text.lstrip("\n").rstrip(), level=block.level) for block in found
     )

@@ -1,4 +1,4 @@
-"""LaTeX documents as blocks, and what they say of themselves."""
+"""Read LaTeX documents as blocks, with their metadata."""
 
 from __future__ import annotations
 
@@ -32,16 +32,15 @@ from proofstone.documents.passages import (
 from proofstone.errors import BadInput, Problem
 from proofstone.texts.languages import guess_language
 
-# What is known at any point of the reading of a LaTeX document.
+# State of the reading of a LaTeX document.
 
 
 @dataclass
 class State:
-    """The text that is still to be read, the blocks so far, and what the document has defined.
+    """The remaining text, the blocks so far, and the document's definitions.
 
-    ``said`` is its title, author and date; ``absent`` the files that it inputs in vain; ``ends``
-    what its own environments that are open stand for at their end; ``depth`` counts readings
-    within readings.
+    ``said`` is its title, author and date. ``absent`` are missing input files. ``ends`` are the end
+    definitions of its open custom environments. ``depth`` counts nested readings.
     """
 
     files: Sources
@@ -59,14 +58,14 @@ class State:
         self.source, self.flow = Input(self.files.name), Flow(self.files.name)
 
     def blocks(self, text: str, file: str = "") -> list[Block]:
-        """The blocks of a text that is read now."""
+        """Return the blocks of a text, read now."""
         self.source.push(text, file)
         _run(self)
         self.flow.place_notes()
         return grouped(self.flow.blocks)
 
     def inline(self, text: str) -> str:
-        """The text of an argument, as one line."""
+        """Return the text of an argument, as one line."""
         if self.depth >= _DEEPEST:
             return ""
         blocks = State(self.files, self.macros, self.absent, self.depth + 1).blocks(text)
@@ -77,7 +76,7 @@ class State:
 Handler = Callable[[State, str], None]
 
 
-# Formulas of a LaTeX document: their TeX, with the document's own macros written out.
+# Formulas of a LaTeX document: their TeX, with the document's own macros expanded.
 
 _LONGEST_FORMULA = 20_000
 
@@ -101,7 +100,7 @@ _ALIGNED = {"align", "alignat", "flalign", "gather", "multline", "eqnarray", "xa
 
 
 def dollars(state: State, sign: str) -> None:
-    """Reads a formula behind dollars; those that open none stay as they are."""
+    """Read a formula after dollar signs; dollar signs without a formula stay."""
     text = state.source.dollars(sign)
     if text is None:
         state.flow.write(sign)
@@ -112,14 +111,14 @@ def dollars(state: State, sign: str) -> None:
 
 
 def formula(state: State, text: str) -> None:
-    """Adds a formula within a paragraph."""
+    """Add a formula within a paragraph."""
     shown = _tex(state, text)
     if shown:
         state.flow.write(f"${shown}$")
 
 
 def display(state: State, text: str, environment: str = "") -> None:
-    """Adds a formula that stands by itself; ``environment`` is the one that it was in."""
+    """Add a displayed formula from this ``environment``."""
     shown = _tex(state, text)
     if shown and environment in _ALIGNED:
         shown = f"\\begin{{{environment}*}} {shown} \\end{{{environment}*}}"
@@ -128,7 +127,7 @@ def display(state: State, text: str, environment: str = "") -> None:
 
 
 def _tex(state: State, text: str) -> str:
-    """A formula with the document's own macros written out, on one line."""
+    """Return a formula with the document's own macros expanded, on one line."""
     source = Input(state.files.name)
     source.push(_COMMENT.sub("", text)[:_LONGEST_FORMULA])
     parts: list[str] = []
@@ -153,7 +152,7 @@ FORMULAS: dict[str, Handler] = {
 }
 
 
-# The cells of a LaTeX table, as they were typed.
+# The cells of a LaTeX table, as typed.
 
 _EDGE = re.compile(
     r"\\\\(?:\*?\s*\[[^\]\n]{0,40}\])?|\\tabularnewline\b|\\(?:begin|end)\{|\\.|%[^\n]*|[{}&]",
@@ -170,12 +169,12 @@ _RULE = re.compile(
 _MOST_CELLS = 200_000
 
 
-# The brace behind the name of an environment closes at once; of its end it closes the whole.
+# The brace after an environment's name closes immediately; at its end it closes the whole.
 _DEEPER = {"{": 1, "\\begin{": 2, "\\end{": 0}
 
 
 def rows_of(body: str) -> list[list[str]]:
-    """Rows of cells of the inside of a table; what is in groups and other environments is not cut.
+    """Return the rows of cells inside a table, without splitting groups and other environments.
 
     Rules between rows are left out.
     """
@@ -209,7 +208,7 @@ _LISTS = {"itemize", "enumerate", "description", "list", "compactitem", "compact
 
 
 def begin(state: State, _name: str) -> None:
-    """Enters an environment, or reads it whole."""
+    """Enter an environment, or read it whole."""
     environment = state.source.argument().strip()
     plain = environment.rstrip("*")
     if environment == "document":
@@ -239,7 +238,7 @@ def begin(state: State, _name: str) -> None:
 
 
 def _raw(state: State, environment: str) -> str:
-    """The inside of an environment as it was typed. Its end may stand in a macro (\\ee)."""
+    """Return the inside of an environment as typed. Its end may be inside a macro (\\ee)."""
     ending = f"\\end{{{environment}}}"
     text = state.source.until(ending)
     if text is not None:
@@ -298,7 +297,7 @@ def _enter(state: State, name: str) -> None:
 
 
 def end(state: State) -> bool:
-    """Leaves an environment; whether it was the document."""
+    """Leave an environment; return True if it was the document."""
     environment = state.source.argument().strip()
     if environment == "document":
         return True
@@ -315,7 +314,7 @@ def end(state: State) -> bool:
 
 
 def _table(state: State, environment: str) -> None:
-    """A table's rows; what a table only lays out is read as if it stood in none."""
+    """Add a table's rows; a layout table is read as normal text."""
     if environment.rstrip("*") in {"tabularx", "tabulary"} or environment.endswith("r*"):
         state.source.argument()
     state.source.take("om")
@@ -330,7 +329,7 @@ def _table(state: State, environment: str) -> None:
 
 
 def _nested(state: State, environment: str) -> str:
-    """The inside of an environment that may hold others of its name."""
+    """Return the inside of an environment that may hold others of its name."""
     begin, end = f"\\begin{{{environment}}}", f"\\end{{{environment}}}"
     text = state.source.until(end)
     while text is not None and text.count(begin) > text.count(end) and len(text) < 2**20:
@@ -341,7 +340,7 @@ def _nested(state: State, environment: str) -> str:
     return text or ""
 
 
-# Commands of LaTeX that do more than stand for a sign: sections, items, notes, captions.
+# LaTeX commands with more effect than a sign: sections, items, notes, captions.
 
 
 def _section(state: State, name: str) -> None:
@@ -418,7 +417,7 @@ def _quantity(state: State, name: str) -> None:
 def _front(state: State, name: str) -> None:
     state.source.optional()
     given = state.source.argument()
-    if name == "author":  # of each the first line: below are addresses
+    if name == "author":  # of each the first line; addresses follow
         given = " \\and ".join(part.partition("\\\\")[0] for part in given.split("\\and"))
     text = state.inline(given.replace("\\\\", " "))
     before = state.said.get(name, "") if name == "author" else ""
@@ -447,8 +446,8 @@ ACTS: dict[str, Handler] = {
 }
 
 
-# Conditions in a LaTeX document: of each the part that holds, as far as that can be told without
-# a run of TeX. What cannot be told does not hold.
+# Conditionals in a LaTeX document: the branch that applies, as far as known without running TeX.
+# Unknown conditions count as false.
 
 _BOOLEAN = re.compile(r"(\\not\s*)?\\(?:boolean|toggle)\s*\{\s*([^{}]*?)\s*\}")
 
@@ -457,7 +456,7 @@ _NO_CONDITION = {"iff", "ifthenelse", "iftoggle"}
 
 
 def condition(state: State, name: str) -> None:
-    """Reads a condition: one with its parts in groups (\\ifthenelse), or up to its \\fi."""
+    """Read a conditional: one with its parts in groups (\\ifthenelse), or up to its \\fi."""
     if name == "else":
         _skip(state, stop_at_else=False)
     elif name not in {"fi", "iff"} and state.source.has_group():
@@ -497,7 +496,7 @@ def _skip(state: State, *, stop_at_else: bool) -> None:
 
 
 def switch(state: State, name: str) -> None:
-    """Sets a switch where a command does that: \\drafttrue."""
+    """Set a switch if a command does that: \\drafttrue."""
     for ending, holds in (("true", True), ("false", False)):
         if name.endswith(ending) and name.removesuffix(ending) in state.macros.switches:
             state.macros.switches[name.removesuffix(ending)] = holds
@@ -521,7 +520,7 @@ SWITCHES: dict[str, Handler] = {
 }
 
 
-# The other files of a LaTeX document: what it inputs, its own packages, its references.
+# Other files of a LaTeX document: inputs, its own packages, its references.
 
 _FILES_DEEP = 30
 
@@ -548,21 +547,21 @@ def _open(state: State, file: str, *, is_needed: bool) -> None:
     )
     open_now = state.source.files
     if len(open_now) > _FILES_DEEP or any(name in open_now for name in names):
-        raise BadInput(f"{state.files.name}: {file} inputs itself ({' > '.join(open_now)}).")
+        raise BadInput(f"{state.files.name}: {file} inputs itself ({' > '.join(open_now)})")
     for name in names:
         text = state.files.read(name)
         if text is not None:
             begun = text.find("\\begin{document}")
-            if begun >= 0:  # a part that could also stand by itself
+            if begun >= 0:  # a part that could also be a separate document
                 text = text[begun + 16 :].partition("\\end{document}")[0]
             state.source.push(text + "\n", name)
             return
     if is_needed:
-        state.absent.append(Problem(file, "is input and is not there"))
+        state.absent.append(Problem(file, "is input but missing"))
 
 
 def _package(state: State, _name: str) -> None:
-    """Takes from a package of the document's own what it defines."""
+    """Read the definitions in one of the document's own packages."""
     state.source.optional()
     for package in state.source.argument().split(","):
         text = state.files.read(f"{package.strip()}.sty") if package.strip() else None
@@ -575,7 +574,7 @@ def _package(state: State, _name: str) -> None:
 
 
 def _bibliography(state: State, name: str) -> None:
-    """The references that BibTeX has made, where they lie beside the source."""
+    """Read the references that BibTeX made, if they are next to the source."""
     state.source.optional()
     file = "" if name == "printbibliography" else state.source.argument()
     stem = state.files.main.rpartition("/")[2].rpartition(".")[0]
@@ -594,9 +593,9 @@ FILES: dict[str, Handler] = {
 }
 
 
-# The reading of a LaTeX document: token by token, until its end.
+# Read a LaTeX document token by token.
 
-_DEEPEST = 24  # readings within readings: a note in a caption in a cell
+_DEEPEST = 24  # nested readings: a note in a caption in a cell
 
 
 _CITE = re.compile(r"[a-zA-Z]{0,6}cite[a-zA-Z]{0,8}")
@@ -634,7 +633,7 @@ def _run(state: State) -> None:
 
 
 def _command(state: State, word: str) -> bool:
-    """Reads one command; whether the document goes on behind it."""
+    """Read one command; return True if the document continues after it."""
     name = word.rstrip("*") if word[:1].isalpha() or word[:1] == "@" else word
     if state.macros.is_definition(word):
         state.macros.define(word, state.source)
@@ -658,7 +657,7 @@ def _command(state: State, word: str) -> bool:
 
 
 def _known(state: State, name: str) -> None:
-    """Signs, accents, and commands of which it is known what is text behind them."""
+    """Read signs, accents, and commands with known text arguments."""
     source, flow = state.source, state.flow
     if name in LATEX.accents and (len(name) > 1 or not name.isalpha() or source.has_group()):
         flow.write(accented(name, state.inline(source.argument())))
@@ -683,7 +682,7 @@ def _known(state: State, name: str) -> None:
         source.optional()
 
 
-READER = "latex 1"  # a number of its own for every change that can move a text
+READER = "latex 1"  # change this with every change that can alter a text
 
 
 _AND = re.compile(r"\s*;\s*|,\s*and\s+|\s+and\s+")
@@ -696,16 +695,14 @@ _LONGEST, _LONGEST_NAME = 300, 60
 
 
 def read_latex(path: Path, root: Path | None = None) -> Iterator[Written]:
-    """Each document of a .tex file or of an archive (.zip, .tar, .tar.gz, .tgz).
+    """Yield each document of a .tex file or of an archive (.zip, .tar, .tar.gz, .tgz).
 
-    Files that a text inputs are read where they stand within ``root`` (else within the text's own
-    folder). Comments and the preamble are left out. Macros that a document defines are replaced by
-    what they stand for; other commands fall away and what is in their groups stays. Formulas stay
-    TeX, between dollars within a paragraph.
+    Input files are read from ``root`` (default: the text's own folder). Comments and the preamble
+    are left out. Macros that a document defines are expanded. Other commands are removed, and the
+    text in their groups stays. Formulas stay TeX, between dollar signs within a paragraph.
 
-    Raises NotFound, and BadInput for what is damaged, too large or has no text, where macros or
-    files never come to an end, where a file is outside the root, and naming all files that are
-    absent.
+    Raises NotFound, and BadInput for a file that is damaged, too large or without text, for endless
+    macros or inputs, for a file outside the root, and naming all missing files.
     """
     for sources in open_sources(path, root):
         yield _written(sources)
@@ -715,14 +712,14 @@ def _written(files: Sources) -> Written:
     state = State(files)
     text = files.read(files.main.rpartition("/")[2])
     if text is None:
-        raise BadInput(f"{files.name} cannot be read.")
+        raise BadInput(f"{files.name} cannot be read")
     state.in_preamble = "\\begin{document}" in text or "\\documentclass" in text
     blocks = _levelled(state.blocks(text, files.main))
     if state.absent:
         raise BadInput(
-            f"{files.name} cannot be read whole; nothing of it was taken.",
+            f"{files.name} has missing or unreadable files; nothing was imported",
             state.absent,
-            hint="Put the files where the text inputs them from.",
+            hint="put the files where the text inputs them from",
         )
     check_text(blocks, files.name, without=("heading", "figure", "contents"))
     names = [_NOTE.sub("", name).strip(" ,") for name in _AND.split(state.said.get("author", ""))]
@@ -737,7 +734,7 @@ def _written(files: Sources) -> Written:
 
 
 def _levelled(blocks: list[Block]) -> list[Block]:
-    """The same with the outermost headings on level 1."""
+    """Return the blocks with the outermost headings at level 1."""
     highest = min((block.level for block in blocks if block.kind == "heading"), default=1)
     return [
         replace(block, level=block.level - highest + 1) if block.kind == "heading" else block

@@ -1,4 +1,4 @@
-"""The characters of LaTeX sources as tokens; what a macro or a file stands for is read first."""
+"""Split LaTeX sources into tokens, expanding macros and input files first."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _by_name(forms: dict[str, list[str]]) -> dict[str, str]:
 
 
 class _Tables(Struct, frozen=True):
-    """``latex.toml``: what the commands and environments of LaTeX mean for a text."""
+    """``latex.toml``: the meaning of LaTeX commands and environments for a text."""
 
     maths: frozenset[str]
     code: frozenset[str]
@@ -48,7 +48,7 @@ _UNIT = re.compile(r"\\([A-Za-z]+)\s*")
 
 
 def accented(accent: str, letter: str) -> str:
-    """A letter under an accent, as one character where there is one."""
+    """Return a letter with an accent, as one character if possible."""
     plain = letter.strip().translate({ord("ı"): "i", ord("ȷ"): "j"})
     return (
         unicodedata.normalize("NFC", plain[:1] + LATEX.accents[accent]) + plain[1:] if plain else ""
@@ -56,7 +56,7 @@ def accented(accent: str, letter: str) -> str:
 
 
 def units(text: str) -> str:
-    """A unit of measurement by the names of its parts: kilometre/second."""
+    """Return a unit of measurement from the names of its parts: kilometre/second."""
     return (
         _UNIT.sub(lambda found: LATEX.units.get(found[1], found[1]), text).replace("~", " ").strip()
     )
@@ -66,7 +66,7 @@ BREAK = "\n\n"  # the token of an empty line
 
 
 _TOKEN = re.compile(
-    r"%[^\n]*(?:\n[ \t]*|$)"  # a comment takes the end of its line with it
+    r"%[^\n]*(?:\n[ \t]*|$)"  # a comment includes its line end
     r"|\\[A-Za-z@]+\*?[ \t]*(?:\n(?![ \t]*\n)[ \t]*)?"
     r"|\\(?:[^A-Za-z@]|$)"
     r"|[ \t]*\n[ \t]*\n\s*"
@@ -85,7 +85,7 @@ _WORD = re.compile(r"\\([A-Za-z@]+)(\*?)")
 _LONGEST_ARGUMENT = 4 * 2**20
 
 
-_MOST_PUSHED = 4 * 2**20  # characters that macros may stand for
+_MOST_PUSHED = 4 * 2**20  # characters that macros may expand to
 
 
 _MOST_PUSHES = 100_000
@@ -102,7 +102,7 @@ class _Text:
 
 
 class Input:
-    """The text that is still to be read, the innermost first. ``name`` is the document's."""
+    """The remaining text, the innermost first. ``name`` is the document's."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -110,7 +110,7 @@ class Input:
         self._pushed = self._pushes = 0
 
     def push(self, text: str, file: str = "") -> None:
-        """Reads ``text`` before all else. Raises BadInput where macros never come to an end."""
+        """Read ``text`` before all else. Raises BadInput for endless macros."""
         while self._stack and self._stack[-1].at >= len(self._stack[-1].text):
             self._stack.pop()
         if not file:
@@ -119,18 +119,18 @@ class Input:
         too_deep = len(self._stack) > _DEEPEST
         if too_deep or self._pushed > _MOST_PUSHED or self._pushes > _MOST_PUSHES:
             raise BadInput(
-                f"{self._name}: its macros stand for more than is read; one may stand for itself.",
-                hint="Write out what they stand for, or give the PDF that TeX makes of it.",
+                f"{self._name}: its macros expand to more than is read; one may expand to itself",
+                hint="replace the macros by their text, or use the PDF that TeX makes of it",
             )
         self._stack.append(_Text(text, 0, file))
 
     @property
     def files(self) -> list[str]:
-        """The files that are open, the outermost first."""
+        """Return the open files, the outermost first."""
         return [source.file for source in self._stack if source.file]
 
     def _top(self) -> _Text:
-        """The innermost text of which something is left; an empty one at the end."""
+        """Return the innermost text with remaining content; an empty one at the end."""
         while self._stack:
             top = self._stack[-1]
             if top.at < len(top.text):
@@ -139,11 +139,13 @@ class Input:
         return _Text("")
 
     def token(self) -> str | None:
-        """The next token, without comments: a command with its backslash, ``BREAK``, a sign that
-        means something, or text; None at the end."""
+        """Return the next token, without comments; None at the end.
+
+        A token is a command with its backslash, ``BREAK``, a sign with a meaning, or text.
+        """
         while (top := self._top()).text:
             found = _TOKEN.match(top.text, top.at)
-            if found is None:  # nothing that the pattern leaves out can come
+            if found is None:  # the pattern matches everything that can come
                 top.at += 1
                 continue
             top.at = found.end()
@@ -151,14 +153,14 @@ class Input:
             if token[0] == "%":
                 if not top.text.startswith("\n", top.at):
                     continue
-                token = BREAK  # the line behind a comment is empty
+                token = BREAK  # the line after a comment is empty
             if token[0] == "\\":
                 return token.rstrip(" \t\n") if len(token) > 2 else token
             return BREAK if token.count("\n") > 1 else token
         return None
 
     def back(self, token: str) -> None:
-        """Puts a token back that was read last."""
+        """Put back the last token read."""
         top = self._stack[-1] if self._stack else None
         if top is not None and top.text.endswith(token, 0, top.at):
             top.at -= len(token)
@@ -166,13 +168,13 @@ class Input:
             self._stack.append(_Text(token))
 
     def _after_spaces(self) -> tuple[_Text, str] | None:
-        """The innermost text behind white space and comments, and the character that comes."""
+        """Return the innermost text after white space and comments, and its next character."""
         while (top := self._top()).text:
             spaces = _SPACES.match(top.text, top.at)
             there = spaces.end() if spaces else top.at
             if there < len(top.text):
                 if top.text.count("\n", top.at, there) > 1 and "%" not in top.text[top.at : there]:
-                    return None  # an argument does not come behind an empty line
+                    return None  # an argument does not follow an empty line
                 top.at = there
                 return top, top.text[there]
             if len(self._stack) == 1:
@@ -181,7 +183,7 @@ class Input:
         return None
 
     def argument(self) -> str:
-        """The next argument: a group without its braces, a command, or one character."""
+        """Return the next argument: a group without its braces, a command, or one character."""
         found = self._after_spaces()
         if found is None:
             return ""
@@ -196,12 +198,12 @@ class Input:
         return top.text[top.at - length : top.at]
 
     def has_group(self) -> bool:
-        """Whether a group in braces comes next."""
+        """Return True if a group in braces comes next."""
         found = self._after_spaces()
         return found is not None and found[1] == "{"
 
     def optional(self) -> str | None:
-        """The next argument in square brackets; None where there is none."""
+        """Return the next argument in square brackets; None if there is none."""
         top = self._top()
         spaces = re.compile(r"[ \t]*\n?[ \t]*").match(top.text, top.at)
         there = spaces.end() if spaces else top.at
@@ -216,8 +218,9 @@ class Input:
         return top.text[there + 1 : end - 1]
 
     def take(self, form: str) -> list[str]:
-        """Reads the arguments of a form: o an optional one, m a group, t a group that is text; of
-        these the texts."""
+        """Read the arguments of a form: o an optional one, m a group, t a text group; return the
+        texts.
+        """
         texts = []
         for letter in form:
             if letter == "o":
@@ -228,7 +231,7 @@ class Input:
         return texts
 
     def takes(self, text: str) -> bool:
-        """Whether ``text`` comes next, which is then read."""
+        """Return True, and read it, if ``text`` comes next."""
         top = self._top()
         if not top.text.startswith(text, top.at):
             return False
@@ -236,8 +239,7 @@ class Input:
         return True
 
     def until(self, end: str) -> str | None:
-        """The raw characters before ``end``, which is read too; None where it does not come in the
-        text that is read."""
+        """Return the raw characters before ``end``, which is read too; None without an ``end``."""
         top = self._top()
         stop = top.text.find(end, top.at, top.at + _LONGEST_ARGUMENT)
         if stop < 0:
@@ -247,13 +249,13 @@ class Input:
         return found
 
     def character(self) -> str:
-        """The next character as it stands."""
+        """Return the next character unchanged."""
         top = self._top()
         top.at += 1
         return top.text[top.at - 1 : top.at]
 
     def dollars(self, end: str) -> str | None:
-        """The formula before ``end``, dollars; None where a paragraph ends first."""
+        """Return the formula before ``end`` (dollar signs); None if a paragraph ends first."""
         top = self._top()
         at = top.at
         for found in re.compile(r"\\.|%[^\n]*|\n[ \t]*\n|\$\$?", re.DOTALL).finditer(top.text, at):
@@ -266,7 +268,7 @@ class Input:
 
     def _closed(self, top: _Text, opening: str, closing: str) -> str:
         end = _closing(top.text, top.at, opening, closing)
-        if end < 0:  # a brace that is never closed: TeX would stop here
+        if end < 0:  # an unclosed brace: TeX would stop here
             top.at += 1
             return ""
         found = top.text[top.at + 1 : end - 1]
@@ -278,7 +280,7 @@ _SIGNS = re.compile(r"\\.|%[^\n]*|[{}\[\]]", re.DOTALL)
 
 
 def _closing(text: str, start: int, opening: str, closing: str) -> int:
-    """Behind the sign that closes the one at ``start``; -1 where none does."""
+    """Return the position after the sign that closes the one at ``start``; -1 without one."""
     depth = braces = 0
     for found in _SIGNS.finditer(text, start, start + _LONGEST_ARGUMENT):
         sign = found[0]
@@ -295,13 +297,13 @@ def _closing(text: str, start: int, opening: str, closing: str) -> int:
     return -1
 
 
-# Blocks as they come about: the open paragraph, the items of lists, the notes that wait.
+# Collect blocks: the open paragraph, list items, and pending notes.
 
 _SPACE = re.compile(r"\s+")
 
 
 class Flow:
-    """Takes text and makes blocks of it. ``name`` is the document's."""
+    """Convert text to blocks. ``name`` is the document's."""
 
     def __init__(self, name: str) -> None:
         self.blocks: list[Block] = []
@@ -314,28 +316,28 @@ class Flow:
         self._n_notes = 0
 
     def say(self, text: str) -> None:
-        """Adds text as it was typed, with the dashes and quotation marks that LaTeX sets for it."""
+        """Add text as typed, converting dashes and quotation marks as LaTeX does."""
         if "-" in text or "`" in text or "'" in text:
             for typed, shown in LATEX.written:
                 text = text.replace(typed, shown)
         self._pieces.append(text)
 
     def write(self, text: str) -> None:
-        """Adds text as it is to stand."""
+        """Add text unchanged."""
         self._pieces.append(text)
 
     @property
     def has_text(self) -> bool:
-        """Whether a paragraph is open."""
+        """Return True if a paragraph is open."""
         return any(not piece.isspace() for piece in self._pieces)
 
     def taken(self) -> str:
-        """The text of the open paragraph, which is no block then."""
+        """Remove the open paragraph and return its text."""
         text, self._pieces = _SPACE.sub(" ", "".join(self._pieces)).strip(), []
         return text
 
     def end(self) -> None:
-        """Ends the open paragraph as a block."""
+        """End the open paragraph as a block."""
         text = self.taken()
         if not text:
             return
@@ -346,7 +348,7 @@ class Flow:
             self.add(Block(self.kind, text))
 
     def item(self, label: str | None) -> None:
-        """Begins an item of the innermost list, with what is given for its mark."""
+        """Begin an item of the innermost list, with its explicit mark, if any."""
         self.end()
         depth = max(0, len(self.lists) - 1)
         if not self.lists:
@@ -359,7 +361,7 @@ class Flow:
         self._mark = "  " * min(depth, 4) + mark + " "
 
     def add(self, block: Block) -> None:
-        """Adds a block behind the open paragraph, which ends."""
+        """End the open paragraph, and add a block after it."""
         if self.has_text:
             self.end()
         if len(self.blocks) >= MOST_BLOCKS:
@@ -367,14 +369,14 @@ class Flow:
         self.blocks.append(block)
 
     def heading(self, level: int, title: str) -> None:
-        """Begins a section; the notes of the one before stand at its end."""
+        """Begin a section; notes of the previous one are placed at its end."""
         self.end()
         self.place_notes()
         if title:
             self.add(Block("heading", title, level=level))
 
     def note(self, text: str) -> None:
-        """Calls a note where the text is, and keeps it for the end of the section."""
+        """Mark a note in the text, and place it at the end of the section."""
         self._n_notes += 1
         while self._pieces and self._pieces[-1].isspace():
             self._pieces.pop()
@@ -382,7 +384,7 @@ class Flow:
         self._notes.append((self._n_notes, text))
 
     def place_notes(self) -> None:
-        """The notes that wait."""
+        """Place the pending notes."""
         self.end()
         waiting, self._notes = self._notes, []
         for number, text in waiting:
@@ -390,7 +392,7 @@ class Flow:
                 self.add(Block("note", f"{set_off('sup', str(number))} {text}"))
 
 
-# The macros of a document: simple ones are told by what they stand for.
+# Macros of a document; simple ones are replaced by their definition.
 
 _PARAMETER = re.compile(r"#([1-9#])")
 
@@ -409,8 +411,10 @@ _MOST = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """What a command stands for, with its number of arguments; the first may have a value where
-    it is not given. A ``final`` one is not looked up again (\\let)."""
+    """A command's definition, with its number of arguments; the first may have a default.
+
+    A ``final`` one is not expanded further (\\let).
+    """
 
     body: str
     n: int = 0
@@ -429,19 +433,19 @@ class Macros:
         self.closing: set[str] = set()  # macros in which an environment ends
 
     def get(self, name: str) -> Macro | None:
-        """The macro of a name without its backslash."""
+        """Return the macro of a name without its backslash."""
         return self._macros.get(name)
 
     def is_definition(self, name: str) -> bool:
-        """Whether a command defines something; then ``define`` reads it."""
+        """Return True if a command defines something; then ``define`` reads it."""
         return name in _DEFINING
 
     def define(self, name: str, source: Input) -> None:
-        """Reads a definition. What is not simple is passed over and defines nothing."""
+        """Read a definition. Complex ones are skipped and define nothing."""
         getattr(self, _DEFINING[name])(name, source)
 
     def arguments(self, macro: Macro, source: Input) -> list[str]:
-        """The arguments of a macro that was met."""
+        """Read the arguments of a macro in the text."""
         given: list[str] = []
         if macro.default is not None:
             first = source.optional()
@@ -514,7 +518,7 @@ class Macros:
 
     @staticmethod
     def substitute(body: str, given: list[str]) -> str:
-        """A body with its arguments; a word and a letter behind it stay apart."""
+        """Return a definition with its arguments; a word and a letter after it stay separate."""
         if "#" not in body:
             return body
         parts: list[str] = []

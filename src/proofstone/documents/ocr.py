@@ -1,7 +1,7 @@
-"""Lines of print read from an image, each with its corners and how sure the reading is.
+"""Recognize lines of print in an image, each with its corners and confidence.
 
-The models are inside the package of rapidocr: one that finds lines and one that reads them, both
-for English and Chinese. Nothing is fetched.
+The package rapidocr includes the models: one finds lines and one reads them, for English and
+Chinese. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from proofstone.records.pages import Box
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEAST_SURE = 0.5  # lines that are read with less are specks and rules
+_LEAST_SURE = 0.5  # lines below this confidence are specks and rules
 
 
-_DOUBTFUL = 0.75  # a page read with less may stand on its head
+_DOUBTFUL = 0.75  # a page below this confidence may be upside down
 
 
 _TALL = 1.5
 
 
-_LONGEST_SIDE = 6000  # pixels; what is larger is made smaller
+_LONGEST_SIDE = 6000  # pixels; larger images are scaled down
 
 
 class OcrLine(NamedTuple):
@@ -52,11 +52,11 @@ class OcrLine(NamedTuple):
 
 
 class OcrEngine:
-    """Reads images with one thread; the models are loaded once. Raises ExtraMissing."""
+    """Read images with one thread; the models are loaded once. Raises ExtraMissing."""
 
     def __init__(self) -> None:
         if not is_ocr_installed():
-            raise ExtraMissing("What reads images of pages is not installed.", hint=INSTALL_OCR)
+            raise ExtraMissing("OCR of page images is not installed", hint=INSTALL_OCR)
         from rapidocr import RapidOCR  # noqa: PLC0415 - in an extra, and slow to import
 
         self._engine: Any = RapidOCR(
@@ -72,11 +72,11 @@ class OcrEngine:
         )
 
     def read(self, image: NDArray[np.uint8], find_in: int) -> tuple[list[OcrLine], int]:
-        """The lines of an image (rows, columns, RGB), and by how many quarters anticlockwise it was
-        turned to read them; corners are those of the turned image.
+        """Return the lines of an image (rows, columns, RGB), and its rotation in quarter turns.
 
-        Lines are looked for in a copy whose longer side has ``find_in`` pixels, and read in the
-        image itself. An image that lies on its side, or that reads badly, is tried turned.
+        The rotation is counterclockwise; corners are those of the rotated image. Lines are located
+        in a copy whose longer side has ``find_in`` pixels, and read in the image itself. An image
+        that lies on its side, or with low confidence, is tried rotated.
         """
         best = self._lines(image, find_in)
         turns = 0
@@ -89,7 +89,7 @@ class OcrEngine:
     def _lines(self, image: NDArray[np.uint8], find_in: int) -> list[OcrLine]:
         engine = self._engine
         engine._load_det_model().limit_side_len = find_in  # noqa: SLF001 - set at its making only
-        found = engine(np.ascontiguousarray(image[:, :, ::-1]))  # as OpenCV has colours
+        found = engine(np.ascontiguousarray(image[:, :, ::-1]))  # the color order of OpenCV
         boxes, texts, scores = found.boxes, found.txts, found.scores
         if boxes is None or texts is None or scores is None:
             return []
@@ -117,7 +117,7 @@ def _is_tall(corners: NDArray[np.float64]) -> bool:
 
 
 def _weight(lines: list[OcrLine]) -> float:
-    """How much is read how surely, lines that stand on their side not counted."""
+    """Return the amount of text weighted by confidence, without vertical lines."""
     return sum(
         line.confidence**2 * len(line.text)
         for line in lines
@@ -125,11 +125,11 @@ def _weight(lines: list[OcrLine]) -> float:
     )
 
 
-# Lines read from an image as what is printed on a page: of one size and level, and upright.
+# Normalize lines from an image to a printed page: uniform sizes, level and upright.
 #
-# The heights of boxes found in an image tremble by a tenth or more, and a scan lies askew by a
-# degree or two. Layout needs neither: sizes near the page's usual one are that one, and the page is
-# turned by the angle at which its lines run.
+# Heights of detected boxes vary by a tenth or more, and a scan is tilted by a degree or two. Layout
+# analysis needs neither: sizes near the page's usual one are set to it, and the page is rotated by
+# the angle of its lines.
 
 _PLAIN = Font(is_bold=False, is_math=False, is_mono=False)
 
@@ -137,7 +137,7 @@ _PLAIN = Font(is_bold=False, is_math=False, is_mono=False)
 _BOLD = _PLAIN._replace(is_bold=True)
 
 
-# Weight cannot be told from an image; a title with a number of parts is one without it, too.
+# Font weight is unknown in an image; a numbered title is recognized without it.
 _TITLE = re.compile(
     r"(?:\d{1,3}(?:\.\d{1,3})+\.?\s*[^\W\d_]|第[一二三四五六七八九十百\d]+[章节節]).{0,70}$"
 )
@@ -152,13 +152,13 @@ _HEIGHT = 1.38  # of a line's box, in ems
 _LEVEL = 0.27  # ems from a box's middle down to the baseline
 
 
-_USUAL = 0.17  # by which boxes of one size differ from the usual height
+_USUAL = 0.17  # deviation of boxes of one size from the usual height
 
 
 _STEP = 0.1  # of the usual size, between other sizes
 
 
-_LONG = 5.0  # times its height: a line that says how the page lies
+_LONG = 5.0  # times its height: a line long enough to measure the page's tilt
 
 
 _LEAST_TILT = 0.1  # degrees
@@ -167,8 +167,11 @@ _LEAST_TILT = 0.1  # degrees
 def printed_from(
     lines: Sequence[OcrLine], turns: int, pixels: tuple[int, int], width: float, height: float
 ) -> PrintedPage:
-    """A page of ``width`` by ``height`` points whose image has ``pixels`` rows and columns, read
-    after ``turns`` quarters anticlockwise."""
+    """Return a page of ``width`` by ``height`` points from the lines of its image.
+
+    The image has ``pixels`` rows and columns, and was read after ``turns`` counterclockwise quarter
+    turns.
+    """
     shown = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     scale = np.array([width / pixels[1], height / pixels[0]])
     corners = [_unturned(line.corners, turns, pixels) * scale for line in lines]
@@ -185,7 +188,7 @@ def printed_from(
 def _unturned(
     corners: NDArray[np.float64], turns: int, pixels: tuple[int, int]
 ) -> NDArray[np.float64]:
-    """Corners in an image that was turned, as they stand in the image before."""
+    """Return corners of a rotated image in the coordinates of the original image."""
     rows, columns = pixels
     x, y = corners[:, 0], corners[:, 1]
     by_turn = {
@@ -200,7 +203,7 @@ def _unturned(
 def _upright(
     corners: Sequence[NDArray[np.float64]], turns: int, width: float, height: float
 ) -> NDArray[np.float64]:
-    """The map (2, 3) from the page as displayed to one whose lines run level."""
+    """Return the map (2, 3) from the displayed page to one with level lines."""
     quarter = {
         0: [[1, 0, 0], [0, 1, 0]],
         1: [[0, 1, 0], [-1, 0, width]],
@@ -219,7 +222,7 @@ def _upright(
 
 
 def _tilt(corners: Sequence[NDArray[np.float64]]) -> float:
-    """The angle in radians at which the longer lines run, clockwise positive."""
+    """Return the angle in radians of the longer lines, clockwise positive."""
     angles, lengths = [], []
     for own in corners:
         across = (own[1] + own[2] - own[0] - own[3]) / 2
@@ -253,7 +256,7 @@ def _segments(lines: Sequence[OcrLine], placed: Sequence[NDArray[np.float64]]) -
 
 
 def _usual(lines: Sequence[OcrLine], depths: Sequence[float]) -> float:
-    """The height at which half of the page's characters are set in lower lines."""
+    """Return the median line height, weighted by characters."""
     if not lines:
         return 0.0
     order = np.argsort(depths)
@@ -262,8 +265,10 @@ def _usual(lines: Sequence[OcrLine], depths: Sequence[float]) -> float:
 
 
 def _size(text: str, depth: float, usual: float, width: float) -> float:
-    """The height that a line is taken to have; boxes of a few characters tell little of theirs, and
-    those of formulas less."""
+    """Return the assumed height of a line.
+
+    Boxes of a few characters are unreliable, and those of formulas more so.
+    """
     tolerance = _USUAL if width > _LONG * depth else 2 * _USUAL
     if _FORMULA.search(text):
         tolerance = 1.0
@@ -272,9 +277,9 @@ def _size(text: str, depth: float, usual: float, width: float) -> float:
     return max(_STEP, round(depth / usual / _STEP) * _STEP) * usual
 
 
-# The pages of a document as pictures, whatever file they come from.
+# The pages of a document as images, from any format.
 
-# Image files as documents: PNG, JPEG and WebP with one page, TIFF with as many as it holds.
+# Image files as documents: PNG, JPEG and WebP with one page, TIFF with any number.
 
 _FORMATS = ("PNG", "JPEG", "TIFF", "WEBP")
 
@@ -292,39 +297,38 @@ _MOST_PAGES = 5_000
 
 
 class ImageTooLarge(Exception):
-    """A page has more pixels than are read; the argument is how many."""
+    """A page has too many pixels; the argument is their number."""
 
 
 class ImageFile:
     """An open image file; close it."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ExtraMissing without Pillow, BadInput for what is none of these images."""
-        message = f"{path.name} is an image, and what reads those is not installed."
+        """Open the file. Raises ExtraMissing without Pillow, BadInput for other files."""
+        message = f"{path.name} is an image, and its reader is not installed"
         with needed(message, INSTALL_OCR):
             from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - in an extra
-        Image.MAX_IMAGE_PIXELS = None  # told by the size, before a pixel is unpacked
+        Image.MAX_IMAGE_PIXELS = None  # known from the size, before a pixel is unpacked
         content = _content(path)
         try:
             self._image: Any = Image.open(content, formats=_FORMATS)
             self.n_pages = int(getattr(self._image, "n_frames", 1))
         except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as cause:
             raise BadInput(
-                f"{path.name} is damaged, or no PNG, JPEG, TIFF or WebP image.",
-                hint="Open it in a viewer; if it opens, save it anew.",
+                f"{path.name} is damaged, or not a PNG, JPEG, TIFF or WebP image",
+                hint="open it in a viewer; if it opens, save it again",
             ) from cause
         if self.n_pages > _MOST_PAGES:
-            raise BadInput(f"{path.name} has {self.n_pages:,} images; {_MOST_PAGES:,} are read.")
+            raise BadInput(f"{path.name} has {self.n_pages:,} images; the limit is {_MOST_PAGES:,}")
         if self._image.format == "WEBP":
-            self.n_pages = 1  # an animation is no document
+            self.n_pages = 1  # an animation is not a document
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Close the file."""
         self._image.close()
 
     def size(self, index: int) -> tuple[float, float]:
-        """Width and height of a page in points, by the resolution that the file states; 96 dots an
-        inch where it states none that can be."""
+        """Return width and height of a page in points, by the file's resolution or 96 dpi."""
         self._image.seek(index)
         width, height = self._image.size
         stated = self._image.info.get("dpi")
@@ -335,8 +339,7 @@ class ImageFile:
         return 72 * width / dpi, 72 * height / dpi
 
     def pixels(self, index: int, _dpi: float) -> NDArray[np.uint8]:
-        """A page as it is displayed: rows, columns, RGB. Raises ImageTooLarge, and BadInput where
-        it is damaged."""
+        """Return a page as rows, columns, RGB. Raises ImageTooLarge, BadInput if damaged."""
         from PIL import Image, ImageOps  # noqa: PLC0415 - in an extra
 
         try:
@@ -345,7 +348,7 @@ class ImageFile:
             if width * height > _MOST_PIXELS:
                 raise ImageTooLarge(width * height)
             upright = ImageOps.exif_transpose(self._image)
-            if upright.mode in {"RGBA", "LA", "P", "PA"}:  # what is clear is paper
+            if upright.mode in {"RGBA", "LA", "P", "PA"}:  # transparent parts are white
                 upright = upright.convert("RGBA")
                 paper = Image.new("RGBA", upright.size, "white")
                 upright = Image.alpha_composite(paper, upright)
@@ -356,7 +359,7 @@ class ImageFile:
             raise BadInput(f"image {index + 1} is damaged: {cause}") from cause
 
     def _is_turned(self) -> bool:
-        """Whether the camera lay on its side, so that the image is displayed turned."""
+        """Return True if the image is rotated by a quarter turn for display."""
         return int(self._image.getexif().get(0x0112, 1)) >= 5
 
 
@@ -367,25 +370,25 @@ def _content(path: Path) -> Any:
 POINTS = 72.0  # an inch
 
 
-_LONGEST_DRAWN = 6000  # pixels of a picture that is made
+_LONGEST_DRAWN = 6000  # maximum pixels of a rendered image
 
 
 class PdfPictures:
-    """The pages of a PDF, drawn."""
+    """The rendered pages of a PDF."""
 
     def __init__(self, path: Path | bytes, name: str) -> None:
-        """Raises as ``open_pdf`` does."""
+        """Open the file. Raises as ``open_pdf`` does."""
         self._document, self.n_pages = open_pdf(path, name)
         from pypdfium2 import PdfiumError  # noqa: PLC0415 - in an extra
 
         self._error = PdfiumError
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Close the file."""
         self._document.close()
 
     def size(self, index: int) -> tuple[float, float]:
-        """Width and height of a page in points. Raises BadInput where it cannot be loaded."""
+        """Return width and height of a page in points. Raises BadInput if it cannot be loaded."""
         try:
             width, height = self._document.get_page_size(index)
         except self._error as cause:
@@ -393,8 +396,10 @@ class PdfPictures:
         return float(width), float(height)
 
     def pixels(self, index: int, dpi: float) -> NDArray[np.uint8]:
-        """A page as rows, columns, RGB; at less than ``dpi`` where it would be larger than can be
-        held. Raises BadInput where it cannot be loaded."""
+        """Return a page as rows, columns, RGB; below ``dpi`` if it would be too large.
+
+        Raises BadInput if it cannot be loaded.
+        """
         try:
             page = self._document[index]
         except self._error as cause:
@@ -410,27 +415,29 @@ class PdfPictures:
         return pixels[:, :, :3]
 
 
-Pictures = ImageFile | PdfPictures  # whose pages can be seen
+Pictures = ImageFile | PdfPictures  # formats with visible pages
 
 
 def open_pictures(path: Path) -> Pictures:
-    """The pages of a PDF or an image file. Raises BadUsage for any other document, and what opening
-    these raises."""
+    """Open the pages of a PDF or an image file.
+
+    Raises BadUsage for other documents, and what opening these raises.
+    """
     kind = kind_of(path)
     if kind == "pdf":
         content = read_whole_file(path) if path.suffix.lower() == ".gz" else path
         return PdfPictures(content, plain_name(path))
     if kind == "image":
         return ImageFile(path)
-    raise BadUsage(f"{path.name} has no pages that can be seen: only PDF and image files do")
+    raise BadUsage(f"{path.name} has no page images: only PDF and image files do")
 
 
-# A page as a PNG file: whole or a part of it, with boxes marked, or with all else masked.
+# Draw a page as PNG: whole or in part, with boxes marked, or with the rest masked.
 
-_MARK = np.array([255, 196, 0], dtype=np.float32)  # amber, as a highlighter has it
+_MARK = np.array([255, 196, 0], dtype=np.float32)  # amber, like a highlighter
 
 
-_INK = 0.3  # of a mark's colour over what it marks
+_INK = 0.3  # opacity of a mark's color
 
 
 _EDGE = np.array([200, 90, 0], dtype=np.uint8)
@@ -439,13 +446,13 @@ _EDGE = np.array([200, 90, 0], dtype=np.uint8)
 _PAPER = 255
 
 
-_AROUND = 1.5  # points left around what is kept: boxes hold type, not its strokes' ends
+_AROUND = 1.5  # points left around visible parts: boxes do not cover all strokes
 
 
 def draw_page(pictures: Pictures, draw: Draw, pixels: NDArray[np.uint8] | None = None) -> bytes:
-    """What ``draw`` asks for, as PNG. ``pixels`` is the page where it is at hand.
+    """Return the requested image as PNG. ``pixels`` is the page, if available.
 
-    Raises BadInput for a page that the document does not have or that cannot be drawn.
+    Raises BadInput for a page that does not exist or cannot be drawn.
     """
     page = page_pixels(pictures, draw.page, draw.dpi) if pixels is None else pixels
     width, height = pictures.size(draw.page - 1)
@@ -463,19 +470,21 @@ def draw_page(pictures: Pictures, draw: Draw, pixels: NDArray[np.uint8] | None =
 
 
 def page_pixels(pictures: Pictures, number: int, dpi: float) -> NDArray[np.uint8]:
-    """A page's picture. Raises BadInput for a page that is not there or cannot be drawn."""
+    """Return a page's image. Raises BadInput for a page that is missing or cannot be drawn."""
     if not 1 <= number <= pictures.n_pages:
-        raise BadInput(f"there is no page {number}: the document has {pictures.n_pages}")
+        raise BadInput(f"page {number} does not exist: the document has {pictures.n_pages}")
     try:
         return pictures.pixels(number - 1, dpi)
     except ImageTooLarge as cause:
-        raise BadInput(f"page {number} has {cause.args[0]:,} pixels and is not drawn") from cause
+        raise BadInput(f"page {number} has {cause.args[0]:,} pixels, too many to draw") from cause
 
 
 def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
-    """An image of rows, columns, RGB as a PNG file; the same pixels give the same bytes."""
+    """Return rows, columns, RGB as a PNG file; the same pixels give the same bytes."""
     rows, columns = pixels.shape[:2]
-    lines = np.zeros((rows, 1 + 3 * columns), dtype=np.uint8)  # each begins with its filter, none
+    lines = np.zeros(
+        (rows, 1 + 3 * columns), dtype=np.uint8
+    )  # each begins with its filter type, none
     lines[:, 1:] = np.ascontiguousarray(pixels[:, :, :3]).reshape(rows, 3 * columns)
     head = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)
     body = zlib.compress(lines.tobytes(), 6)
@@ -487,7 +496,7 @@ def png_bytes(pixels: NDArray[np.uint8]) -> bytes:
 
 
 def _smaller(page: NDArray[np.uint8], by: int) -> NDArray[np.uint8]:
-    """Each square of ``by`` pixels as their mean; what is left over at the edges falls away."""
+    """Replace each square of ``by`` pixels by its mean; drop incomplete ones at the edges."""
     rows, columns = max(page.shape[0] // by, 1), max(page.shape[1] // by, 1)
     whole = page[: rows * by, : columns * by].astype(np.uint16)
     high, wide = whole.shape[0] // rows, whole.shape[1] // columns
@@ -499,7 +508,7 @@ def _smaller(page: NDArray[np.uint8], by: int) -> NDArray[np.uint8]:
 def _pixels(
     box: Box, across: float, down: float, page: NDArray[np.uint8], around: float
 ) -> tuple[int, int, int, int]:
-    """A box in pixels, within the page and never empty."""
+    """Return a box in pixels, within the page and never empty."""
     rows, columns = page.shape[:2]
     left = min(max(int((box.left - around) * across), 0), columns - 1)
     top = min(max(int((box.top - around) * down), 0), rows - 1)
@@ -529,18 +538,18 @@ def _marked(page: NDArray[np.uint8], box: tuple[int, int, int, int]) -> NDArray[
     return page
 
 
-# Pages read from their pictures, in the order in which they are asked for.
+# Read pages from their images, in the requested order.
 
 _DPI = 200.0
 
 
-_FOUND_AT = 100.0  # dots an inch: enough to find lines, and half the time
+_FOUND_AT = 100.0  # dots per inch: enough to find lines, in half the time
 
 
 _LEAST_FOUND, _MOST_FOUND = 736, 1600  # pixels of the longer side
 
 
-_AHEAD = 3  # pages that are read before one is laid out, for what comes back on them
+_AHEAD = 3  # pages that are read before one is laid out, to find repeated elements
 
 
 _BEHIND = 8
@@ -549,8 +558,10 @@ _BEHIND = 8
 def scanned_pages(
     pictures: Pictures, numbers: Iterable[int], engine: OcrEngine, tell: Callable[[int], None]
 ) -> Iterator[PdfPage]:
-    """The pages ``numbers`` (from 1, ascending), each laid out with those around it at hand.
-    ``tell`` hears of a page before it is touched."""
+    """Yield the pages ``numbers`` (from 1, ascending), laid out with their neighbors at hand.
+
+    ``tell`` receives each page number before the page is read.
+    """
     waiting: deque[int] = deque()
     printed: dict[int, PrintedPage | PdfPage] = {}
     edges: dict[int, list[EdgeRow]] = {}

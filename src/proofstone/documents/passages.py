@@ -1,7 +1,7 @@
-"""What a reader of documents hands on: blocks in reading order, and the page they make.
+"""Define blocks in reading order, pages and passages, the output of every document reader.
 
-A page's text is its blocks with an empty line between; each line of print keeps its place in that
-text and its box on the page, so that any stretch of the text can be shown on the page's image.
+A page's text is its blocks with an empty line between. Each line of print keeps its position in
+that text and its box on the page, so that any span of the text can be shown on the page's image.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST_BLOCKS = 200_000  # of one document
 CELLS = " | "  # between the cells of a table's row
 
 
-_LONGEST_CELL = 400  # characters: longer ones are laid out by a table, not tabulated
+_LONGEST_CELL = 400  # characters: longer cells indicate a layout table
 
 
 _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
@@ -34,8 +34,7 @@ _YEAR = re.compile(r"\b(1[5-9]\d\d|20\d\d)\b")
 
 @dataclass(frozen=True, slots=True)
 class BlockLine:
-    """A line of print within a block's text, from ``start`` on, its box, and how sure its reader
-    is of it."""
+    """A line of print from ``start`` on in a block's text, its box, and its reading confidence."""
 
     start: int
     box: Box
@@ -46,7 +45,7 @@ class BlockLine:
 class Block:
     """A heading, paragraph, list, table, equation, caption, note, code or figure.
 
-    ``level`` of a heading counts from 1. A figure may have no text; ``box`` is then its place.
+    ``level`` of a heading counts from 1. A figure may have no text; ``box`` is then its position.
     """
 
     kind: MarkKind
@@ -58,7 +57,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class LaidOut:
-    """A page's text and layout, its blocks, and where each of them begins in the text."""
+    """A page's text and layout, its blocks, and the start of each in the text."""
 
     text: str
     layout: PageLayout
@@ -67,7 +66,7 @@ class LaidOut:
 
 
 def lay_out(blocks: Sequence[Block]) -> LaidOut:
-    """The page that blocks make; empty text where no block has any."""
+    """Return the page of these blocks; empty text if no block has any."""
     texts: list[str] = []
     lines: list[PlacedLine] = []
     marks: list[Mark] = []
@@ -92,7 +91,7 @@ def lay_out(blocks: Sequence[Block]) -> LaidOut:
 
 
 def box_around(boxes: Iterable[Box]) -> Box | None:
-    """The smallest box that holds these; None where there are none."""
+    """Return the smallest box around these; None if there are none."""
     edges = list(zip(*((box.left, box.top, box.right, box.bottom) for box in boxes), strict=True))
     return Box(min(edges[0]), min(edges[1]), max(edges[2]), max(edges[3])) if edges else None
 
@@ -101,7 +100,7 @@ _Each = TypeVar("_Each")
 
 
 def bounded(blocks: Iterable[_Each], name: str) -> Iterator[_Each]:
-    """The blocks of the document ``name`` one by one. Raises BadInput beyond ``MOST_BLOCKS``."""
+    """Yield the blocks of the document ``name``. Raises BadInput beyond ``MOST_BLOCKS``."""
     for place, block in enumerate(blocks):
         if place >= MOST_BLOCKS:
             raise too_many_blocks(name)
@@ -109,15 +108,15 @@ def bounded(blocks: Iterable[_Each], name: str) -> Iterator[_Each]:
 
 
 def too_many_blocks(name: str) -> BadInput:
-    """What is said of the document ``name`` beyond ``MOST_BLOCKS``."""
-    return BadInput(f"{name} has more than {MOST_BLOCKS:,} blocks.", hint="Split it.")
+    """Return the error for a document with more than ``MOST_BLOCKS`` blocks."""
+    return BadInput(f"{name} has more than {MOST_BLOCKS:,} blocks", hint="split it")
 
 
 _LISTS: tuple[MarkKind, ...] = ("list",)
 
 
 def grouped(blocks: Iterable[Block], kinds: Collection[MarkKind] = _LISTS) -> list[Block]:
-    """The blocks with those that follow each other and are of one of these kinds as one."""
+    """Merge consecutive blocks of the same kind, for these kinds."""
     made: list[Block] = []
     for kind, same in groupby(blocks, key=lambda block: block.kind):
         if kind in kinds:
@@ -128,12 +127,12 @@ def grouped(blocks: Iterable[Block], kinds: Collection[MarkKind] = _LISTS) -> li
 
 
 def rows_text(rows: Iterable[Sequence[str]]) -> str:
-    """The rows of a table that hold something, a line each."""
+    """Return the nonempty rows of a table, one per line."""
     return "\n".join(CELLS.join(row).strip() for row in rows if any(row))
 
 
 def only_lays_out(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether a table holds no rows of short cells, but the parts of a page."""
+    """Return True for a layout table, whose cells are parts of a page rather than short texts."""
     is_long = any(len(cell) > _LONGEST_CELL for row in rows for cell in row)
     return is_long or max(map(len, rows), default=0) < 2
 
@@ -141,18 +140,18 @@ def only_lays_out(rows: Sequence[Sequence[str]]) -> bool:
 def check_text(
     blocks: Iterable[Block], name: str, without: Collection[MarkKind] = ("heading", "figure")
 ) -> None:
-    """Raises BadInput where no block but those of the kinds ``without`` has text."""
+    """Raise BadInput if no block has text, other than those of the kinds ``without``."""
     if not any(block.text and block.kind not in without for block in blocks):
-        raise BadInput(f"{name} holds no text that could be a passage.")
+        raise BadInput(f"{name} holds no text for a passage")
 
 
 def stated_year(texts: Iterable[str]) -> int | None:
-    """The first year from 1500 to 2099 that a text states; None where none does."""
+    """Return the first year from 1500 to 2099 in the texts; None without one."""
     found = (year for text in texts if (year := _YEAR.search(text)))
     return next((int(year[1]) for year in found), None)
 
 
-# Raised and lowered signs in plain text: as such characters, else after ``^`` and ``_``.
+# Superscripts and subscripts in plain text: as Unicode characters, or else after ``^`` and ``_``.
 
 _MARKS = {"sup": "^", "sub": "_"}
 
@@ -164,7 +163,7 @@ _SIGNS = {
 
 
 def set_off(place: str, text: str) -> str:
-    """Raised (``sup``) or lowered (``sub``) text as such characters, else after ^ or _."""
+    """Return text as superscript (``sup``) or subscript characters, or else after ^ or _."""
     table = _SIGNS[place]
     if not text or all(character in table for character in text):
         return "".join(table[character] for character in text)
@@ -173,11 +172,11 @@ def set_off(place: str, text: str) -> str:
     return f"{_MARKS[place]}{text}" if len(text) == 1 else f"{_MARKS[place]}{{{text}}}"
 
 
-# What a document says of itself, and what a reader of written documents hands on.
+# A document's metadata, and the output of readers of reflowable formats.
 
 
 class Said(Struct, frozen=True, kw_only=True):
-    """What is said of a document; what is empty is not."""
+    """Metadata of a document; empty fields are unknown."""
 
     title: str = ""
     authors: tuple[str, ...] = ()
@@ -189,8 +188,8 @@ class Said(Struct, frozen=True, kw_only=True):
 class Written(Said, frozen=True, kw_only=True):
     """A document of one page, which then has no number, or of several, counted from 1.
 
-    ``content`` is a digest of all files that it came from, where they are more than one,
-    ``origin`` its address and ``detail`` its revision where it has such.
+    ``content`` is a digest of all its files, if there are several. ``origin`` is its address and
+    ``detail`` its revision, if known.
     """
 
     pages: Sequence[list[Block]]
@@ -200,13 +199,13 @@ class Written(Said, frozen=True, kw_only=True):
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks of all pages."""
+        """Return the blocks of all pages."""
         return [block for page in self.pages for block in page]
 
 
-# Where the passages of a text begin and end: paragraphs, and Markdown's blocks kept whole.
+# Split a text into passages: paragraphs, and whole Markdown blocks.
 
-# Where the sentences of a text end, in English and Chinese.
+# Find sentence ends in English and Chinese.
 
 _SENTENCE = re.compile(
     r"(?<![A-Z]\.)(?<!\b(?:Dr|Mr|Ms|cf|vs|No|pp|eq|Eq|al))"
@@ -215,8 +214,7 @@ _SENTENCE = re.compile(
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a text stand, [start, end) in code points, without the white space
-    between."""
+    """Yield the sentences of a text as [start, end) in code points, white space trimmed."""
     start = 0
     for found in _SENTENCE.finditer(text):
         yield from trimmed(text, start, found.end())
@@ -225,17 +223,16 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """[start, end) without the white space at its ends; nothing where there is nothing else."""
+    """Yield [start, end) without the white space at its ends; nothing for white space alone."""
     body = text[start:end]
     first, last = start + len(body) - len(body.lstrip()), start + len(body.rstrip())
     if first < last:
         yield first, last
 
 
-# Passages from the blocks of a page: of a size that can be read and asked about at once.
+# Make passages from the blocks of a page, of a size to ask questions about.
 #
-# Sizes are in tokens as they are guessed here: four characters of an alphabetic script, or one
-# Chinese character.
+# Sizes are estimated tokens: four characters of an alphabetic script, or one Chinese character.
 
 MIN_TOKENS, AIM_TOKENS, MAX_TOKENS = 60, 220, 400
 
@@ -255,10 +252,10 @@ _WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]")
 _LEFT_OUT = {"contents", "figure"}
 
 
-_FRAGMENT = 25  # characters: what is shorter says something only as a sentence
+_FRAGMENT = 25  # characters: a shorter passage must be a sentence
 
 
-_PROSE = 200  # characters: a paragraph as long stands for itself on a page of contents, too
+_PROSE = 200  # characters: a paragraph of this length is kept on a contents page
 
 
 _CONTENTS = re.compile(
@@ -295,7 +292,7 @@ class Cut(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A cut before short ones have gone to their neighbours."""
+    """A cut before short ones are merged into their neighbors."""
 
     cut: Cut
     text: str
@@ -304,14 +301,16 @@ class _Piece(NamedTuple):
 
 
 def about_tokens(text: str) -> int:
-    """About how many tokens a text has."""
+    """Estimate the tokens of a text."""
     wide = len(_WIDE.findall(text))
     return wide + (len(text) - wide + 3) // 4
 
 
 def follow(before: HeadingPath, path: HeadingPath) -> HeadingPath:
-    """The whole path where ``before`` was in force when ``path`` began: what is above its first
-    heading stays."""
+    """Return the full heading path when ``before`` was in force as ``path`` began.
+
+    Headings above its first one are kept.
+    """
     if not path:
         return before
     return (*(entry for entry in before if entry[0] < path[0][0]), *path)[-_MOST_TITLES:]
@@ -319,18 +318,18 @@ def follow(before: HeadingPath, path: HeadingPath) -> HeadingPath:
 
 @dataclass
 class Cutter:
-    """Cuts page after page; ``path`` holds the headings in force."""
+    """Split page after page into passages; ``path`` holds the current headings."""
 
     path: HeadingPath = ()
     _open: list[tuple[int, int, int, Block]] = field(default_factory=list)
 
     def cut(self, blocks: Sequence[Block], starts: Sequence[int]) -> Iterator[Cut]:
-        """The passages of a page whose blocks begin at ``starts``. Never crosses a page.
+        """Yield the passages of a page whose blocks begin at ``starts``; none crosses a page.
 
-        Paragraphs under one heading are put together up to a size; a longer one is cut between
-        sentences. A table with its caption and notes stand by themselves; contents and labels of
-        figures are in no passage. What is left of under 25 characters goes to a neighbour under the
-        same heading; without one it is a passage only as a sentence, or alone on its page.
+        Paragraphs under one heading are joined up to a size; a longer one is split between
+        sentences. A table with its caption and notes is a separate passage. Contents and figure
+        labels are in no passage. Remainders under 25 characters join a neighbor under the same
+        heading. Without one, they are a passage only as a sentence, or alone on their page.
         """
         yield from (piece.cut for piece in _without_fragments(list(self._pieces(blocks, starts))))
 
@@ -355,8 +354,10 @@ class Cutter:
         yield from self._close()
 
     def _leads_to_pages(self, block: Block) -> bool:
-        """Whether a block under the heading of a table of contents is a part of that: most of its
-        lines end in the number of a page."""
+        """Return True if a block under a contents heading belongs to the table of contents.
+
+        That is the case if most of its lines end in a page number.
+        """
         if not self.path or not _CONTENTS.fullmatch(self.path[-1][1].strip()):
             return False
         lines = [line.rstrip() for line in block.text.splitlines() if line.strip()]
@@ -367,7 +368,7 @@ class Cutter:
         self.path = follow(self.path, ((max(1, block.level), title),))
 
     def _is_full(self, block: Block) -> bool:
-        """Whether the open passage ends before this block."""
+        """Return True if the open passage ends before this block."""
         if not self._open:
             return False
         last = self._open[-1][3]
@@ -379,7 +380,7 @@ class Cutter:
         if (block.kind == "note") != (last.kind == "note"):
             return True
         if block.kind == "equation" or block.text[:1].islower():
-            return False  # the sentence goes on
+            return False  # the sentence continues
         size = sum(entry[2] for entry in self._open)
         more = about_tokens(block.text)
         return size >= AIM_TOKENS or (size >= MIN_TOKENS and size + more > MAX_TOKENS)
@@ -412,14 +413,16 @@ class Cutter:
 
 
 def _is_contents_page(blocks: Sequence[Block]) -> bool:
-    """Whether most of what a page says leads to other pages."""
+    """Return True if most of a page's text refers to other pages."""
     sizes = [(block.kind == "contents", len(block.text)) for block in blocks]
     return 2 * sum(n for is_contents, n in sizes if is_contents) > sum(n for _is, n in sizes)
 
 
 def _without_fragments(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """The pieces of a page, short ones put to the one before or behind that has the same headings
-    and room; those that find none are left out, but for sentences and a page's only piece."""
+    """Merge short pieces of a page into the previous or next one with the same headings and room.
+
+    Others are left out, except sentences and a page's only piece.
+    """
     kept: list[_Piece] = []
     waiting: list[_Piece] = []
     for each in pieces:
@@ -461,7 +464,7 @@ def _joined(first: _Piece, second: _Piece) -> _Piece:
 
 
 def _pieces(entries: Iterable[tuple[int, int, int, Block]]) -> Iterator[tuple[int, int, int]]:
-    """Sentences of paragraphs, rows of what is stacked; an endless one at its spaces."""
+    """Yield sentences of paragraphs and rows of other blocks, splitting overlong ones at spaces."""
     for start, _end, _tokens, block in entries:
         stacked = block.kind in _STACKED or (block.kind == "list" and "\n" in block.text)
         for first, last in _rows(block.text) if stacked else sentence_spans(block.text):
@@ -477,8 +480,8 @@ def _rows(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """[start, end) in parts of no more than ``MAX_TOKENS``, at white space where there is some."""
-    # So long a stretch is too much whatever its script: nothing endless is counted again and again.
+    """Yield parts of [start, end) of at most ``MAX_TOKENS``, split at white space if possible."""
+    # Too long in any script: such a span is not counted again and again.
     while end - start > 4 * MAX_TOKENS or about_tokens(text[start:end]) > MAX_TOKENS:
         reach = start + (
             MAX_TOKENS if _WIDE.search(text, start, start + 64) else 4 * MAX_TOKENS - 8
@@ -510,7 +513,7 @@ _INDENTED = re.compile(r" {2,}|\t")
 
 
 class Span(NamedTuple):
-    """Code points [start, end) of a text, no white space at either end, under a heading."""
+    """Code points [start, end) of a text, without surrounding white space, under a heading."""
 
     start: int
     end: int
@@ -528,20 +531,20 @@ class _Line(NamedTuple):
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """The lines of a text; CR, LF and CRLF end one, and no other character does."""
+    """Yield the lines of a text; only CR, LF and CRLF end a line."""
     for found in _LINE.finditer(text):
         if found.end() > found.start():
             yield _Line(found.start(), found.end(), found[0].rstrip("\r\n"))
 
 
 def _trimmed(text: str, start: int, end: int, heading: str = "") -> Span:
-    """The span of lines that are not all blank, without the white space at its ends."""
+    """Return the span of lines that are not all blank, without surrounding white space."""
     ((first, last),) = trimmed(text, start, end)
     return Span(first, last, heading)
 
 
 def paragraph_spans(text: str) -> list[Span]:
-    """The runs of lines between blank lines, in order; none in a text of white space."""
+    """Return the runs of lines between blank lines, in order; none for white space."""
     return list(_runs(text, _lines(text)))
 
 
@@ -560,11 +563,11 @@ def _runs(text: str, lines: Iterable[_Line]) -> Iterator[Span]:
 
 
 def markdown_spans(text: str) -> tuple[list[Span], str]:
-    """The blocks of a Markdown text, each under its path of headings, and the first title.
+    """Return the blocks of a Markdown text, each under its path of headings, and the title.
 
-    A fenced code block and a list (with what is indented under its points) are each one block; a
-    paragraph, quotation or table is a run of lines. ``Part > Section`` is a path; the title is
-    the first heading of level 1, or empty.
+    A fenced code block and a list (with its indented content) are each one block; a paragraph,
+    quotation or table is a run of lines. ``Part > Section`` is a path. The title is the first
+    heading of level 1, or empty.
     """
     blocks = _Blocks(text)
     for line in _lines(text):
@@ -574,7 +577,7 @@ def markdown_spans(text: str) -> tuple[list[Span], str]:
 
 
 class _Blocks:
-    """One pass over the lines; what is open is a fence, a list, a paragraph or nothing."""
+    """Parse the lines in one pass; the open block is a fence, a list, a paragraph or none."""
 
     def __init__(self, text: str) -> None:
         self.spans: list[Span] = []
@@ -588,7 +591,7 @@ class _Blocks:
         self._after_blank = False
 
     def take(self, line: _Line) -> None:
-        """Puts one line where it belongs."""
+        """Add one line to its block."""
         if self._kind == "fence":
             self._end = line.end
             if self._closes_fence(line.text):
@@ -607,7 +610,7 @@ class _Blocks:
             return False
         if _INDENTED.match(text) or _LIST.match(text):
             return True
-        # A line right under a point goes on with it; after an empty line it is a new paragraph.
+        # A line directly after a list item continues it; after an empty line it is a new paragraph.
         return not self._after_blank and not _ATX.match(text) and not _FENCE.match(text)
 
     def _begin(self, line: _Line) -> None:
@@ -633,7 +636,7 @@ class _Blocks:
         self._kind, self._start, self._end = kind, line.start, line.end
 
     def close(self) -> None:
-        """Ends the open block, if any, as a span."""
+        """Close the open block, if any, as a span."""
         if self._kind:
             heading = " > ".join(self._path[level] for level in sorted(self._path))
             self.spans.append(_trimmed(self._text, self._start, self._end, heading))
@@ -651,7 +654,7 @@ class _Blocks:
             self.title = self.title or name.strip()
 
 
-# What a text is about: its longer words, its numbers, and of Chinese its pairs of characters.
+# The topic of a text: its longer words, its numbers, and pairs of Chinese characters.
 
 _LATIN = re.compile(r"[A-Za-z]+|[0-9]+(?:[.,][0-9]+)*")
 
@@ -659,29 +662,29 @@ _LATIN = re.compile(r"[A-Za-z]+|[0-9]+(?:[.,][0-9]+)*")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 
 
-_SHORT_WORD = 3  # the, and, of: they stand everywhere
+_SHORT_WORD = 3  # the, and, of: they occur everywhere
 
 
 def terms(text: str) -> frozenset[str]:
-    """Words of more than three letters in lower case, numbers, and pairs of Chinese characters."""
+    """Return words of more than three letters in lower case, numbers, and Chinese pairs."""
     latin = (word.lower() for word in _LATIN.findall(text))
     words = {word for word in latin if len(word) > _SHORT_WORD or word[0].isdigit()}
     pairs = {run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)}
     return frozenset(words | pairs)
 
 
-# Whether the characters of a page are words at all, and what to say where they are not.
+# Detect pages whose characters are not words.
 #
 # A PDF without a map from its glyphs to characters gives the glyphs' numbers or another alphabet's
-# letters; one that was scanned gives nothing, or the lines of a poor reading.
+# letters. A scanned one gives nothing, or poorly recognized lines.
 
-_LEAST = 40  # characters: fewer decide nothing
+_LEAST = 40  # characters: with fewer, nothing is decided
 
 
 _STRANGE_SHARE = 0.12
 
 
-# Controls, dingbats, the private areas and what stands for no character.
+# Controls, dingbats, private-use areas and unassigned characters.
 _STRANGE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u2700-\u27bf\ue000-\uf8ff\ufffd-\uffff\U000e0000-\U0010ffff]"
 )
@@ -695,7 +698,7 @@ _LEGIBLE_WIDE = re.compile(
 )
 
 
-_LONG = 30  # letters in a run: no words of an alphabetic script are so long on average
+_LONG = 30  # letters in a run: words of alphabetic scripts are shorter on average
 
 
 _VOWELS = set("aeiouyàáâãäåæèéêëìíîïòóôõöøœùúûüýαεηιουωάέήίόύώаеёиоуыэюяії")
@@ -705,9 +708,9 @@ Garbled = Literal["", "strange characters", "no word boundaries", "no words"]
 
 
 def garbled(text: str, n_unmapped: int = 0) -> Garbled:
-    """What is wrong with a page's text; empty where nothing is, or where there is too little of it.
+    """Return what is wrong with a page's text; empty if nothing is, or if it is too short.
 
-    ``n_unmapped`` counts characters for which the file names no code point.
+    ``n_unmapped`` counts characters without a code point in the file.
     """
     n_marks = sum(map(len, text.split()))
     if n_marks < _LEAST:
@@ -717,14 +720,14 @@ def garbled(text: str, n_unmapped: int = 0) -> Garbled:
     words = _WORD.findall(text)
     letters = sum(map(len, words))
     if letters < 0.3 * n_marks or len(_LEGIBLE_WIDE.findall(text)) > 0.2 * letters:
-        return ""  # figures and formulas, or a script that sets no spaces
+        return ""  # figures and formulas, or a script without spaces
     if letters / len(words) > _LONG:
         return "no word boundaries"
     return "" if _reads_as_words(words) else "no words"
 
 
 def _reads_as_words(words: list[str]) -> bool:
-    """Whether enough of the longer words hold a vowel, in scripts that write them."""
+    """Return True if enough longer words have a vowel, in scripts that write vowels."""
     longer = [w.lower() for w in words if len(w) >= 4 and w[0].lower() <= "\u04ff"]
     if len(longer) < 10:
         return True

@@ -1,4 +1,4 @@
-"""A PDF read page by page; no more than a window of pages is held at once."""
+"""Read a PDF page by page, holding only a window of pages in memory."""
 
 from __future__ import annotations
 
@@ -42,12 +42,14 @@ from proofstone.records.pages import Box, Unread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# From a PDF page's own coordinates to the page as it is displayed, and back.
+# Map a PDF page's coordinates to the displayed page, and back.
 
 
 def display_of(page: Any, turn: int) -> NDArray[np.float64]:
-    """The map (2, 3) to points from the top left corner, y downwards, where the page is turned
-    clockwise by ``turn`` degrees (0, 90, 180 or 270)."""
+    """Return the map (2, 3) to points from the top left corner, y downwards.
+
+    The page is rotated clockwise by ``turn`` degrees (0, 90, 180 or 270).
+    """
     left, bottom, right, top = page.get_bbox()
     rows = {
         0: [[1, 0, -left], [0, -1, top]],
@@ -59,8 +61,7 @@ def display_of(page: Any, turn: int) -> NDArray[np.float64]:
 
 
 def box_between(box: Box, origin: NDArray[np.float64], target: NDArray[np.float64]) -> Box:
-    """A box under the map ``origin`` as it stands under ``target``; one that is tilted there, the
-    box around it."""
+    """Map a box from ``origin`` to ``target``; a tilted box becomes the box around it."""
     across, down = (box.left, box.right), (box.top, box.bottom)
     corners = np.array([[x, y] for x in across for y in down])
     own = (corners - origin[:, 2]) @ np.linalg.inv(origin[:, :2]).T
@@ -69,7 +70,7 @@ def box_between(box: Box, origin: NDArray[np.float64], target: NDArray[np.float6
     return Box(x0, y0, x1, y1)
 
 
-# Where the figures of a page are: images, and drawings that are more than rules and frames.
+# Locate figures on a page: images, and drawings other than rules and frames.
 
 _MOST_OBJECTS = 20_000
 
@@ -92,20 +93,20 @@ _LEAST_SIDE = 24.0
 _NEAR = 6.0  # points between parts of one figure
 
 
-_LEAST_PARTS = 6  # a drawing of fewer is a frame, a box behind text or an underline
+_LEAST_PARTS = 6  # fewer objects are a frame, a background box or an underline
 
 
 _WHOLE = 0.92  # of the page: a background or a scan
 
 
-_TEXT_SHARE = 0.4  # of a figure's height that lines of text may take
+_TEXT_SHARE = 0.4  # of a figure's height covered by lines of text
 
 
 _LONG = 7  # words: a label has fewer
 
 
 def parts_of(page: Any, to_display: np.ndarray) -> list[tuple[bool, Box]]:
-    """Whether image, and the box, of each object of the page that is neither text nor a rule."""
+    """Return (is image, box) of each object of the page except text and rules."""
     handle, calls = ctypes.cast(page.raw, ctypes.c_void_p).value, _calls()
     edges = [ctypes.c_float() for _ in range(4)]
     places = [ctypes.addressof(edge) for edge in edges]
@@ -145,7 +146,7 @@ def _calls() -> _Calls:
 def figures_of(
     parts: Sequence[tuple[bool, Box]], lines: Sequence[Line], width: float, height: float
 ) -> list[Box]:
-    """The figures' boxes, from the top down; what lies behind running text is none."""
+    """Return the figures' boxes, from the top down, without backgrounds of text."""
     drawn = [(is_image, box) for is_image, box in parts if _area(box) < _WHOLE * width * height]
     found = []
     for n, n_images, box in _clusters(drawn):
@@ -170,7 +171,7 @@ def _area(box: Box) -> float:
 
 
 def _clusters(parts: Sequence[tuple[bool, Box]]) -> list[tuple[int, int, Box]]:
-    """Parts that touch or nearly so, as (how many, how many images, box around)."""
+    """Return groups of nearly touching parts as (parts, images, box around)."""
     clusters: list[tuple[int, int, Box]] = []
     for is_image, box in sorted(parts, key=lambda part: part[1].top):
         n, images = 1, int(is_image)
@@ -203,10 +204,10 @@ _LABEL = 10  # characters
 
 @dataclass(frozen=True)
 class PrintedPage:
-    """What is printed on a page, turned so that most of its text stands upright.
+    """The content of a page, rotated so that most of its text is upright.
 
-    ``parts`` are images and drawings. ``shown`` and ``upright`` map the page's own coordinates to
-    those displayed and to those of the segments.
+    ``parts`` are images and drawings. ``shown`` and ``upright`` map the page's coordinates to the
+    displayed ones and to those of the segments.
     """
 
     width: float
@@ -220,14 +221,14 @@ class PrintedPage:
 
     @property
     def image_share(self) -> float:
-        """The share of the page that its largest image covers."""
+        """Return the share of the page that its largest image covers."""
         areas = [(b.right - b.left) * (b.bottom - b.top) for is_image, b in self.parts if is_image]
         whole = self.width * self.height
         return max(areas, default=0.0) / whole if whole else 0.0
 
 
 def read_printed(document: Any, index: int) -> PrintedPage:
-    """What is printed on the page with this index from 0.
+    """Return the content of the page with this index from 0.
 
     Raises pdfium's PdfiumError for a page that cannot be loaded, TooManyCharacters.
     """
@@ -257,9 +258,9 @@ def read_printed(document: Any, index: int) -> PrintedPage:
 def blocks_on(
     page: PrintedPage, left_out: set[int], style: Style, titles: Titles, mender: Mender
 ) -> list[Block]:
-    """The blocks of a page without the segments that are ``left_out``, boxes as displayed.
+    """Return the blocks of a page without the segments ``left_out``, with displayed boxes.
 
-    Figures stand where they begin; labels within a figure are its text.
+    Figures are placed where they begin; labels within a figure are its text.
     """
     segments = [s for k, s in enumerate(page.segments) if k not in left_out]
     columns = [lines_of(group) for group in reading_order(segments)]
@@ -279,7 +280,7 @@ def _without(lines: Iterable[Line], figures: list[Box], labels: list[list[Line]]
     kept = []
     for line in lines:
         middle, level = (line.left + line.right) / 2, line.baseline - 0.3 * line.size
-        # The numbers and names at the axes of a plot stand just outside of it.
+        # Axis labels of a plot lie just outside of it.
         reach = _AXIS * line.size if line.n_letters <= _LABEL else 0.0
         for box, inside in zip(figures, labels, strict=True):
             across = box.left - reach <= middle <= box.right + reach
@@ -302,7 +303,7 @@ def _figure(box: Box, labels: list[Line]) -> Block:
 
 
 def _insert(blocks: list[Block], figure: Block) -> None:
-    """Before the first block that begins below the figure's middle in the figure's column."""
+    """Insert a figure before the first block below its middle in the same column."""
     box = figure.box or Box(0, 0, 0, 0)
     middle = (box.top + box.bottom) / 2
     for place, block in enumerate(blocks):
@@ -321,7 +322,7 @@ def _displayed(block: Block, page: PrintedPage) -> Block:
     return replace(block, lines=lines, box=turned(block.box) if block.box else None)
 
 
-# Opening a PDF, or saying why it cannot be.
+# Open a PDF, or report why it cannot be opened.
 
 MAX_PAGES = 20_000
 
@@ -330,12 +331,12 @@ _ENCRYPT, _CHUNK = b"/Encrypt", 2**20
 
 
 def open_pdf(path: Path | bytes, name: str) -> tuple[Any, int]:
-    """pdfium's document and how many pages it has.
+    """Return pdfium's document and its number of pages.
 
-    Raises ExtraMissing without pypdfium2; BadInput for what is encrypted, damaged, without pages or
-    of more than ``MAX_PAGES``.
+    Raises ExtraMissing without pypdfium2; BadInput for a file that is encrypted, damaged, without
+    pages or of more than ``MAX_PAGES``.
     """
-    message = f"{name} is a PDF, and what reads those is not installed."
+    message = f"{name} is a PDF, and its reader is not installed"
     with needed(message, "pip install 'proofstone[pdf]'"):
         import pypdfium2  # noqa: PLC0415 - in an extra
     try:
@@ -344,31 +345,31 @@ def open_pdf(path: Path | bytes, name: str) -> tuple[Any, int]:
     except pypdfium2.PdfiumError as cause:
         raise _refusal(name, str(cause), path) from cause
     if n_pages == 0:
-        raise BadInput(f"{name} has no pages.")
+        raise BadInput(f"{name} has no pages")
     if n_pages > MAX_PAGES:
         raise BadInput(
-            f"{name} says that it has {n_pages:,} pages; at most {MAX_PAGES:,} are read.",
-            hint="Split it into volumes.",
+            f"{name} has {n_pages:,} pages; the limit is {MAX_PAGES:,}",
+            hint="split it into volumes",
         )
     return document, n_pages
 
 
 def _refusal(name: str, cause: str, content: Path | bytes) -> BadInput:
-    if "assword" in cause and _is_encrypted(content):  # said of a file without pages, too
+    if "assword" in cause and _is_encrypted(content):  # also reported for a file without pages
         return BadInput(
-            f"{name} is encrypted and opens only with a password.",
-            hint="Save it without one, for example by printing it from a viewer into a file.",
+            f"{name} is encrypted and opens only with a password",
+            hint=("save it without a password, for example by printing it from a viewer to a file"),
         )
     if "ecurity" in cause:
-        return BadInput(f"{name} is encrypted in a way that cannot be opened.")
+        return BadInput(f"{name} is encrypted in a way that cannot be opened")
     return BadInput(
-        f"{name} is damaged, has no pages, or is no PDF.",
-        hint="Open it in a viewer; if it opens, save it anew.",
+        f"{name} is damaged, has no pages, or is not a PDF",
+        hint="open it in a viewer; if it opens, save it again",
     )
 
 
 def _is_encrypted(content: Path | bytes) -> bool:
-    """Whether a PDF names a dictionary of encryption; that name is never encrypted itself."""
+    """Return True if a PDF names an encryption dictionary; that name is never encrypted itself."""
     if isinstance(content, bytes):
         return _ENCRYPT in content
     before = b""
@@ -380,7 +381,7 @@ def _is_encrypted(content: Path | bytes) -> bool:
     return False
 
 
-# A PDF's outline: which headings it has on which page, and their levels.
+# A PDF's outline: headings by page, with their levels.
 
 _MOST_ENTRIES = 50_000
 
@@ -395,9 +396,9 @@ _LONGEST = 400
 
 
 def outline_of(document: Any) -> dict[int, dict[str, int]]:
-    """The titles by page (from 0), as ``plain_title`` gives them, each with its level from 1.
+    """Return the titles by page (from 0), as ``plain_title`` gives them, with levels from 1.
 
-    Empty where there is no outline, or only one entry.
+    Empty if there is no outline, or only one entry.
     """
     pages: dict[int, dict[str, int]] = {}
     n = 0
@@ -412,13 +413,13 @@ def outline_of(document: Any) -> dict[int, dict[str, int]]:
     return pages if n > 1 else {}
 
 
-READER = "pdf 1"  # a number of its own for every change that can move a text
+READER = "pdf 1"  # change this with every change that can alter a text
 
 
 _SURVEYED = 16
 
 
-_LEAST_LETTERS = 40  # on a page that an image covers, fewer are a stamp on a scan
+_LEAST_LETTERS = 40  # on a page covered by an image, fewer characters are a stamp on a scan
 
 
 _COVERED = 0.5
@@ -432,7 +433,7 @@ _YEAR = re.compile(r"D:(\d{4})")
 
 @dataclass(frozen=True)
 class PdfPage:
-    """A page as it was read: its blocks, or why it has none."""
+    """A page as read: its blocks, or why it has none."""
 
     number: int
     label: str
@@ -450,7 +451,7 @@ class _Window:
 
 
 class PdfFile:
-    """An open PDF. Close it; or use it as a context manager."""
+    """An open PDF. Close it, or use it as a context manager."""
 
     def __init__(
         self,
@@ -460,8 +461,10 @@ class PdfFile:
         tell: Callable[[int], None] | None = None,
         skip: Collection[int] = (),
     ) -> None:
-        """``tell`` hears the number of each page before it is touched; those to ``skip`` are not.
-        Raises as ``open_pdf`` does."""
+        """Open the file. ``tell`` receives each page number before the page is read.
+
+        Pages to ``skip`` are not read. Raises as ``open_pdf`` does.
+        """
         self._document, self.n_pages = open_pdf(path, name)
         from pypdfium2 import PdfiumError  # noqa: PLC0415 - in an extra
 
@@ -479,12 +482,12 @@ class PdfFile:
         self.close()
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Close the file."""
         self._document.close()
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says of itself: Title, Author, CreationDate."""
+        """Return the file's metadata: Title, Author, CreationDate."""
         try:
             return dict(self._document.get_metadata_dict(skip_empty=True))
         except self._error:
@@ -492,15 +495,15 @@ class PdfFile:
 
     @property
     def year(self) -> int | None:
-        """The year in which the file was made, as it says."""
+        """Return the year of the file's creation, from its metadata."""
         found = _YEAR.match(self.metadata.get("CreationDate", ""))
         return int(found[1]) if found and 1900 < int(found[1]) < 2100 else None
 
     def pages(self, first: int = 1, last: int | None = None) -> Iterator[PdfPage]:
-        """The pages from ``first`` to ``last`` (numbers from 1) in order."""
+        """Yield the pages from ``first`` to ``last`` (numbers from 1) in order."""
         start, stop = first - 1, min(last or self.n_pages, self.n_pages)
         window, ahead = _Window(), max(0, start - WINDOW)
-        # Anew for each stretch, so that its text does not hang on what was read before.
+        # Separate for each range of pages, so that its text does not depend on earlier ones.
         self._mender = self._known.copy()
         for index in range(start, stop):
             while ahead < min(index + WINDOW + 1, self.n_pages):
@@ -555,7 +558,7 @@ class PdfFile:
         return PdfPage(number, label, width, height, [] if reason else blocks, reason, detail)
 
     def _survey(self) -> tuple[Style, str]:
-        """The document's style from pages all over it, and a sample of its text."""
+        """Return the document's style, from pages all over it, and a sample of its text."""
         letters: Counter[float] = Counter()
         n_bold = 0
         sample = []
@@ -583,7 +586,7 @@ def _unread(page: PrintedPage, blocks: list[Block]) -> tuple[Unread, str]:
     return ("garbled", wrong) if wrong else ("", "")
 
 
-# A PDF's title and authors, from what it says of itself and from its first page.
+# Find a PDF's title and authors in its metadata and on its first page.
 
 _TOOLS = re.compile(
     r"^(microsoft word|untitled|slide 1|presentation|document\d*|title)\b"
@@ -602,9 +605,11 @@ _FRONT_LONGEST = 200
 
 
 def front_matter(pdf: PdfFile) -> Said:
-    """The title and authors; empty where nothing says them. The title is the one that the file
-    names, unless it is a program's or stands on the first page in smaller type than another one;
-    then the largest type there."""
+    """Return the title and authors; empty if not found.
+
+    The title comes from the metadata, unless it names a program or is printed on the first page in
+    smaller type than another text; then that text in the largest type.
+    """
     metadata = pdf.metadata
     named = " ".join(metadata.get("Title", "").split())
     authors = tuple(
@@ -620,7 +625,7 @@ def front_matter(pdf: PdfFile) -> Said:
 
 
 def _largest(page: PdfPage) -> str:
-    """The heading in the largest type of a page, where it is larger than the rest."""
+    """Return the heading in the largest type of a page, if it is larger than the rest."""
     sizes = [
         (round(max(line.box.bottom - line.box.top for line in block.lines), 1), -place, block)
         for place, block in enumerate(page.blocks)

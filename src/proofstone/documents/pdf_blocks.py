@@ -1,4 +1,4 @@
-"""Blocks from the lines of a PDF page: paragraphs joined, columns in order."""
+"""Build blocks from the lines of a PDF page: join paragraphs, order columns."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from proofstone.documents.pdf_lines import (
 )
 from proofstone.records.pages import Box, MarkKind
 
-# Words that a line's end has cut in two, put together again.
+# Join words that are hyphenated at line ends.
 
-_WHOLE_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![-\w])")  # whole: no hyphen behind it
+_WHOLE_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*(?![-\w])")  # whole: no hyphen after it
 
 
 _CUT_WORD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-$")
@@ -41,31 +41,35 @@ _MOST_WHOLE_WORDS = 200_000
 _LONGEST_WORD = 80
 
 
-# Before these a hyphen is nearly always one that the writer set.
+# Before these, a hyphen is nearly always part of the word.
 _KEEPING = {"self", "non", "well", "quasi", "pseudo", "semi", "cross", "half", "ex", "so", "e", "x"}
 
 
 class Mender:
-    """Joins lines; whether a hyphen at a line's end is the writer's is told by the words of the
-    document: ``learn`` them first. What was never seen whole is taken to be cut."""
+    """Join lines, and decide whether a hyphen at a line end is part of the word.
+
+    The words of the document decide: ``learn`` them first. A word never seen whole was hyphenated.
+    """
 
     def __init__(self) -> None:
         self._words: Counter[str] = Counter()
 
     def copy(self) -> Mender:
-        """A mender that knows the same words and learns for itself."""
+        """Return a copy that knows the same words and learns separately."""
         other = Mender()
         other._words = self._words.copy()
         return other
 
     def learn(self, texts: Iterable[str]) -> None:
-        """Counts the words that stand whole within lines; those cut at their ends are no words."""
+        """Count the whole words within lines, without those split at line ends."""
         if len(self._words) < _MOST_WHOLE_WORDS:
             self._words.update(_WHOLE_WORD.findall("\n".join(texts).lower()))
 
     def joint(self, before: str, after: str) -> tuple[int, str]:
-        """How many characters go from the end of ``before``, and what stands between it and
-        ``after``: nothing, a space, or the hyphen kept."""
+        """Return how many characters to drop at the end of ``before``, and the joint.
+
+        The joint is nothing, a space, or the hyphen.
+        """
         cut = _CUT_WORD.search(before[-_LONGEST_WORD:]) if before.endswith("-") else None
         goes_on = _NEXT_WORD.match(after)
         if cut and goes_on:
@@ -86,14 +90,14 @@ class Mender:
 
 
 def _is_wide(character: str) -> bool:
-    """Whether a character is Chinese, Japanese or their punctuation, which take no spaces."""
+    """Return True for Chinese and Japanese characters and punctuation, which take no spaces."""
     return "\u2e80" <= character <= "\u9fff" or "\uff00" <= character <= "\uffef"
 
 
 _CELLS = " | "
 
 
-_NOTE = 0.93  # of the body's size, and smaller
+_NOTE = 0.93  # relative to the body's size: smaller type
 
 
 _ENDS = tuple('.!?:;。！？：；…”’")]')
@@ -113,10 +117,10 @@ class _Draft:
 def blocks_of(
     columns: Sequence[Sequence[Line]], style: Style, titles: Titles, mender: Mender
 ) -> list[Block]:
-    """The blocks of a page, its columns in reading order.
+    """Return the blocks of a page, its columns in reading order.
 
-    A paragraph that the end of a column cuts goes on in the next one. ``titles`` are those that the
-    outline has on this page.
+    A paragraph split at the end of a column continues in the next one. ``titles`` are the page's
+    titles in the outline.
     """
     drafts: list[_Draft] = []
     for lines in columns:
@@ -185,35 +189,35 @@ def _begins(draft: _Draft, line: Line) -> bool:
 
 
 def _is_indented(draft: _Draft, line: Line, frame: Frame) -> bool:
-    """Whether the left edge of ``line``, and where the line before it ended, begin a paragraph."""
+    """Return True if a paragraph begins at ``line``, by its indent and the previous line."""
     last, first = draft.lines[-1], draft.lines[0]
     is_full = last.right > frame.right - 0.12 * frame.width
     indent = (line.left - last.left) / line.size
     if draft.kind == "list":
         return indent < -0.6 and line.left < first.left + 0.3 * line.size and not is_full
     if len(draft.lines) > 1 and draft.lines[1].left > first.left + 0.8 * line.size:
-        return indent < -0.8  # hanging: the next entry stands out to the left again
+        return indent < -0.8  # hanging indent: the next entry begins further left
     if 0.8 < indent < 6 and last.left < frame.left + 0.6 * line.size:
         return not is_full or last.text.endswith(_ENDS)
     return not is_full and last.text.endswith(_ENDS) and line.text[:1].isupper()
 
 
 def _with_notes(drafts: list[_Draft], style: Style) -> list[_Draft]:
-    """Small type at the foot of a column is its notes."""
+    """Mark small type at the foot of a column as notes."""
     for draft in reversed(drafts):
         if draft.kind in {"equation", "table", "caption"}:
             continue
         if draft.kind not in {"text", "list"} or draft.lines[0].size > _NOTE * style.body:
             break
         draft.kind = "note"
-    if all(draft.kind == "note" for draft in drafts):  # a column of small type alone is no note
+    if all(draft.kind == "note" for draft in drafts):  # a column of small type alone is not a note
         for draft in drafts:
             draft.kind = "text"
     return drafts
 
 
 def _goes_on(before: _Draft, after: _Draft) -> bool:
-    """Whether the first paragraph of a column goes on with the last one of the column before."""
+    """Return True if a column's first paragraph continues the last one of the previous column."""
     if before.kind not in {"text", "list"} or after.kind != "text":
         return False
     last, first = before.lines[-1].text, after.lines[0].text
@@ -247,7 +251,7 @@ def _row(line: Line, kind: MarkKind) -> str:
 
 
 def _stacked(draft: _Draft, texts: Sequence[str]) -> Block:
-    """A block that keeps its lines; code keeps how far they are indented."""
+    """Return a block that keeps its lines; code keeps its indentation."""
     left = min(line.left for line in draft.lines)
     lines: list[BlockLine] = []
     text = ""
@@ -265,12 +269,12 @@ def _box(line: Line) -> Box:
     return Box(line.left, line.top, line.right, line.bottom)
 
 
-# The order in which a page is read: columns beside each other, and what goes across them.
+# Reading order of a page: adjacent columns, and content that spans them.
 
-_STEP = 2.0  # points between the places at which a gutter is looked for
+_STEP = 2.0  # points between tested positions of a gutter
 
 
-_MARGIN = 0.2  # of the width: a gutter is not nearer to an edge
+_MARGIN = 0.2  # of the width: minimum distance of a gutter from an edge
 
 
 _LEAST_GUTTER = 0.7  # ems
@@ -282,17 +286,17 @@ _JOINED = 0.6  # ems between segments of one line
 _LEAST_ROWS = 5  # rows on either side of a gutter
 
 
-_FILLED = 0.55  # of a column's width that half of its rows fill: a table's cells do not
+_FILLED = 0.55  # of a column's width that half of its rows fill, unlike a table's cells
 
 
 _DEPTH = 3
 
 
 def reading_order(segments: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]]:
-    """The segments in groups to be read one after the other; each is one column of lines.
+    """Return groups of segments in reading order; each is one column of lines.
 
-    What crosses the gutter between two columns divides them: the columns above it are read first.
-    A page of one column is one group; an empty page none.
+    Content that spans a gutter divides the columns: the columns above it are read first. A page of
+    one column is one group; an empty page has none.
     """
     if not segments:
         return []
@@ -315,8 +319,10 @@ def reading_order(segments: Sequence[Segment], depth: int = _DEPTH) -> list[list
 
 
 class _Span(NamedTuple):
-    """A stretch of a row without a wide gap: segments end at each change of font, so that a line of
-    text may seem to leave a gutter free where only a word ends."""
+    """A span of a row without a wide gap.
+
+    Segments end at each change of font, so a gap between two of them can look like a gutter.
+    """
 
     left: float
     top: float
@@ -352,7 +358,7 @@ def _beside(segments: list[Segment], gutter: float, depth: int) -> list[list[Seg
 
 
 def _bands(crossing: Sequence[_Span]) -> list[tuple[float, float]]:
-    """Where something goes across, from top to bottom; what nearly touches is one band."""
+    """Return the vertical bands covered by spanning content; nearly touching bands are merged."""
     bands: list[tuple[float, float]] = []
     for segment in sorted(crossing, key=lambda s: s.top):
         if bands and segment.top <= bands[-1][1] + 0.9 * segment.size:
@@ -363,7 +369,7 @@ def _bands(crossing: Sequence[_Span]) -> list[tuple[float, float]]:
 
 
 def _gutter(segments: Sequence[_Span]) -> tuple[float, float] | None:
-    """The edges of the strip that has the most rows of text on both sides and the fewest across."""
+    """Return the edges of the strip with most rows of text on both sides and fewest across."""
     left, right = min(s.left for s in segments), max(s.right for s in segments)
     sizes = sorted(s.size for s in segments)
     em = sizes[len(sizes) // 2]
@@ -381,7 +387,7 @@ def _gutter(segments: Sequence[_Span]) -> tuple[float, float] | None:
 
 
 def _free_strips(segments: Sequence[_Span], left: float, right: float) -> list[tuple[float, float]]:
-    """Runs of places that hardly any segment covers, away from the edges."""
+    """Return strips that few segments cover, away from the edges."""
     n = int((right - left) / _STEP) + 1
     covered = [0.0] * (n + 1)
     for s in segments:

@@ -1,4 +1,4 @@
-"""Headings of a PDF's pages, and its furniture: running heads, page numbers and feet."""
+"""Find the headings of a PDF's pages, running heads, page numbers and page feet."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def plain_title(text: str) -> str:
-    """A title without numbers, case, signs and spaces, as it is compared."""
+    """Return a title without numbers, case, punctuation and spaces, for comparison."""
     return _NOT_WORDS.sub("", _PREFIX.sub("", text.strip()).casefold())
 
 
 def heading_at(
     lines: Sequence[Line], k: int, style: Style, frame: Frame, titles: Titles
 ) -> tuple[int, int]:
-    """How many lines from ``k`` on are one heading, and its level; (0, 0) where none begins."""
+    """Return the number of lines from ``k`` on that form one heading, and its level, or (0, 0)."""
     found = _in_outline(lines, k, titles) if titles else (0, 0)
     if found[0]:
         return found
@@ -72,7 +72,7 @@ def heading_at(
 def _in_outline(lines: Sequence[Line], k: int, titles: Titles) -> tuple[int, int]:
     plain = plain_title(lines[k].text)
     if plain and not any(title.startswith(plain) for title in titles):
-        return 0, 0  # a line of numbers alone may stand above its title
+        return 0, 0  # a line with a number alone may be above its title
     text = ""
     for n in range(1, min(_MOST_LINES, len(lines) - k) + 1):
         text += " " + lines[k + n - 1].text
@@ -85,7 +85,7 @@ def _in_outline(lines: Sequence[Line], k: int, titles: Titles) -> tuple[int, int
 
 
 def _by_type(lines: Sequence[Line], k: int, style: Style, frame: Frame) -> int:
-    """The lines from ``k`` on that are set alike and as headings are."""
+    """Return the number of lines from ``k`` on with the same heading-like type."""
     first = lines[k]
     if not _is_set_apart(lines, k, style, frame):
         return 0
@@ -128,7 +128,7 @@ def _is_set_alike(before: Line, line: Line) -> bool:
 
 
 def _level(text: str, line: Line, style: Style) -> int:
-    """From a number's parts; else from the rank of its size among the larger ones."""
+    """Return the level from the parts of a heading's number, or from the rank of its size."""
     numbered = _NUMBER.match(text)
     if numbered and (line.share("is_bold") >= 0.5 or line.size >= _LARGER * style.body):
         return min(6, numbered[1].count(".") + 1)
@@ -139,11 +139,10 @@ def _level(text: str, line: Line, style: Style) -> int:
     return min(6, larger + 1)
 
 
-# What stands on every page and belongs to none: running heads, page numbers, feet.
+# Repeated page elements: running heads, page numbers, feet.
 #
-# A row at the edge of a page is such where a page number in it counts along with those of pages
-# nearby, where its words stand at the edge of pages nearby too, or where rows that do so stand at
-# exactly its height.
+# A row at the edge of a page is one if its page number counts along with nearby pages, or if its
+# words are repeated at the edge of nearby pages, or if it is at exactly the height of such rows.
 
 WINDOW = 8  # pages on either side that are compared
 
@@ -151,10 +150,10 @@ WINDOW = 8  # pages on either side that are compared
 _ROWS = 3  # at either edge
 
 
-_ZONE = 0.2  # of the height: what is deeper in the page is no edge
+_ZONE = 0.2  # of the height: rows further inside are not at an edge
 
 
-_ROW = 0.65  # ems between baselines: raised signs and accents belong to their row
+_ROW = 0.65  # ems between baselines: superscripts and accents belong to their row
 
 
 _SMALL = 0.85  # of a row's largest type
@@ -175,7 +174,7 @@ _DIGITS = re.compile(r"\d+")
 _FURNITURE_NOT_WORDS = re.compile(r"[\W_]+")
 
 
-_ANYWHERE = 5  # pages that agree, wherever their numbers stand
+_ANYWHERE = 5  # pages that agree, wherever their numbers are printed
 
 
 _ALIKE = 10  # characters at the beginning
@@ -187,11 +186,11 @@ _PAGES_ALIKE = 3
 _OFF = 1.2  # times the distance of the next two rows
 
 
-_LONG = 120  # characters: no running head is longer
+_LONG = 120  # characters: running heads are shorter
 
 
 class EdgeRow(NamedTuple):
-    """A row of segments near an edge: its place from that edge, height, words and numbers."""
+    """A row of segments near an edge: its distance from that edge, height, words and numbers."""
 
     at_top: bool
     rank: int
@@ -202,7 +201,7 @@ class EdgeRow(NamedTuple):
 
 
 def edge_rows(segments: Sequence[Segment], height: float) -> list[EdgeRow]:
-    """The outermost rows at the top and at the bottom of a page, outermost first."""
+    """Return the outermost rows at the top and at the bottom of a page, outermost first."""
     rows: list[tuple[float, list[int]]] = []
     for place in sorted(range(len(segments)), key=lambda k: segments[k].baseline):
         segment = segments[place]
@@ -226,7 +225,7 @@ def _edge_row(
     inside = sorted((segments[k] for k in row[1]), key=lambda s: s.left)
     text = " ".join(s.text for s in inside)[: 2 * _LONG]
     words = _FURNITURE_NOT_WORDS.sub(" ", _DIGITS.sub("#", text.casefold())).strip()
-    # A raised number is a note's, and notes count along with the pages as well.
+    # A superscript number is a note's; note numbers count along with the pages as well.
     size = max(s.size for s in inside)
     tokens = " ".join(s.text for s in inside if s.size > _SMALL * size).split()
     ends = {tokens[0], tokens[-1]} if tokens else set()
@@ -236,7 +235,7 @@ def _edge_row(
 
 
 def _number(token: str) -> int | None:
-    """The page number that a token may be: 12, A-12, xii."""
+    """Return the page number that a token may be: 12, A-12, xii."""
     found = _FURNITURE_NUMBER.search(token.strip("-–—.|·• "))
     if found is None:
         return None
@@ -250,10 +249,10 @@ def _roman(text: str) -> int:
 
 
 def furniture(page: int, rows: Mapping[int, Sequence[EdgeRow]], n_segments: int) -> set[int]:
-    """The segments of ``page`` (it has ``n_segments``) that are furniture; ``rows`` holds it and
-    the pages around it.
+    """Return the segments of ``page`` (it has ``n_segments``) that are repeated page elements.
 
-    From each edge inwards, as far as rows are furniture: a row behind one that is none is text.
+    ``rows`` holds the rows of the page and those around it. The search goes inwards from each edge,
+    and ends at the first row of text.
     """
     regular: list[EdgeRow] = []
     for at_top in (True, False):
@@ -268,7 +267,7 @@ def furniture(page: int, rows: Mapping[int, Sequence[EdgeRow]], n_segments: int)
     taken = {segment for row in regular for segment in row.segments}
     if len(taken) < n_segments:
         return taken
-    # Nothing else is on the page: words that come back are its text, a head with its number is not.
+    # Nothing else is on the page: repeated words are its text, a head with its number is not.
     counting = [row for row in regular if _counts_along(page, row, rows)]
     return {segment for row in counting for segment in row.segments}
 
@@ -286,13 +285,16 @@ def _others(
 
 
 def _is_regular(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
-    """Whether its number counts along with the pages, or its words come back at its height."""
+    """Return True if its number counts along with the pages, or its words repeat at its height."""
     return _counts_along(page, row, rows) or _comes_back(page, row, rows)
 
 
 def _counts_along(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
-    """Whether two rows at its height, or five anywhere where it is a number alone (at the foot of
-    a page that begins a chapter), hold the numbers that its own leads to."""
+    """Return True if enough rows hold the numbers that its own number leads to.
+
+    Two rows at its height suffice, or five anywhere for a number alone (at the foot of a chapter's
+    first page).
+    """
     if len(row.words) > _LONG or not row.numbers:
         return False
     others = _others(page, row, rows)
@@ -307,7 +309,7 @@ def _counts_along(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]
 
 
 def _agree(page: int, row: EdgeRow, others: Sequence[tuple[int, EdgeRow]]) -> int:
-    """On how many pages a number stands that counts along with one of the row's."""
+    """Return the number of pages with a number that counts along with one of the row's."""
     return max(
         len({other for other, each in others if number + other - page in each.numbers})
         for number in row.numbers
@@ -326,8 +328,10 @@ def _comes_back(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) 
 
 
 def _begins_alike(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
-    """Whether outermost rows at its very height on three pages nearby begin with the same words: a
-    chapter's name before that of each section."""
+    """Return True if outermost rows at its height on three nearby pages begin with the same words.
+
+    An example is a chapter's name before each section's.
+    """
     if row.rank or len(row.words) > _LONG or not _stands_off(row, rows[page]):
         return False
     beginning = row.words[: max(_ALIKE, len(row.words) // 3)]
@@ -343,7 +347,7 @@ def _begins_alike(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]
 
 
 def _stands_off(row: EdgeRow, own: Sequence[EdgeRow]) -> bool:
-    """Whether it is further from the next row than that from the one behind."""
+    """Return True if it is further from the next row than that is from the one after."""
     levels = [each.baseline for each in own if each.at_top == row.at_top]
     if len(levels) < _ROWS:
         return True
@@ -351,7 +355,7 @@ def _stands_off(row: EdgeRow, own: Sequence[EdgeRow]) -> bool:
 
 
 def _stands_level(page: int, row: EdgeRow, rows: Mapping[int, Sequence[EdgeRow]]) -> bool:
-    """Whether half of the pages nearby have furniture at this height: a head used once."""
+    """Return True if half of the nearby pages have such elements at this height."""
     if row.rank or len(row.words) > _LONG:
         return False
     level = [

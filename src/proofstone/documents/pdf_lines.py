@@ -1,4 +1,4 @@
-"""Lines of print from the characters of a PDF page: text, equation, code, contents or table."""
+"""Build lines from the characters of a PDF page: text, equation, code, contents or table."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What the characters of TeX's mathematical fonts are, where a PDF does not say. The fonts come
-# without a map to Unicode, and glyphs whose names no list holds come out as their number in the
-# font: a prime as 0, a real part as <. The numbers are those of TeX's encodings OML (mathematical
-# italic), OMS (symbols) and OMX (extensions).
+# Characters of TeX's mathematical fonts, if a PDF does not name them. The fonts come without a map
+# to Unicode. Glyphs with unlisted names appear as their number in the font: a prime as 0, a real
+# part as <. The numbers are those of TeX's encodings OML (mathematical italic), OMS (symbols) and
+# OMX (extensions).
 
 _FAMILIES = (
     (re.compile(r"(CMMI|CMMIB|LMMathItalic|MTMI)[B\d]", re.IGNORECASE), "italic"),
@@ -52,7 +52,7 @@ def _tex_signs(name: str) -> Mapping[int, int]:
     return {code: ord(sign) for sign, codes in table.items() for code in codes}
 
 
-# Pieces of large brackets stand in the private area, as Adobe's symbol font had them.
+# Pieces of large brackets are in the private-use area, as in Adobe's symbol font.
 BRACKET_PIECES: Mapping[int, int] = dict(zip(
     range(0xF8EB, 0xF8FF), map(ord, "⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪⎮⎞⎟⎠⎤⎥⎦⎫⎬⎭"), strict=True
 ))  # fmt: skip
@@ -60,34 +60,36 @@ BRACKET_PIECES: Mapping[int, int] = dict(zip(
 
 @lru_cache(maxsize=1024)
 def tex_signs(font: str) -> Mapping[int, int]:
-    """The characters of a font by their numbers in it; empty where it is none of TeX's."""
+    """Return the characters of a TeX font by their numbers; empty for other fonts."""
     for pattern, name in _FAMILIES:
         if pattern.match(font):
             return _tex_signs(name)
     return {}
 
 
-# Calls into pdfium with plain argument types: a third of the time of the checked ones.
+# Calls into pdfium with plain argument types, which take a third of the time of checked ones.
 
 
 def plain_call(function: Any, result: Any, *arguments: Any) -> Any:
-    """A function of ``pypdfium2.raw`` that takes addresses and numbers as they are. The interpreter
-    lock is kept, which for calls of less than a microsecond costs less than giving it up."""
+    """Return a function of ``pypdfium2.raw`` that takes plain addresses and numbers.
+
+    The interpreter lock is kept, which costs less than releasing it for calls under a microsecond.
+    """
     address = ctypes.cast(function, ctypes.c_void_p).value or 0
     return ctypes.PYFUNCTYPE(result, *arguments)(address)
 
 
-# Lines from segments: what stands on one baseline, with its raised and lowered signs.
+# Lines from segments on one baseline, with their superscripts and subscripts.
 
-# The characters of a PDF page with their boxes, as pdfium finds them, in the page as displayed.
+# The characters of a PDF page with their boxes from pdfium, as displayed.
 #
-# Coordinates are points from the top left corner of the displayed page, y downwards; a character's
-# box spans its advance and its font's ascent and descent. Characters come in the order of the file.
+# Coordinates are points from the top left corner of the displayed page, y downwards. A character's
+# box spans its advance and its font's ascent and descent. Characters are in the order of the file.
 
 MAX_CHARACTERS = 200_000  # a dense page of print holds 10,000
 
 
-_HYPHENS = (0x02, 0xFFFE, 0xAD)  # how pdfium marks a hyphen at a line's end
+_HYPHENS = (0x02, 0xFFFE, 0xAD)  # pdfium's mark for a hyphen at a line end
 
 
 _HYPHEN = ord("-")
@@ -107,7 +109,7 @@ class TooManyCharacters(Exception):
 
 
 class Run(NamedTuple):
-    """Characters [start, end) set in one font and size on one baseline."""
+    """Characters [start, end) in one font and size on one baseline."""
 
     start: int
     end: int
@@ -121,8 +123,8 @@ class Run(NamedTuple):
 class Glyphs(NamedTuple):
     """The visible characters of a page.
 
-    ``codes`` are their code points, ``boxes`` (n, 4) left, top, right, bottom; ``spaced`` says
-    whether white space stands before a character, in the file or as pdfium found it.
+    ``codes`` are their code points, ``boxes`` (n, 4) left, top, right, bottom. ``spaced`` is True
+    if white space precedes a character, in the file or as pdfium found it.
     """
 
     codes: NDArray[np.uint32]
@@ -156,9 +158,9 @@ def _calls() -> _Calls:
 
 
 def read_glyphs(text_page: Any, to_display: NDArray[np.float64], turn: int) -> Glyphs:
-    """The characters of pdfium's ``text_page``.
+    """Return the characters of pdfium's ``text_page``.
 
-    ``to_display`` (2, 3) maps the page's own coordinates to displayed ones, ``turn`` is the page's
+    ``to_display`` (2, 3) maps the page's coordinates to displayed ones; ``turn`` is the page's
     rotation in degrees. Raises TooManyCharacters.
     """
     from pypdfium2 import raw  # noqa: PLC0415 - in an extra
@@ -183,11 +185,11 @@ def read_glyphs(text_page: Any, to_display: NDArray[np.float64], turn: int) -> G
 
 
 def _codes(raw: Any, text_page: Any, handle: int | None, n: int) -> NDArray[np.uint32]:
-    """The code point of each character; a lone surrogate becomes the replacement character."""
+    """Return the code point of each character; lone surrogates become U+FFFD."""
     buffer = (ctypes.c_ushort * (n + 2))()
     if raw.FPDFText_GetText(text_page, 0, n + 1, buffer) - 1 == n:
         units = np.ctypeslib.as_array(buffer)[:n].astype(np.uint32)
-    else:  # what has no code point is left out of the text, and characters beyond 0xFFFF are two
+    else:  # characters without a code point are not in the text, and those beyond 0xFFFF are two
         code = _calls().code
         units = np.array([code(handle, k) & 0xFFFFFFFF for k in range(n)], dtype=np.uint32)
     strange = ((units >= 0xD800) & (units < 0xE000)) | (units > 0x10FFFF)
@@ -195,10 +197,10 @@ def _codes(raw: Any, text_page: Any, handle: int | None, n: int) -> NDArray[np.u
 
 
 def _boxes(handle: int | None, n: int) -> NDArray[np.float64]:
-    """Left, top, right, bottom of each character in the page's own coordinates."""
+    """Return left, top, right, bottom of each character in the page's coordinates."""
     buffer = (ctypes.c_float * (4 * n))()
     address, box = ctypes.addressof(buffer), _calls().box
-    # A call a character: the loop itself must cost nothing.
+    # One call per character: the loop itself must be cheap.
     calls = map(box, repeat(handle), range(n), range(address, address + 16 * n, 16))
     deque(calls, maxlen=0)
     boxes: NDArray[np.float64] = np.ctypeslib.as_array(buffer).reshape(n, 4).astype(np.float64)
@@ -215,7 +217,7 @@ def _displayed(
 
 
 def _font(handle: int | None, k: int) -> str:
-    """The name of a character's font, without the letters before a + that mark a subset."""
+    """Return the name of a character's font, without the subset prefix before a +."""
     calls = _calls()
     length = calls.font(handle, k, calls.name_at, _NAME_BYTES, None)
     found = calls.name.raw[: length - 1] if 0 < length <= _NAME_BYTES else b""
@@ -223,7 +225,7 @@ def _font(handle: int | None, k: int) -> str:
 
 
 def _map_controls(handle: int | None, codes: NDArray[np.uint32]) -> None:
-    """Gives control characters of TeX's fonts what they stand for: they are signs there."""
+    """Replace control characters of TeX's fonts by the signs that they represent."""
     pieces = np.flatnonzero((codes >= _PIECES[0]) & (codes <= _PIECES[-1]))
     for k in pieces.tolist():
         codes[k] = BRACKET_PIECES[int(codes[k])]
@@ -235,7 +237,7 @@ def _map_controls(handle: int | None, codes: NDArray[np.uint32]) -> None:
 def _map_signs(
     handle: int | None, codes: NDArray[np.uint32], places: NDArray[np.intp], font: str
 ) -> int:
-    """Gives characters without a code point what their font of TeX says; how many have none."""
+    """Map characters without a code point by their TeX font; return the number still unmapped."""
     signs, unmapped = tex_signs(font), _calls().unmapped
     n = 0
     for k in places.tolist():
@@ -254,11 +256,11 @@ def _runs(
     to_display: NDArray[np.float64],
     turn: int,
 ) -> tuple[list[Run], int]:
-    """Runs by where the vertical extent of the boxes changes, each asked for its font once."""
+    """Return runs, split where the vertical extent of boxes changes; one font query per run."""
     if not len(kept):
         return [], 0
     extents = corners[kept][:, (1, 3)]
-    # Boxes of one slanted font differ by a hair.
+    # Boxes of one slanted font differ slightly.
     limit = _HAIR * np.abs(extents[1:, 0] - extents[1:, 1])
     changes = np.flatnonzero(np.abs(np.diff(extents, axis=0)).max(axis=1) > limit) + 1
     starts = [0, *changes.tolist()]
@@ -286,12 +288,12 @@ def _runs(
     return runs, n_unmapped
 
 
-# Runs of characters without a wide gap, as text with a box: what lines are put together from.
+# Segments: runs of characters without a wide gap, as text with a box, from which lines are built.
 
-_WIDE = 1.0  # ems: a wider gap is no space between words
+_WIDE = 1.0  # ems: a wider gap is not a space between words
 
 
-_BACK = -0.7  # ems: a step back starts anew, an accent's smaller one does not
+_BACK = -0.7  # ems: a step back begins a new segment, an accent's smaller one does not
 
 
 _SPACE = 0.19  # ems: a gap that is a space although the file has none
@@ -321,14 +323,14 @@ _HEAVY = 700
 _PLAIN = re.compile(r"regular|roman|book|light|slant|mono|CMR|CMSL|CMTI|SFRM", re.IGNORECASE)
 
 
-# Accents set as characters of their own, and the sign that goes onto the letter.
+# Accents set as separate characters, and the combining character for each.
 ACCENTS = {
     "ˆ": "\u0302", "˜": "\u0303", "¯": "\u0304", "˙": "\u0307", "¨": "\u0308", "´": "\u0301",
     "`": "\u0300", "ˇ": "\u030c", "˘": "\u0306", "˚": "\u030a", "¸": "\u0327", "⃗": "\u20d7",
 }  # fmt: skip
 
 
-# Some of TeX's typewriter fonts call the quotes so; over nothing they are no accents.
+# Some of TeX's typewriter fonts name quotes like this; without a letter they are not accents.
 _COMBINING = {"\u0300": "`", "\u0301": "´"}
 
 
@@ -345,7 +347,7 @@ _IS_ACCENT[[ord(accent) for accent in ACCENTS]] = True
 
 
 class Font(NamedTuple):
-    """What a font's name and weight say of it."""
+    """Traits from a font's name and weight."""
 
     is_bold: bool
     is_math: bool
@@ -353,8 +355,10 @@ class Font(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """Characters of one run that follow each other closely; ``spaced`` where white space stands
-    before the first. ``confidence`` is below 1 where they were read from an image."""
+    """Adjacent characters of one run; ``spaced`` if white space precedes the first.
+
+    ``confidence`` is below 1 for characters read from an image.
+    """
 
     text: str
     left: float
@@ -370,16 +374,16 @@ class Segment(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def font_named(name: str, weight: int) -> Font:
-    """The traits of a font; a name that says nothing is upright text."""
+    """Return the traits of a font; an unknown name is upright text."""
     is_math = bool(_MATH.search(name))
-    # The weight is made up from the stems' width where a font states none: a name goes before it.
+    # Without a stated weight, it is estimated from stem widths: a name is more reliable.
     is_heavy = weight >= _HEAVY and not _PLAIN.search(name)
     is_bold = not is_math and (is_heavy or bool(_BOLD.search(name)))
     return Font(is_bold, is_math, bool(_MONO.search(name)))
 
 
 def upright(glyphs: Glyphs) -> int:
-    """The angle (0, 90, 180, 270) at which most characters of a page stand."""
+    """Return the angle (0, 90, 180, 270) of most characters of a page."""
     angles: dict[int, int] = {0: 0}
     for run in glyphs.runs:
         angles[run.angle] = angles.get(run.angle, 0) + run.end - run.start
@@ -387,7 +391,7 @@ def upright(glyphs: Glyphs) -> int:
 
 
 def segments_of(glyphs: Glyphs, angle: int = 0) -> list[Segment]:
-    """The segments of the characters that stand at ``angle``, in the order of the file."""
+    """Return the segments of the characters at ``angle``, in the order of the file."""
     runs = [r for r in glyphs.runs if r.angle == angle and r.size >= _LEAST_SIZE]
     if not runs:
         return []
@@ -430,7 +434,7 @@ def _breaks(
     baselines: NDArray[np.float64],
     runs: list[Run],
 ) -> NDArray[np.bool_]:
-    """Where a segment begins: at a wide gap, a step back, another font, size or baseline."""
+    """Mark the start of segments: at a wide gap, a step back, another font, size or baseline."""
     styles: dict[tuple[float, str, int], int] = {}
     style = [0] + [
         styles.setdefault((round(r.size, 1), r.font, r.weight), len(styles) + 1) for r in runs
@@ -450,7 +454,7 @@ def _breaks(
 def _segment(text: str, left: float, right: float, run: Run, spaced: bool) -> Segment:
     if text[:1] in _COMBINING or " \u0300" in text or " \u0301" in text:
         text = _QUOTES.sub(lambda found: _COMBINING[found[0]], text)
-    # The font's own extent may be far too high (mathematical signs); type is about so high.
+    # The font's extent may be far too high (mathematical signs); type is about this high.
     top, bottom = run.baseline - 0.78 * run.size, run.baseline + 0.24 * run.size
     font = font_named(run.font, run.weight)
     return Segment(text, left, top, right, bottom, run.baseline, run.size, font, spaced)
@@ -459,16 +463,16 @@ def _segment(text: str, left: float, right: float, run: Run, spaced: bool) -> Se
 _SAME = 0.22  # ems between baselines of one line
 
 
-_SMALL = 0.87  # of the line's size: what may be raised or lowered
+_SMALL = 0.87  # of the line's size: the size of superscripts and subscripts
 
 
-_RAISED, _LOWERED = 0.75, 0.45  # ems that small type may stand above or below the baseline
+_RAISED, _LOWERED = 0.75, 0.45  # ems of small type above or below the baseline
 
 
-_NEAR = 0.6  # ems beside the line's other segments
+_NEAR = 0.6  # ems from the line's other segments
 
 
-_CELL = 1.6  # ems: a gap as wide lies between cells
+_CELL = 1.6  # ems: a gap of this width lies between cells
 
 
 _GAP, _SPACED_GAP, _SIGN_GAP = 0.12, 0.05, 0.25  # ems between segments that make a space
@@ -477,7 +481,7 @@ _GAP, _SPACED_GAP, _SIGN_GAP = 0.12, 0.05, 0.25  # ems between segments that mak
 _OVER = -0.1  # ems: an accent is set over its letter, an opening quote (`) only close to one
 
 
-_FLOATING = 1.2  # ems that roots, large delimiters and accents may stand off
+_FLOATING = 1.2  # ems of roots, large delimiters and accents from the baseline
 
 
 _UP = dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))
@@ -496,7 +500,7 @@ _LARGE = {"√", "∑", "∏", "∫", "(", ")", "[", "]", "{", "}", "|"}
 
 @dataclass(slots=True, eq=False)
 class Line:
-    """What stands on one baseline, from left to right."""
+    """Segments on one baseline, from left to right."""
 
     baseline: float
     size: float
@@ -508,38 +512,38 @@ class Line:
 
     @property
     def top(self) -> float:
-        """The upper edge."""
+        """Return the upper edge."""
         return min(segment.top for segment in self.segments)
 
     @property
     def bottom(self) -> float:
-        """The lower edge."""
+        """Return the lower edge."""
         return max(segment.bottom for segment in self.segments)
 
     @property
     def n_letters(self) -> int:
-        """Characters that are no white space."""
+        """Return the number of characters other than white space."""
         return sum(map(len, self.text.split()))
 
     @property
     def confidence(self) -> float:
-        """How sure the reader is of it: the mean over its characters."""
+        """Return the mean reading confidence over its characters."""
         if all(segment.confidence == 1 for segment in self.segments):
             return 1.0
         n = sum(len(s.text) for s in self.segments)
         return sum(len(s.text) * s.confidence for s in self.segments) / n
 
     def share(self, trait: str) -> float:
-        """The share of characters whose font has a trait (``is_bold``)."""
+        """Return the share of characters whose font has a trait (``is_bold``)."""
         n = sum(len(s.text) for s in self.segments)
         return sum(len(s.text) for s in self.segments if getattr(s.font, trait)) / n if n else 0.0
 
 
 def lines_of(segments: Iterable[Segment]) -> list[Line]:
-    """The lines of one column, from top to bottom.
+    """Return the lines of one column, from top to bottom.
 
-    Larger type first: small type near a line's baseline and beside its other segments is raised or
-    lowered type of it, elsewhere a line of its own.
+    Larger type comes first. Small type near a line's baseline and its other segments is a
+    superscript or subscript; elsewhere it is a separate line.
     """
     lines: list[Line] = []
     baselines: list[float] = []
@@ -582,12 +586,12 @@ def _line_for(
 
 
 def _floats(segment: Segment) -> bool:
-    """Whether a segment is a root, a large delimiter or an accent: such stand off the baseline."""
+    """Return True for a root, a large delimiter or an accent, which are off the baseline."""
     return segment.text in ACCENTS or (segment.font.is_math and segment.text in _LARGE)
 
 
 def _hangs_on(segment: Segment, line: Line, off: float) -> bool:
-    if _floats(segment):  # their own baseline is at their top
+    if _floats(segment):  # their baseline is at their top
         return -0.1 <= off <= _FLOATING and _is_beside(segment, line)
     is_small = segment.size <= _SMALL * line.size
     return is_small and -_LOWERED <= off <= _RAISED and _is_beside(segment, line)
@@ -614,7 +618,7 @@ def _finish(line: Line) -> None:
 
 
 def _join(line: Line) -> None:
-    """Sets the text with its spaces, raised signs and accents, and the cells between wide gaps."""
+    """Set the text with its spaces, superscripts and accents, and the cells between wide gaps."""
     cells: list[tuple[float, str]] = []
     start, text, right = line.left, "", line.left
     for side, group in groupby(line.segments, key=lambda s: _side(s, line)):
@@ -637,7 +641,7 @@ def _join(line: Line) -> None:
 
 
 def _side(segment: Segment, line: Line) -> int:
-    """1 for small type that is raised, -1 for lowered, 0 for what stands on the line."""
+    """Return 1 for a superscript, -1 for a subscript, 0 for text on the line."""
     off = (line.baseline - segment.baseline) / line.size
     if segment.size > _SMALL * line.size or abs(off) <= 0.08 or _floats(segment):
         return 0
@@ -645,7 +649,7 @@ def _side(segment: Segment, line: Line) -> int:
 
 
 def _pieces(side: int, group: list[Segment], line: Line) -> list[tuple[Segment, str]]:
-    """The texts of neighbours on one side of the baseline: raised and lowered ones as one sign."""
+    """Return the texts of neighbors on one side of the baseline, joined to one sign."""
     if not side:
         return [(segment, segment.text) for segment in group]
     found: list[tuple[Segment, str]] = []
@@ -660,7 +664,7 @@ def _pieces(side: int, group: list[Segment], line: Line) -> list[tuple[Segment, 
 
 
 def _sign(side: int, text: str) -> str:
-    """Raised or lowered text as such characters where there are some, else after ^ or _."""
+    """Return superscript or subscript text as Unicode characters, or else after ^ or _."""
     table, mark = (_UP, "^") if side > 0 else (_DOWN, "_")
     if all(character in table for character in text):
         return "".join(table[character] for character in text)
@@ -669,7 +673,7 @@ def _sign(side: int, text: str) -> str:
     return f"{mark}{text}" if len(text) == 1 else f"{mark}{{{text}}}"
 
 
-# What a line of print is, by itself and beside its neighbours.
+# The kind of a line, by itself and from its neighbors.
 
 _CAPTION = re.compile(
     r"(?:(?:Figure|Fig\.|Table|Tab\.|Abbildung|Abb\.|Tabelle|Tableau|Figura|Tabla|Listing)\s*"
@@ -715,8 +719,10 @@ _IDEOGRAPH = re.compile(r"[\u4e00-\u9fff]")
 
 
 class Style(NamedTuple):
-    """How a document is set: the size of its text, larger sizes from the largest on, and whether
-    its headings are known from an outline. Bold type says nothing where it is not rare."""
+    """The type of a document: its text size, larger sizes in descending order, and its outline.
+
+    Bold type marks headings only if it is rare.
+    """
 
     body: float
     headings: tuple[float, ...] = ()
@@ -725,7 +731,7 @@ class Style(NamedTuple):
 
 
 def style_of(letters: Counter[float], *, has_outline: bool, is_bold_rare: bool) -> Style:
-    """The style of a document whose type has so many ``letters`` of each size."""
+    """Return the style of a document whose type has so many ``letters`` of each size."""
     if not letters:
         return Style(10.0, (), has_outline, is_bold_rare)
     body = letters.most_common(1)[0][0]
@@ -738,7 +744,7 @@ def style_of(letters: Counter[float], *, has_outline: bool, is_bold_rare: bool) 
 
 
 class Frame(NamedTuple):
-    """The edges of a column, the usual distance of its baselines in ems, and its usual size."""
+    """The edges of a column, its usual line distance in ems, and its usual size."""
 
     left: float
     right: float
@@ -747,12 +753,12 @@ class Frame(NamedTuple):
 
     @property
     def width(self) -> float:
-        """From edge to edge."""
+        """Return the distance between the edges."""
         return self.right - self.left
 
 
 def frame_of(lines: Sequence[Line]) -> Frame:
-    """The frame of a column: the edges that its longer lines share."""
+    """Return the frame of a column: the edges that its longer lines share."""
     long = sorted(lines, key=lambda line: line.left - line.right)[: max(1, len(lines) // 2)]
     lefts, rights = sorted(line.left for line in long), sorted(line.right for line in long)
     steps = sorted(
@@ -767,7 +773,7 @@ def frame_of(lines: Sequence[Line]) -> Frame:
 
 
 def line_kinds(lines: Sequence[Line], frame: Frame) -> list[str]:
-    """``equation``, ``code``, ``contents``, ``table`` or ``text`` for each line of a column."""
+    """Classify each line of a column: ``equation``, ``code``, ``contents``, ``table``, ``text``."""
     kinds = [_own_kind(line, frame) for line in lines]
     _spread_equations(lines, kinds)
     leaders = kinds.count("contents")
@@ -800,7 +806,7 @@ def _n_words(line: Line) -> int:
 
 
 def _is_equation(line: Line, frame: Frame) -> bool:
-    """A line of signs that is indented on the left, or has a number at its right edge."""
+    """Return True for a line of signs that is indented, or has a number at its right edge."""
     if _IDEOGRAPH.search(line.text) or line.share("is_mono") > 0.5:
         return False
     signs = len(_SIGNS.findall(line.text))
@@ -815,7 +821,7 @@ def _is_equation(line: Line, frame: Frame) -> bool:
 
 
 def _spread_equations(lines: Sequence[Line], kinds: list[str]) -> None:
-    """Bits without a word beside an equation (limits, numerators) belong to it."""
+    """Mark wordless fragments near an equation (limits, numerators) as part of it."""
     for order in (range(len(lines)), range(len(lines) - 1, -1, -1)):
         before: int | None = None
         for k in order:
@@ -831,7 +837,7 @@ def _spread_equations(lines: Sequence[Line], kinds: list[str]) -> None:
 
 
 def _end_paragraphs(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
-    """A line of code alone that ends a paragraph is a word of its last sentence."""
+    """Mark a single line of code that ends a paragraph as text."""
     for k in range(1, len(lines)):
         line, above = lines[k], lines[k - 1]
         follows = kinds[k - 1] == "text" and above.right > frame.right - 0.12 * frame.width
@@ -843,7 +849,7 @@ def _end_paragraphs(lines: Sequence[Line], kinds: list[str], frame: Frame) -> No
 
 
 def _keep_tables(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
-    """A table has three rows of cells or more, with at most one line of text between two."""
+    """Keep tables of three rows of cells or more, with at most one text line between two."""
     k = 0
     while k < len(lines):
         if kinds[k] != "table":
@@ -868,12 +874,12 @@ def _keep_tables(lines: Sequence[Line], kinds: list[str], frame: Frame) -> None:
 
 
 def _aligned(line: Line, starts: Sequence[float]) -> bool:
-    """Whether a line begins where a later column of the table does: its cell goes on."""
+    """Return True if a line begins at a later column of the table, continuing its cell."""
     return any(abs(line.left - start) <= _ALIGNED for start in starts)
 
 
 def _wraps(lines: Sequence[Line], kinds: Sequence[str], j: int, first: int) -> bool:
-    """Whether a line below a table's last row goes on with one of its cells."""
+    """Return True if a line after a table's last row continues one of its cells."""
     starts = [x for line in lines[first:j] for x, _text in line.cells[1:]]
     near = lines[j].baseline - lines[j - 1].baseline < 1.6 * lines[j].size
     return kinds[j] == "text" and near and _aligned(lines[j], starts)
@@ -886,26 +892,26 @@ def _same_table(lines: Sequence[Line], kinds: Sequence[str], j: int, end: int) -
 
 
 def is_contents(text: str) -> bool:
-    """Whether a line leads to a page: dots before a number at its end."""
+    """Return True for a line of contents: dots before a number at its end."""
     has_leaders = ". ." in text or "..." in text or "\u2026" in text or "\u00b7" in text
     return has_leaders and bool(_LEADERS.search(text))
 
 
 def is_indexed(text: str) -> bool:
-    """Whether a line ends in page numbers, as those of an index do."""
+    """Return True if a line ends in page numbers, as in an index."""
     return "," in text and text[-1:] in _INDEX_ENDS and bool(_INDEXED.search(text))
 
 
 def is_caption(text: str) -> bool:
-    """Whether a text begins as the caption of a figure or table does."""
+    """Return True if a text begins like the caption of a figure or table."""
     return bool(_CAPTION.match(text))
 
 
 def is_note(text: str) -> bool:
-    """Whether a line begins with a raised number, as a footnote does."""
+    """Return True if a line begins with a superscript number, like a footnote."""
     return bool(_NOTE.match(text))
 
 
 def is_item(text: str) -> bool:
-    """Whether a line begins a point of a list."""
+    """Return True if a line begins a list item."""
     return bool(_ITEM.match(text))

@@ -1,7 +1,7 @@
-"""Documents read in processes of their own: what a file does to its reader is an answer here.
+"""Read documents in separate processes, so that a bad file cannot harm the caller.
 
-A long PDF goes to the processes in parts, and its pages come back in order. A page that ends its
-reader, by time, memory or a crash, is an unread page, and reading goes on behind it.
+A long PDF is read in parts by several processes; pages are returned in order. A page that ends its
+process, by time, memory or a crash, is reported as unread, and reading continues after it.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from proofstone.errors import BadInput
 from proofstone.records.pages import Box, pack_layout
 from proofstone.texts.languages import passage_language
 
-# What goes between a workspace's process and the one that reads documents.
+# Messages between a workspace's process and its reading process.
 #
-# Frames: four bytes of length, then MessagePack. A ``Job`` is answered by ``Opened`` before the
+# A frame is four bytes of length, then MessagePack. A ``Job`` is answered by ``Opened`` before the
 # pages of each document, ``PageRead`` for each page in order, and ``Finished`` or ``Refused`` at
 # the end.
 
@@ -47,9 +47,12 @@ _LENGTH = struct.Struct(">I")
 
 
 class Draw(Struct, frozen=True, kw_only=True):
-    """Draw ``page`` (from 1) at ``dpi``: only what is to ``keep``, if anything is, the rest as
-    blank paper; with ``marks`` tinted; of that the part ``crop``, made smaller until no side has
-    more than ``longest`` pixels (0: as it is). Boxes are points as displayed."""
+    """A request to draw ``page`` (from 1) at ``dpi``.
+
+    With ``keep``, the rest is blank; ``marks`` are tinted. ``crop`` is the part to return, scaled
+    down until no side has more than ``longest`` pixels (0: unchanged). Boxes are points as
+    displayed.
+    """
 
     page: int
     dpi: float
@@ -60,14 +63,13 @@ class Draw(Struct, frozen=True, kw_only=True):
 
 
 class Job(Struct, frozen=True, kw_only=True, tag="job"):
-    """Read the document ``path``, of pages those from ``first`` to ``last`` (0: to the end).
+    """A request to read the document ``path``, pages ``first`` to ``last`` (0: to the end).
 
-    ``title``, ``language`` and ``license`` are what was given for it, else empty. Pages to ``skip``
-    are not touched. Where there are pages to ``scan``, those are read from their pictures and
-    nothing else is; where there is one to ``draw``, it is drawn. ``root`` is the folder in which a
-    document's other files may stand; empty for its own. Of a wiki's pages those with ``titles``
-    (all where none) in ``namespaces`` (the articles where none), the first ``limit`` of them (0:
-    all).
+    ``title``, ``language`` and ``license`` are given values, or empty. Pages to ``skip`` are not
+    read. With pages to ``scan``, only those are read, by OCR. With a page to ``draw``, only that is
+    drawn. ``root`` is the folder of a document's other files; empty for its own. Of a wiki, the
+    first ``limit`` pages (0: all) with ``titles`` (empty: any) in ``namespaces`` (empty: articles)
+    are read.
     """
 
     path: str
@@ -86,15 +88,17 @@ class Job(Struct, frozen=True, kw_only=True, tag="job"):
 
 
 class Reading(Struct, frozen=True, tag="reading"):
-    """A page that is about to be read: should the process end now, it was by this page."""
+    """A page is about to be read: if the process ends now, this page was the cause."""
 
     number: int
 
 
 class Opened(Said, frozen=True, kw_only=True, tag="opened"):
-    """A document and what it says of itself; ``n_pages`` is 0 where it has none, ``language`` is
-    empty where it has no letters that could tell. ``content`` is the digest of what it came from,
-    where that is more than its file, ``origin`` its address where it has one."""
+    """A document and its metadata; ``n_pages`` is 0 for a document without pages.
+
+    ``language`` is empty if there are too few letters to detect it. ``content`` is the digest of
+    its files, if there are several. ``origin`` is its address, if it has one.
+    """
 
     n_pages: int = 0
     content: bytes = b""
@@ -103,8 +107,10 @@ class Opened(Said, frozen=True, kw_only=True, tag="opened"):
 
 
 class PageRead(Struct, frozen=True, kw_only=True, tag="page"):
-    """A page, or a whole document without pages (number None), with its passages as
-    (start, end, headings with levels, language). ``layout`` is packed."""
+    """A page, or a whole document without pages (number None).
+
+    Passages are (start, end, headings with levels, language). ``layout`` is packed.
+    """
 
     number: int | None
     text: str
@@ -131,8 +137,10 @@ def page_read(
     reason: str = "",
     detail: str = "",
 ) -> PageRead:
-    """A page with its passages, cut under the headings of ``cutter``, each in the language of its
-    own letters where they tell another than ``language``; ``size`` is in points."""
+    """Return a page with its passages under the headings of ``cutter``; ``size`` is in points.
+
+    Each passage has the detected language of its own letters, or ``language``.
+    """
     cuts = tuple(
         (start, end, path, passage_language(laid_out.text[start:end], language))
         for start, end, path in cutter.cut(laid_out.blocks, laid_out.starts)
@@ -145,18 +153,17 @@ def page_read(
 
 
 class Drawn(Struct, frozen=True, tag="drawn"):
-    """The page that was to be drawn, as PNG."""
+    """The drawn page, as PNG."""
 
     png: bytes
 
 
 class Finished(Struct, frozen=True, tag="finished"):
-    """All was read that was asked for."""
+    """The whole request was read."""
 
 
 class Refused(Struct, frozen=True, kw_only=True, tag="refused"):
-    """The document cannot be read: why, what to do, the error's code, and each place that
-    is wrong."""
+    """The document cannot be read: cause, remedy, error code, and all problems by place."""
 
     message: str
     hint: str = ""
@@ -173,12 +180,13 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode_job = msgspec.msgpack.Decoder(Job).decode
 
 
-# A path may hold bytes that are no UTF-8. They travel as two digits after NUL, which no path holds.
+# A path may hold bytes that are not UTF-8. They are sent as two digits after NUL, which no path
+# contains.
 _BYTE, _ESCAPED = re.compile("[\udc80-\udcff]"), re.compile("\0([0-9a-f]{2})")
 
 
 def send(stream: BinaryIO, message: Job | Answer) -> None:
-    """Writes one message. Raises OSError where the other side is gone."""
+    """Write one message. Raises OSError if the other process is gone."""
     if isinstance(message, Job):
         message = structs.replace(
             message, path=_with_escapes(message.path), root=_with_escapes(message.root)
@@ -189,7 +197,7 @@ def send(stream: BinaryIO, message: Job | Answer) -> None:
 
 
 def decode_job(body: bytes) -> Job:
-    """The job of a message, its paths as the file system has them."""
+    """Decode the job of a message, with its paths as the file system has them."""
     job = _decode_job(body)
     return structs.replace(job, path=_without_escapes(job.path), root=_without_escapes(job.root))
 
@@ -203,7 +211,7 @@ def _without_escapes(path: str) -> str:
 
 
 def receive(stream: BinaryIO) -> bytes | None:
-    """The body of the next message; None where the stream has ended or holds no frame."""
+    """Return the body of the next message; None at the stream's end or for an invalid frame."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -214,7 +222,7 @@ def receive(stream: BinaryIO) -> bytes | None:
     return body if len(body) == length else None
 
 
-# The reading process as its starter sees it: jobs in, answers out, and an end in words.
+# The reading process from its parent's side: jobs, answers, and how it ended.
 
 _COMMAND = "proofstone.documents.worker"
 
@@ -229,8 +237,11 @@ _answer = msgspec.msgpack.Decoder(Answer)
 
 
 class ReaderProcess:
-    """A child that reads documents. ``overdue_at`` is when its silence counts as its end; whoever
-    watches the clock calls ``kill``."""
+    """A child process that reads documents.
+
+    After ``overdue_at`` its silence counts as a failure; the caller checks the clock and calls
+    ``kill``.
+    """
 
     def __init__(self, memory_bytes: int) -> None:
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -242,7 +253,7 @@ class ReaderProcess:
         self.was_overdue = False
 
     def ask(self, job: Job) -> bool:
-        """Hands in a job; whether the process still takes one."""
+        """Send a job; return True if the process still accepts one."""
         try:
             send(self._input, job)
         except OSError:
@@ -250,7 +261,7 @@ class ReaderProcess:
         return True
 
     def answer(self, within_s: float) -> Answer | None:
-        """The next answer; None where the process has ended, or was ended for its silence."""
+        """Return the next answer; None if the process has ended, or was ended after its timeout."""
         self.overdue_at = time.monotonic() + within_s
         try:
             body = receive(self._output)
@@ -267,13 +278,13 @@ class ReaderProcess:
         return answer
 
     def check_clock(self, now: float) -> None:
-        """Ends the process where its answer is overdue."""
+        """End the process if its answer is overdue."""
         if now > self.overdue_at:
             self.was_overdue = True
             self._process.kill()
 
     def ending(self) -> str:
-        """How the process ended, in words; waits for it."""
+        """Wait for the process, and return how it ended."""
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -295,21 +306,21 @@ class ReaderProcess:
         return self._words.read().decode("utf-8", "replace")
 
     def close(self) -> None:
-        """Ends the process, by force where need be, and takes leave of it."""
+        """End the process, by force if necessary, and release it."""
         self._process.kill()
         self._process.wait()
         for stream in (self._input, self._output):
             try:
                 stream.close()
             except OSError:
-                continue  # what was left in the pipe has no reader any more
+                continue  # data left in the pipe has no reader any more
         self._words.close()
 
 
 def _started(
     memory_bytes: int, environment: dict[str, str], words: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """The child, in a group of its own: a Ctrl-C for the parent is none for the child."""
+    """Start the child in a separate process group, so that Ctrl-C does not reach it."""
     command = [sys.executable, "-m", _COMMAND, str(memory_bytes)]
     pipe = subprocess.PIPE
     if sys.platform == "win32":
@@ -329,13 +340,13 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-PART = 96  # pages that one process reads before another one may go on
+PART = 96  # pages that one process reads before another one may continue
 
 
-_ENDS_OF_WIKI = 64  # pages of one wiki that may do so
+_ENDS_OF_WIKI = 64  # the same, for pages of one wiki
 
 
-_ENDS = 4  # readers that one part may end before the rest of it is given up
+_ENDS = 4  # processes that one part may end before the rest of it is given up
 
 
 _TICK_S = 0.25
@@ -345,8 +356,10 @@ _WIKIS = ("wikidump", "zim")
 
 
 class ReadLimits(Struct, frozen=True, kw_only=True):
-    """What the reading of a document may take: memory of a process, and seconds for opening it
-    (for what is no PDF: for reading it) and for each page."""
+    """Limits for reading a document: memory per process, and seconds.
+
+    Seconds apply to opening it (for formats other than PDF: reading it) and to each page.
+    """
 
     memory_bytes: int = 2 * 2**30
     open_s: float = 120.0
@@ -357,14 +370,14 @@ class ReadLimits(Struct, frozen=True, kw_only=True):
 OCR_LIMITS = ReadLimits(memory_bytes=6 * 2**30, page_s=180.0)
 
 
-OCR_READER = "ocr 1"  # a number of its own for every change that can move a text
+OCR_READER = "ocr 1"  # change this with every change that can alter a text
 
 
 INSTALL_OCR = "pip install 'proofstone[ocr]'"
 
 
 def is_ocr_installed() -> bool:
-    """Whether images of pages can be read here, told without loading what reads them."""
+    """Return True if OCR is installed, without loading it."""
     return all(find_spec(name) is not None for name in ("rapidocr", "onnxruntime", "pypdfium2"))
 
 
@@ -373,9 +386,11 @@ ReadEvent = Opened | PageRead | Drawn | Refused
 
 @dataclass
 class _Part:
-    """A job and its answers, in order; None, or what kept it from being read, is the last.
-    ``next_page`` is the first page without an answer, ``failed`` those that ended a reader, and
-    how."""
+    """A job and its answers in order; the last is None, or why it could not be read.
+
+    ``next_page`` is the first page without an answer. ``failed`` are those that ended a process,
+    and how.
+    """
 
     job: Job
     answers: Queue[ReadEvent | BaseException | None] = field(default_factory=Queue)
@@ -385,7 +400,7 @@ class _Part:
     is_open: bool = False
 
     def put(self, event: ReadEvent) -> None:
-        """Hands on an answer, once: a part that is begun again is not opened again."""
+        """Pass on an answer, once: a restarted part is not opened again."""
         if isinstance(event, Opened) and self.is_open and goes_on(self.job):
             return
         if isinstance(event, Opened):
@@ -398,13 +413,13 @@ class _Part:
         self.answers.put(event)
 
     def numbers_left(self) -> list[int]:
-        """The pages that have no answer yet."""
+        """Return the pages without an answer."""
         numbers = self.job.scan or range(self.next_page, self.last + 1)
         return [number for number in numbers if number >= self.next_page]
 
 
 class GuardedReader:
-    """Reads documents in ``n_processes`` children. Close it; or use it as a context manager."""
+    """Read documents in ``n_processes`` children. Close it, or use it as a context manager."""
 
     def __init__(self, limits: ReadLimits | None = None, n_processes: int | None = None) -> None:
         self._limits = limits or ReadLimits()
@@ -422,7 +437,7 @@ class GuardedReader:
         self.close()
 
     def close(self) -> None:
-        """Ends all readers."""
+        """End all processes."""
         self._closed.set()
         with self._lock:
             for child in self._children.values():
@@ -435,10 +450,10 @@ class GuardedReader:
         self._threads.clear()
 
     def read(self, jobs: Sequence[Job]) -> Iterator[tuple[int, ReadEvent]]:
-        """The answers to each job, with its place, all of one job before those of the next.
+        """Yield the answers to each job with its index, all of one job before those of the next.
 
-        An ``Opened`` stands before the pages of each document, but not before pages that are
-        scanned; a ``Refused`` ends a job.
+        An ``Opened`` precedes the pages of each document, except scanned pages. A ``Refused`` ends
+        a job.
         """
         waiting = deque(enumerate(jobs))
         ahead: deque[tuple[int, _Part]] = deque()
@@ -451,7 +466,7 @@ class GuardedReader:
                 yield place, event
 
     def _all_of(self, first: _Part) -> Iterator[ReadEvent]:
-        """The answers to a job: its first part says how many pages follow."""
+        """Yield the answers to a job; its first part says how many pages follow."""
         parts: deque[_Part] = deque([first])
         path: HeadingPath = ()
         unasked = n_pages = 0
@@ -464,7 +479,7 @@ class GuardedReader:
                 if isinstance(event, Opened):
                     n_pages, unasked = event.n_pages, PART + 1
                 if isinstance(event, PageRead):
-                    before = before if event.reader else path  # a new reader knows no headings
+                    before = before if event.reader else path  # a new process knows no headings
                     event = _following(event, before)
                     path = event.path
                 while (
@@ -497,7 +512,7 @@ class GuardedReader:
                 child.check_clock(time.monotonic())
 
     def _serve(self) -> None:
-        """Runs parts one after the other, in a child that is started anew where one ended."""
+        """Run parts one after the other, in a child that is restarted after a failure."""
         while (part := self._parts.get()) is not None and not self._closed.is_set():
             try:
                 self._run(part)
@@ -506,7 +521,7 @@ class GuardedReader:
                 part.answers.put(error)
 
     def _run(self, part: _Part) -> None:
-        """Reads a part; what ends its reader is a page that the next reader skips."""
+        """Read a part; a page that ends the process is skipped by the next process."""
         for _ in range(_ENDS_OF_WIKI if kind_of(Path(part.job.path)) in _WIKIS else _ENDS):
             touched, ending = self._attempt(part)
             if ending is None or self._closed.is_set():
@@ -522,7 +537,7 @@ class GuardedReader:
             part.put(_unread(number, why))
 
     def _attempt(self, part: _Part) -> tuple[int | None, str | None]:
-        """How far one reader came: the page that it touched last, and how it ended, if it did."""
+        """Return the last page that one process began, and how the process ended, if it failed."""
         child = self._child()
         job = structs.replace(part.job, first=part.next_page, skip=tuple(part.failed))
         touched: int | None = None
@@ -556,17 +571,17 @@ class GuardedReader:
 
 
 def is_in_parts(job: Job) -> bool:
-    """Whether a job's file is read in parts."""
+    """Return True if a job's file is read in parts."""
     return kind_of(Path(job.path)) == "pdf" and not job.scan and job.draw is None
 
 
 def goes_on(job: Job) -> bool:
-    """Whether a job that ended its reader goes on behind the page that did."""
+    """Return True if a job continues after a page that ended the process."""
     return is_in_parts(job) or kind_of(Path(job.path)) in _WIKIS
 
 
 def _following(page: PageRead, before: HeadingPath) -> PageRead:
-    """A page of a part with the headings of the part before it."""
+    """Return a page of a part with the headings of the previous part."""
     if not before:
         return page
     cuts = tuple((s, e, follow(before, path), lang) for s, e, path, lang in page.cuts)
@@ -583,19 +598,19 @@ def _unread(number: int, ended: str) -> PageRead:
 def _given_up(job: Job, ended: str) -> Refused:
     name = readable_name(Path(job.path).name)
     return Refused(
-        message=f"{name} {ended} and was given up.",
-        hint="Every other file is read as if it were not there.",
+        message=f"{name} {ended} and was given up",
+        hint="all other files are read normally",
     )
 
 
-# What a process that reads strangers' files may use: memory, and no more than that.
+# Limit the memory of a process that reads untrusted files.
 
 
 def confine(memory_bytes: int) -> bool:
-    """Limits this process's memory and forbids core dumps; whether the limit holds.
+    """Limit this process's memory and forbid core dumps; return True if the limit is in force.
 
-    Beyond it an allocation fails, which ends the process or the reading of one page. Where the
-    system sets no such limits (macOS) only the limits of time protect.
+    Beyond it an allocation fails, which ends the process or the reading of one page. On systems
+    without such limits (macOS) only time limits protect.
     """
     if sys.platform == "win32":
         return _confine_windows(memory_bytes)
@@ -641,7 +656,7 @@ if sys.platform == "win32":
         )
 
     def _confine_windows(memory_bytes: int) -> bool:
-        """Puts this process into a job object with a limit of memory for a process."""
+        """Put this process into a job object with a memory limit per process."""
         kernel = ctypes.WinDLL("kernel32", use_last_error=True)
         kernel.CreateJobObjectW.restype = wintypes.HANDLE
         kernel.CreateJobObjectW.argtypes = (ctypes.c_void_p, wintypes.LPCWSTR)

@@ -1,4 +1,4 @@
-"""Documents as sources and passages whose text stands verbatim at their offsets."""
+"""Read text files into sources and passages, each an exact span of its source."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from proofstone.texts.languages import guess_language, passage_language
 _Any = TypeVar("_Any", bound=Struct)
 
 
-# What people state of documents that the documents do not say: licence, taxonomy, authors.
+# User-stated facts that documents do not contain: license, taxonomy, authors.
 
 
 class Stated(Said, frozen=True, kw_only=True):
-    """Facts about a source; what is empty was not stated."""
+    """Facts about a source; empty fields were not stated."""
 
     stratum: Stratum = Stratum()
 
 
 def read_stated(path: Path | str) -> dict[str, Stated]:
-    """The rows of a table (CSV, JSONL, ...) by their ``file``.
+    """Return the rows of a table (CSV, JSONL, ...) by their ``file``.
 
-    Columns: file, title, authors (with ; between them), year, licence, language, discipline,
-    field, subfield, book. Raises BadInput with every problem, a file named twice among them.
+    Columns: file, title, authors (separated by ;), year, licence, language, discipline, field,
+    subfield, book. Raises BadInput with every problem, including a file listed twice.
     """
     return read_checked(Path(path), _rows)
 
@@ -61,15 +61,15 @@ def _rows(rows: Iterable[Row]) -> dict[str, Stated]:
             ),
         )
         if name in found:
-            fields.wrong("file", f"{name} stands in an earlier row too")
+            fields.wrong("file", f"duplicate file {name}")
         found[name] = stated
     if problems:
-        raise BadInput("What is stated of the sources cannot be read.", problems)
+        raise BadInput("the table of source metadata cannot be read", problems)
     return found
 
 
 def merged(own: Stated, of_all: Stated) -> Stated:
-    """What is stated of one file, and where nothing is, what is stated of all."""
+    """Return the facts of one file, completed by those stated for all files."""
     return structs.replace(_over(own, of_all), stratum=_over(own.stratum, of_all.stratum))
 
 
@@ -104,8 +104,7 @@ class TextPassage(NamedTuple):
 
 
 class Document(Said, frozen=True, kw_only=True):
-    """A text with its passages in order; ``pages`` are its texts by their numbers, None for what
-    has no number."""
+    """A text with its passages in order; ``pages`` are its texts by number (None: no number)."""
 
     pages: Mapping[int | None, str]
     passages: tuple[TextPassage, ...]
@@ -114,25 +113,25 @@ class Document(Said, frozen=True, kw_only=True):
 def read_documents(
     path: Path | str, *, title: str = "", language: str = "", license: str = ""
 ) -> tuple[Document, ...]:
-    """The documents of one file: one for text and Markdown, one or more for JSONL.
+    """Return the documents of one file: one for text and Markdown, one or more for JSONL.
 
-    A packed file (.gz) is read as what is in it. Text is cut at empty lines. Markdown's headings
-    become the passages' ``heading``; fenced code and lists stay whole. JSONL has one object a line
-    with ``text`` and, where known, ``title``, ``page`` (a whole number), ``language``, ``license``;
-    lines of the same title, language and licence are one document, and lines of one page follow
-    each other with an empty line between.
+    A packed file (.gz) is unpacked. Text is split at empty lines. Markdown's headings become the
+    passages' ``heading``; fenced code and lists stay whole. JSONL has one object per line with
+    ``text`` and optionally ``title``, ``page`` (a whole number), ``language``, ``license``. Lines
+    of the same title, language and licence are one document. Lines of one page are joined with an
+    empty line.
 
-    What is not given is taken from the file: the title (first heading, or the file's name), the
+    Missing values are taken from the file: the title (first heading, or the file's name) and the
     language (``guess_language``). Raises NotFound, BadUsage for another suffix, and BadInput naming
-    every line that is no UTF-8 text.
+    every line that is not UTF-8 text.
     """
     path = Path(path)
     given = Said(title=title, language=language, license=license)
     suffix = Path(plain_name(path)).suffix.lower()
     if suffix not in DOCUMENT_SUFFIXES:
         raise BadUsage(
-            f'{path.name}: documents with the suffix "{suffix}" are not read.',
-            hint=f"Use one of {', '.join(DOCUMENT_SUFFIXES)}.",
+            f'{path.name}: unsupported suffix "{suffix}"',
+            hint=f"expected one of {', '.join(DOCUMENT_SUFFIXES)}",
         )
     if suffix in {".jsonl", ".ndjson"}:
         return _from_lines(path, given)
@@ -140,29 +139,31 @@ def read_documents(
 
 
 def plain_name(path: Path) -> str:
-    """The name of a file, or of what is packed in it (.gz)."""
+    """Return the name of a file, or of the file packed in it (.gz)."""
     return path.stem if path.suffix.lower() == ".gz" else path.name
 
 
 def content_of(path: Path) -> bytes:
-    """The SHA-256 of a file's bytes, by which its source is known."""
+    """Return the SHA-256 of a file's bytes, which identifies its source."""
     with path.open("rb") as file:
         return file_digest(file, "sha256").digest()
 
 
 def bare_name(path: Path) -> str:
-    """The name of a file without the suffix of its format, as a readable text, whatever else has a
-    point in it: ``Dr. No.txt.gz`` is "Dr. No"."""
+    """Return a file's readable name without its format suffix.
+
+    Other points stay: ``Dr. No.txt.gz`` is "Dr. No".
+    """
     return readable_name(Path(plain_name(path)).stem)
 
 
 def readable_name(name: str) -> str:
-    """Return a name of the file system as text that can be stored and printed in one line.
+    """Return a name of the file system as text that can be stored and printed on one line.
 
-    A name that is no UTF-8 is read as GB 2312 where it is that (names out of Chinese archives);
-    else its foreign bytes are written as ``\\xE9``. A control character becomes a space.
+    A name that is not UTF-8 is read as GB 2312 if that is valid (names from Chinese archives).
+    Otherwise its invalid bytes are written as ``\\xE9``. A control character becomes a space.
     """
-    raw = name.encode("utf-8", "surrogateescape")  # as os.fsdecode keeps foreign bytes
+    raw = name.encode("utf-8", "surrogateescape")  # os.fsdecode's encoding of invalid bytes
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -177,16 +178,16 @@ def _from_text(path: Path, given: Said, *, is_markdown: bool) -> Document:
     text = _text(path, read_whole_file(path))
     spans, heading = markdown_spans(text) if is_markdown else (paragraph_spans(text), "")
     if not spans:
-        raise BadInput(f"{path} holds no text that could be a passage.")
+        raise BadInput(f"{path} holds no text for a passage")
     given = structs.replace(given, title=given.title or heading or bare_name(path))
     return _document(given, {None: (text, spans)})
 
 
 def _text(path: Path, data: bytes) -> str:
-    """The file's text as it stands, every line that is none being a problem."""
+    """Return the file's text unchanged; every line that is not text is a problem."""
     if encoding := foreign_encoding(data):
         raise refused(path, [Problem("line 1", f"is {encoding} text; save it as UTF-8")])
-    # Offsets in messages are the file's, so the mark stays on until the bytes are checked.
+    # Offsets in messages are the file's, so the byte-order mark stays until the bytes are checked.
     problems, start = [], 0
     for number, part in enumerate(data.splitlines(keepends=True), start=1):
         text = decode(Line(number, start, part))
@@ -199,7 +200,7 @@ def _text(path: Path, data: bytes) -> str:
 
 
 def _from_lines(path: Path, given: Said) -> tuple[Document, ...]:
-    """The documents of JSONL: the lines of each joined page by page, a passage a paragraph."""
+    """Return the documents of JSONL: lines joined page by page, one passage per paragraph."""
     documents = read_checked(path, lambda rows: _lines(rows, given))
     made = []
     for said, lines in documents.items():
@@ -223,15 +224,17 @@ def _lines(rows: Iterable[Row], given: Said) -> dict[Said, dict[int | None, list
         )
         found.setdefault(said, {}).setdefault(fields.number("page"), []).append(text)
     if problems:
-        raise BadInput("The documents cannot be read.", problems)
+        raise BadInput("the documents cannot be read", problems)
     return found
 
 
 def _document(
     said: Said, pages: Mapping[int | None, tuple[str, list[Span]]], *, is_stated: bool = False
 ) -> Document:
-    """A document of these texts and spans, each passage in its own language unless a row states
-    one."""
+    """Return a document of these texts and spans.
+
+    Each passage has its detected language, unless a row states one.
+    """
     language = said.language or guess_language(text for text, _spans in pages.values())
     passages = tuple(
         TextPassage(
@@ -247,7 +250,7 @@ def _document(
     )  # fmt: skip
 
 
-# Which reader a file is for, by its name; a packed one (.gz) by the name within.
+# The reader for a file, by its name; for a packed one (.gz) by the name inside.
 
 FileKind = Literal[
     "pdf", "html", "epub", "docx", "latex", "wikidump", "wikipage", "zim", "image", "text"
@@ -274,12 +277,12 @@ _KINDS: dict[str, FileKind] = {
 
 
 def kind_of(path: Path) -> FileKind | None:
-    """The kind of a file; None where its name says nothing that is read here."""
+    """Return the kind of a file; None for an unsupported name."""
     if path.name.lower().endswith(_PACKED_DUMP):
         return "wikidump"
     return _KINDS.get(Path(plain_name(path)).suffix.lower())
 
 
 def has_pictures(path: Path) -> bool:
-    """Whether the pages of a file can be seen, and so be read from their pictures."""
+    """Return True if the pages of a file have images that OCR can read."""
     return kind_of(path) in {"pdf", "image"}

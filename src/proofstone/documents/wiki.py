@@ -1,4 +1,4 @@
-"""The blocks of a page's wikitext."""
+"""Read wiki pages, from wikitext or HTML, as blocks."""
 
 from __future__ import annotations
 
@@ -41,8 +41,10 @@ from proofstone.texts.languages import said_language
 
 
 class _Tables(Struct, frozen=True):
-    """``wiki.toml``: what of a wiki's pages is no text of them, and what stands for templates where
-    the wiki itself is not there to expand them."""
+    """``wiki.toml``: parts of wiki pages that are not text, and replacements for templates.
+
+    The replacements are used when no wiki expands the templates.
+    """
 
     apparatus: frozenset[str]
     gone: frozenset[str]
@@ -59,7 +61,7 @@ _TEXT_IN = {name: argument for argument, names in _WIKI.text_in.items() for name
 
 
 def without_apparatus(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks without such sections, and without headings of which nothing is left."""
+    """Yield the blocks without such sections and without headings that have become empty."""
     left_out = 0
     waiting: list[Block] = []
     for block in blocks:
@@ -82,31 +84,31 @@ _ROOTS = ("mw-parser-output", "mw-content-text", "bodyContent", "content")
 
 
 def article_blocks(data: bytes, name: str) -> list[Block]:
-    """The blocks of a page, references and links around it left out; empty where nothing is left.
+    """Return the blocks of a page, without references and navigation; empty if nothing is left.
 
-    Raises ExtraMissing without lxml, BadInput where it is no HTML or has too many blocks.
+    Raises ExtraMissing without lxml, BadInput if it is not HTML or has too many blocks.
     """
-    with needed(f"{name} holds HTML, and what reads that is not installed.", INSTALL):
+    with needed(f"{name} holds HTML, and its reader is not installed", INSTALL):
         from lxml import etree, html  # noqa: PLC0415 - in an extra
-    data = data.translate(None, _CONTROLS)  # which no tree of XML may hold
+    data = data.translate(None, _CONTROLS)  # not allowed in an XML tree
     if not data.strip():
         return []
     try:
         parser = html.HTMLParser(encoding="utf-8", no_network=True, remove_comments=True)
         root = html.document_fromstring(data, parser=parser)
     except (etree.LxmlError, ValueError) as cause:
-        raise BadInput(f"{name} is no HTML ({cause}).") from cause
+        raise BadInput(f"{name} is not valid HTML ({cause})") from cause
     root = _content(root)
     for element in list(root.iter(etree.Element)):
         is_gone = not _WIKI.gone.isdisjoint((element.get("class") or "").split())
         if is_gone and element is not root and element.getparent() is not None:
-            element.drop_tree()  # the text behind it stays
+            element.drop_tree()  # the text after it stays
     blocks = as_blocks(bounded(blocks_in(root), name))
     return list(without_apparatus(block for block in blocks if block.text.strip()))
 
 
 def _content(root: Any) -> Any:
-    """The element that holds the page's text, where the wiki names one."""
+    """Return the element with the page's text, if the wiki marks it."""
     for name in _ROOTS:
         found = root.find_class(name) or [node for node in root.iter() if node.get("id") == name]
         if found:
@@ -150,19 +152,19 @@ _FEWEST = 2  # facts that make a box a table
 
 
 def wikitext_blocks(text: str) -> list[Block]:
-    """The blocks of a page. References, categories and what only a wiki could expand are left out;
-    a box of facts is a table, formulas are TeX.
+    """Return the blocks of a page from its wikitext.
 
-    Raises ExtraMissing without mwparserfromhell, BadInput where a page is nested without end.
+    References, categories and what only a wiki can expand are left out. An infobox becomes a table,
+    formulas become TeX. Raises ExtraMissing without mwparserfromhell, BadInput for endless nesting.
     """
-    with needed("This is wikitext, and what reads that is not installed.", INSTALL):
+    with needed("this is wikitext, and its reader is not installed", INSTALL):
         import mwparserfromhell  # noqa: PLC0415 - in an extra
     plain = _MAGIC.sub(lambda found: found[1] or "", text)
     page = _Page()
     try:
         page.inside(mwparserfromhell.parse(plain, skip_style_tags=False))
     except (RecursionError, mwparserfromhell.parser.ParserError) as cause:
-        raise BadInput("The page is nested without end.") from cause
+        raise BadInput("the page is nested without end") from cause
     page.end()
     return list(without_apparatus(grouped(page.blocks)))
 
@@ -175,12 +177,12 @@ class _Page:
         self._depth = depth
 
     def inside(self, code: Any) -> None:
-        """Takes in the nodes of a piece of wikitext."""
+        """Add the nodes of a piece of wikitext."""
         for node in code.nodes:
             _NODES.get(type(node).__name__, _Page.nothing)(self, node)
 
     def words(self, code: Any) -> str:
-        """The text of a piece, on one line."""
+        """Return the text of a piece, on one line."""
         if code is None or self._depth >= _DEEPEST:
             return ""
         inner = _Page(self._depth + 1)
@@ -190,7 +192,7 @@ class _Page:
         return _SPACE.sub(" ", " ".join(texts)).strip()
 
     def end(self, kind: MarkKind = "text") -> None:
-        """Ends the open paragraph or item."""
+        """End the open paragraph or item."""
         text = _SPACE.sub(" ", "".join(self._pieces)).strip()
         mark, self._mark, self._pieces = self._mark, "", []
         if not text:
@@ -205,11 +207,11 @@ class _Page:
         self.blocks.append(block)
 
     def nothing(self, _node: Any) -> None:
-        """Passes over a node."""
+        """Skip a node."""
         return
 
     def text(self, node: Any) -> None:
-        """Takes in text; an item of a list ends with its line."""
+        """Add text; a list item ends with its line."""
         lines = str(node).split("\n")
         for place, line in enumerate(lines):
             is_empty = not line.strip() and place < len(lines) - 1
@@ -218,21 +220,21 @@ class _Page:
             self._pieces.append(f"{' ' if place else ''}{line}")
 
     def entity(self, node: Any) -> None:
-        """Takes in a character by its name or number."""
+        """Add a character given by its name or number."""
         try:
             self._pieces.append(node.normalize())
         except (ValueError, OverflowError):
             return
 
     def heading(self, node: Any) -> None:
-        """Begins a section."""
+        """Begin a section."""
         self.end()
         title = self.words(node.title)
         if title:
             self.blocks.append(Block("heading", title, level=node.level))
 
     def link(self, node: Any) -> None:
-        """Takes in what a link shows."""
+        """Add the visible text of a link."""
         title = str(node.title)
         if _FILES.match(title):
             self._image(node)
@@ -241,7 +243,7 @@ class _Page:
             self._pieces.append(self.words(shown).lstrip(":"))
 
     def _image(self, node: Any) -> None:
-        """A figure, with its caption; one within a sentence does not end it."""
+        """Add a figure with its caption; one within a sentence does not end it."""
         parts = "" if node.text is None else str(node.text)
         waiting, mark = self._pieces, self._mark
         self._pieces, self._mark = [], ""
@@ -257,14 +259,14 @@ class _Page:
         self._pieces, self._mark = waiting, mark
 
     def address(self, node: Any) -> None:
-        """Takes in what a link to elsewhere shows."""
+        """Add the visible text of an external link."""
         if node.title is not None:
             self._pieces.append(self.words(node.title))
         elif not node.brackets:
             self._pieces.append(str(node.url))
 
     def template(self, node: Any) -> None:
-        """Takes in what stands for a template."""
+        """Add the replacement of a template."""
         name = " ".join(str(node.name).split()).casefold()
         if name.startswith(_WIKI.boxes) or name.endswith(" infobox") or "信息框" in name:
             self._box(node)
@@ -293,7 +295,7 @@ class _Page:
             self._add(Block("table", "\n".join(rows)))
 
     def tag(self, node: Any) -> None:
-        """Takes in an element, or markup that stands for one."""
+        """Add an element, or markup for one."""
         name = str(node.tag).strip().casefold()
         if node.wiki_markup and name in {"li", "dt", "dd"}:
             self._item(str(node.wiki_markup))
@@ -330,7 +332,7 @@ class _Page:
         if not self._mark or "".join(self._pieces).strip():
             self.end()
             self._mark = "- "
-        else:  # a sign behind a sign: further in
+        else:  # a list mark after another: nested deeper
             self._mark = "  " + self._mark
 
     def _table(self, node: Any) -> None:
@@ -373,15 +375,18 @@ _NODES: dict[str, Callable[[_Page, Any], None]] = {
 }
 
 
-# The pages of a wiki that a job asks for: those of a dump or of a ZIM file, one by one.
+# The requested pages of a wiki: from a dump or a ZIM file, one by one.
 
-DUMP_READER, ZIM_READER = "mediawiki dump 1", "zim 1"  # new numbers where a text can move
+DUMP_READER, ZIM_READER = (
+    "mediawiki dump 1",
+    "zim 1",
+)  # change these with every change that can alter a text
 
 
 _MAX_TEXT = 8 * 2**20  # characters of one page
 
 
-_BEAT = 500  # pages passed over between two signs of life
+_BEAT = 500  # pages skipped between two progress messages
 
 
 _WIKITEXT = {"wikitext", ""}
@@ -389,7 +394,7 @@ _WIKITEXT = {"wikitext", ""}
 
 @dataclass(frozen=True)
 class _Article:
-    """A page that was asked for, and how its blocks are read. ``detail`` says which revision."""
+    """A requested page, and how its blocks are read. ``detail`` names the revision."""
 
     title: str
     blocks: Callable[[], list[Block]]
@@ -397,17 +402,16 @@ class _Article:
 
 
 def read_dump_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | PageRead]:
-    """A dump as one document: its pages in their order, each with its title for a label.
+    """Read a dump as one document: its pages in order, each labeled with its title.
 
-    Of namespaces those that the job names (0, the articles, where none), of titles those that it
-    names, of pages its ``limit``. A redirect is a page without text that says where it leads. A
-    page that cannot be read is unread; raises BadInput where nothing was found at all, and as
-    ``read_dump``.
+    The job selects namespaces (default: 0, the articles), titles, and a ``limit`` of pages. A
+    redirect is a page without text that names its target. A page that cannot be read is reported as
+    unread. Raises BadInput if nothing was found, and as ``read_dump``.
     """
     parts = read_dump(Path(job.path))
     site = next((part for part in parts if isinstance(part, DumpSite)), None)
     if site is None:
-        raise BadInput(f"{Path(job.path).name} is XML, but no dump of a wiki.")
+        raise BadInput(f"{Path(job.path).name} is XML, but not a wiki dump")
     code = said_language(site.language)
     pages = (part for part in parts if isinstance(part, DumpPage))
     opened = Opened(
@@ -427,7 +431,7 @@ def _of_dump(job: Job, page: DumpPage) -> _Article | None:
 
 
 def read_zim_pages(job: Job, tell: Callable[[int], None]) -> Iterator[Opened | PageRead]:
-    """A ZIM file as one document, as a dump is. Raises as ``ZimArchive``."""
+    """Read a ZIM file as one document, like a dump. Raises as ``ZimArchive``."""
     with ZimArchive(Path(job.path)) as archive:
         said = said_in(archive)
         opened = Opened(
@@ -472,8 +476,8 @@ def _read(
             break
     if not number:
         raise BadInput(
-            f"{Path(job.path).name} holds no page that was asked for.",
-            hint="Check --titles and --namespace.",
+            f"{Path(job.path).name} holds none of the requested pages",
+            hint="check --titles and --namespace",
         )
     absent = sorted(wanted) if number != job.limit else []
     for place, title in enumerate(absent, start=number + 1):
@@ -499,11 +503,11 @@ def _page(number: int, article: _Article, reader: str, language: str, *, skipped
         laid_out, Cutter(), language, number=number, reader=reader, label=article.title,
         detail=article.detail,
     )  # fmt: skip
-    return structs.replace(page, path=())  # no heading of a page is in force on the next one
+    return structs.replace(page, path=())  # headings do not continue on the next page
 
 
 def _title(text: str) -> str:
-    """A title as wikis compare them: underscores are spaces, the first letter counts as large."""
+    """Return a title for comparison: underscores as spaces, first letter in upper case."""
     plain = " ".join(text.replace("_", " ").split())
     return plain[:1].upper() + plain[1:]
 
@@ -512,12 +516,12 @@ def _stem(job: Job) -> str:
     return bare_name(Path(job.path))
 
 
-# Single articles of an offline wiki, found by their names: in a dump or in a ZIM file.
+# Find single articles of an offline wiki by name, in a dump or a ZIM file.
 
 PlainName = Callable[[str], str]  # how names are compared
 
 
-# A template, a magic word or a class by which wikis mark a page that lists what a name may mean.
+# A template, a magic word or a class by which wikis mark disambiguation pages.
 _MEANINGS = re.compile(
     r"\{\{\s*(?:disambig|disambiguation|dab|hndis|geodis|begriffsklärung|homonymie|"
     r"desambiguación|desambiguação|disambigua|disambigpage|aimai|消歧义|消歧義|多义)\b"
@@ -530,10 +534,11 @@ _MEANINGS_IN_HTML = re.compile(rb"class=[\"'][^\"']*\b(?:disambig|dmbox)")
 
 
 class WikiArticle(Struct, frozen=True, kw_only=True):
-    """An article: its text without what the wiki puts around it, or the ``trouble`` for which there
-    is none. ``page_id`` is its number in a dump, ``date`` the day of its revision (of a ZIM, of the
-    file), ``content`` the hex SHA-256 of its text. ``is_meanings``: it only lists what its name may
-    mean."""
+    """An article: its main text, or the ``trouble`` if there is none.
+
+    ``page_id`` is its number in a dump, ``date`` the day of its revision (for a ZIM, of the file),
+    ``content`` the hex SHA-256 of its text. ``is_meanings``: it is a disambiguation page.
+    """
 
     key: str
     title: str
@@ -547,14 +552,16 @@ class WikiArticle(Struct, frozen=True, kw_only=True):
 
     @property
     def content(self) -> str:
-        """The hex SHA-256 of the text."""
+        """Return the hex SHA-256 of the text."""
         return sha256(self.text.encode()).hexdigest()
 
 
 def find_articles(path: Path, names: Sequence[Sequence[str]], plain: PlainName) -> list[str | None]:
-    """For each list of names the key of the article that the first of them leads to, by title or
-    by redirect; None where none does. A dump is read through once. Raises as ``read_dump`` and
-    ``ZimArchive``."""
+    """Return for each list of names the key of the first article found; None if there is none.
+
+    Names lead to articles by title or redirect. A dump is read once. Raises as ``read_dump`` and
+    ``ZimArchive``.
+    """
     if _is_zim(path):
         with ZimArchive(path) as archive:
             return _found_in_zim(archive, names, plain)
@@ -563,8 +570,10 @@ def find_articles(path: Path, names: Sequence[Sequence[str]], plain: PlainName) 
 
 
 def read_articles(path: Path, keys: Collection[str] | None = None) -> Iterator[WikiArticle]:
-    """The articles of these keys, one at a time, in the order of the file; without keys all of
-    them, of which no redirect is one. Raises as ``find_articles``."""
+    """Yield the articles of these keys, in the order of the file.
+
+    Without keys, yields all articles except redirects. Raises as ``find_articles``.
+    """
     if _is_zim(path):
         with ZimArchive(path) as archive:
             said, space = said_in(archive), archive.article_namespace
@@ -586,8 +595,10 @@ def read_articles(path: Path, keys: Collection[str] | None = None) -> Iterator[W
 
 
 def article_keys(path: Path) -> Iterator[str]:
-    """The keys of all articles, in the order of the file, no text being read. Raises as
-    ``find_articles``."""
+    """Yield the keys of all articles, in the order of the file, without reading texts.
+
+    Raises as ``find_articles``.
+    """
     if _is_zim(path):
         with ZimArchive(path) as archive:
             yield from (entry.path for entry in articles(archive))
@@ -606,8 +617,10 @@ def _first(found: Iterator[str | None]) -> str | None:
 
 
 def _titles_of_dump(path: Path, wanted: Collection[str], plain: PlainName) -> dict[str, str]:
-    """The titles that wanted names lead to. Of several titles that compare alike the first counts,
-    an article before a redirect."""
+    """Return the titles that wanted names lead to.
+
+    Of several matching titles the first counts, an article before a redirect.
+    """
     titles: dict[str, str] = {}
     led: dict[str, str] = {}
     for part in read_dump(path):
@@ -620,7 +633,7 @@ def _titles_of_dump(path: Path, wanted: Collection[str], plain: PlainName) -> di
 
 
 def _dump_article(page: DumpPage, site: DumpSite) -> WikiArticle:
-    """A redirect that is left here leads to another: of such there is no text."""
+    """Return an article; a remaining redirect leads to another one and has no text."""
     base = site.base.rpartition("/")[0]
     return _article(
         WikiArticle(
@@ -631,7 +644,7 @@ def _dump_article(page: DumpPage, site: DumpSite) -> WikiArticle:
             date=page.timestamp[:10],
             url=f"{base}/{quote(page.title.replace(' ', '_'))}" if base else "",
             is_meanings=bool(_MEANINGS.search(page.text)),
-            trouble="it only leads to another redirect" if page.redirect else "",
+            trouble="it redirects to another redirect" if page.redirect else "",
         ),
         lambda: wikitext_blocks(page.text),
     )
@@ -643,7 +656,7 @@ def _zim_article(archive: ZimArchive, entry: Entry, language: str, date: str) ->
 
 
 def html_article(blank: WikiArticle, html: bytes, name: str) -> WikiArticle:
-    """An article with the text of its page, which ``name`` names where it has none."""
+    """Return an article with the text of its page; ``name`` is used in messages."""
     is_meanings = bool(_MEANINGS_IN_HTML.search(html))
     return _article(
         structs.replace(blank, is_meanings=is_meanings), lambda: article_blocks(html, name)
@@ -679,7 +692,7 @@ def _found_in_zim(
 
 
 def _path_of(archive: ZimArchive, name: str) -> str | None:
-    """The path of the article that a name leads to, where its own path is as wikis make it."""
+    """Return the path of the article that a name leads to, if it has the usual form."""
     for spelled in dict.fromkeys((name, name[:1].upper() + name[1:])):
         for path in dict.fromkeys((spelled.replace(" ", "_"), spelled)):
             entry = archive.find(archive.article_namespace, path)
@@ -692,8 +705,7 @@ def _path_of(archive: ZimArchive, name: str) -> str | None:
 def _paths_by_name(
     archive: ZimArchive, wanted: Collection[str], plain: PlainName
 ) -> dict[str, str]:
-    """The paths that wanted names lead to, by titles and paths as they are compared: all entries
-    are looked at."""
+    """Return the paths that wanted names lead to, comparing titles and paths of all entries."""
     found: dict[str, str] = {}
     for _place, entry in archive.entries():
         if entry.namespace != archive.article_namespace:

@@ -1,6 +1,6 @@
-"""The answers of a wiki's web API (as MediaWiki's and Wikibase's public documents describe them).
+"""Parse responses of a wiki's web API, as MediaWiki and Wikibase document them.
 
-Nothing is sent here. A page that was fetched is kept as a file, which is read as any document.
+Nothing is sent here. A fetched page is stored as a file, which is read like any document.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.files.csv import read_whole_file
 from proofstone.texts.languages import said_language
 
-# The shapes of what a wiki's web API answers (MediaWiki, format version 2), and its errors.
+# Structures of a wiki's API responses (MediaWiki, format version 2), and its errors.
 
 _MAX_LAG_S = 5
 
 
-# What every request says: which format it reads, and that it waits while databases lag behind.
+# Parameters of every request: the format, and waiting while databases lag behind.
 COMMON = {"format": "json", "formatversion": "2", "maxlag": str(_MAX_LAG_S)}
 
 
 class WikiError(Exception):
-    """A wiki's own error: its code, and its words."""
+    """An error reported by a wiki: its code and message."""
 
     def __init__(self, code: str, info: str) -> None:
         super().__init__(f"{info} ({code})")
@@ -43,8 +43,10 @@ class _Revision(Struct, frozen=True):
 
 
 class _Page(Struct, frozen=True):
-    """A page in an answer; what was not asked for is empty. ``id`` stands for ``pageid`` in lists
-    of random pages."""
+    """A page in a response; fields that were not requested are empty.
+
+    ``id`` replaces ``pageid`` in lists of random pages.
+    """
 
     title: str = ""
     ns: int = 0
@@ -58,7 +60,7 @@ class _Page(Struct, frozen=True):
     canonicalurl: str = ""
 
     def prop(self, name: str) -> str:
-        """A property of the page, empty where it has none of this name."""
+        """Return a property of the page; empty if it has none of this name."""
         return str(self.pageprops.get(name, ""))
 
 
@@ -107,7 +109,7 @@ class _Parsed(Struct, frozen=True):
 
 
 class _Error(Struct, frozen=True):
-    """An error: its words are ``info``; ``text`` or ``html`` in the list of newer error formats."""
+    """An error: its message is ``info``, or ``text`` or ``html`` in newer error formats."""
 
     code: str = ""
     info: str = ""
@@ -120,7 +122,7 @@ class _Error(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """An answer; ``continue_`` is what to ask on with."""
+    """A response; ``continue_`` holds the parameters for the rest."""
 
     query: _Query = _Query()
     parse: _Parsed = _Parsed("")
@@ -130,18 +132,21 @@ class Answer(Struct, frozen=True):
 
     @property
     def going_on(self) -> dict[str, str]:
-        """What asks for the rest; empty where this is all."""
+        """Return the parameters that request the rest; empty if this is all."""
         return {key: str(value) for key, value in self.continue_.items()}
 
 
 def read_answer(body: bytes, part: Literal["query", "parse"] = "query") -> Answer:
-    """An answer that has this part. Raises WikiError for a wiki's own errors and for what is no
-    such answer; a query that finds nothing has no part, but says that it is complete."""
+    """Return a response that has this part.
+
+    Raises WikiError for a wiki's errors and for other content. A query without results has no part,
+    but is marked as complete.
+    """
     try:
         answer = msgspec.json.decode(body, type=Answer)
         parts = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
-        raise WikiError("unreadable", f"The answer is none of a wiki's API: {cause}") from cause
+        raise WikiError("unreadable", f"not a response of a wiki's API: {cause}") from cause
     for error in filter(None, (answer.error, *answer.errors)):
         raise WikiError(error.code, error.words)
     is_query = part == "query" and (
@@ -150,14 +155,14 @@ def read_answer(body: bytes, part: Literal["query", "parse"] = "query") -> Answe
     )
     if not is_query and (part == "query" or "parse" not in parts):
         told = ", ".join(sorted(parts)[:5]) or "nothing"
-        raise WikiError("unreadable", f"The answer is none of a wiki's API: it holds {told}")
+        raise WikiError("unreadable", f"not a response of a wiki's API: it holds {told}")
     return answer
 
 
 WIKI_SUFFIX = ".wikipage"
 
 
-PAGE_READER = "mediawiki page 1"  # a number of its own for every change that can move a text
+PAGE_READER = "mediawiki page 1"  # change this with every change that can alter a text
 
 
 AT_ONCE = 50  # titles that a wiki takes in one request
@@ -180,9 +185,11 @@ class WikiAddress(Struct, frozen=True):
 
 
 class WikiPage(Struct, frozen=True, kw_only=True):
-    """A page as a wiki knows it. ``asked`` is the title that was asked for; one that is absent has
-    no revision. ``address`` is where people read it, ``wikidata`` its Q number; ``is_meanings``: it
-    only lists what its name may mean."""
+    """A page as a wiki describes it.
+
+    ``asked`` is the requested title; a missing page has no revision. ``address`` is its web
+    address, ``wikidata`` its Q number. ``is_meanings``: it is a disambiguation page.
+    """
 
     asked: str
     title: str
@@ -196,7 +203,7 @@ class WikiPage(Struct, frozen=True, kw_only=True):
 
 
 class WikiFound(Struct, frozen=True, kw_only=True):
-    """An answer about pages: what the wiki is, and the pages."""
+    """A response about pages: the wiki, and the pages."""
 
     pages: tuple[WikiPage, ...] = ()
     site: str = ""
@@ -206,7 +213,7 @@ class WikiFound(Struct, frozen=True, kw_only=True):
 
 
 class WikiFile(Struct, frozen=True, kw_only=True):
-    """A fetched page as it is kept: one revision of it, and what the wiki says of itself."""
+    """A fetched page as stored: one revision of it, and the wiki's description of itself."""
 
     title: str
     revision: int
@@ -219,10 +226,10 @@ class WikiFile(Struct, frozen=True, kw_only=True):
 
 
 def read_address(url: str, api: str = "") -> WikiAddress:
-    """The page that an address in a browser shows: /wiki/Title, or index.php?title=Title.
+    """Return the page of a browser address: /wiki/Title, or index.php?title=Title.
 
-    Without ``api`` it is taken to be at /w/api.php, beside index.php where that is named. Raises
-    BadUsage where the address names no page.
+    Without ``api`` it is assumed at /w/api.php, or next to index.php if that is in the address.
+    Raises BadUsage if the address names no page.
     """
     parts = urlsplit(url)
     asked = parse_qs(parts.query)
@@ -236,8 +243,10 @@ def read_address(url: str, api: str = "") -> WikiAddress:
         title = unquote(parts.path.rpartition("/")[2])
     if not title.strip() or not parts.hostname:
         raise BadUsage(
-            f"{url} names no page of a wiki.",
-            hint="Use an address such as https://en.wikipedia.org/wiki/Copper, or give --wiki-api.",
+            f"{url} is not the address of a wiki page",
+            hint=(
+                "use an address such as https://en.wikipedia.org/wiki/Copper, or give --wiki-api"
+            ),
         )
     old = next(iter(asked.get("oldid", [])), "")
     return WikiAddress(
@@ -248,17 +257,16 @@ def read_address(url: str, api: str = "") -> WikiAddress:
 
 
 def read_titles(file: Path) -> tuple[str, ...]:
-    """The titles that a file lists, a line each. Raises NotFound, BadInput where it is no UTF-8."""
+    """Return the titles in a file, one per line. Raises NotFound, BadInput if it is not UTF-8."""
     try:
         lines = read_whole_file(file).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as cause:
-        raise BadInput(f"{file.name} is not UTF-8 ({cause}).") from cause
+        raise BadInput(f"{file.name} is not UTF-8 ({cause})") from cause
     return tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
 
 
 def read_found(answer: Answer, asked: Sequence[str]) -> WikiFound:
-    """What a wiki answered about the pages that were ``asked`` for; of a page that is in several
-    parts of an answer what this one says."""
+    """Return a response about the ``asked`` pages; a page may be split over several responses."""
     query = answer.query
     leads = {step.from_: step.to for step in (*query.normalized, *query.redirects)}
     pages = {page.title: page for page in query.pages}
@@ -295,7 +303,7 @@ def _page(asked: str, page: _Page) -> WikiPage:
 
 
 def _license(rights: _Rights) -> str:
-    """A licence by its short name where its address is one of Creative Commons'."""
+    """Return a license's short name if its address is one of Creative Commons'."""
     found = _LICENSE.search(rights.url)
     if found is None:
         return rights.text.strip()[:200]
@@ -303,15 +311,15 @@ def _license(rights: _Rights) -> str:
 
 
 def read_fetched(path: Path) -> WikiFile:
-    """A kept page. Raises BadInput for what is none."""
+    """Return a stored page. Raises BadInput for other files."""
     try:
         return msgspec.json.decode(read_whole_file(path, limit=_MAX_FILE), type=WikiFile)
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
-        raise BadInput(f"{path.name} is no page of a wiki that was kept here ({cause}).") from cause
+        raise BadInput(f"{path.name} is not a stored wiki page ({cause})") from cause
 
 
 def read_wiki_file(path: Path) -> Written:
-    """A kept page as a document. Raises BadInput for what is none, or has no text."""
+    """Return a stored page as a document. Raises BadInput for other files, or without text."""
     page = read_fetched(path)
     blocks = article_blocks(page.html.encode(), page.title)
     check_text(blocks, page.title)
@@ -328,8 +336,7 @@ def read_wiki_file(path: Path) -> Written:
 
 
 def fetched_article(path: Path) -> WikiArticle:
-    """The article of a page that was fetched from a live wiki and kept as a file. Raises BadInput
-    for what is none."""
+    """Return the article of a stored page of a live wiki. Raises BadInput for other files."""
     page = read_fetched(path)
     blank = WikiArticle(
         key=str(page.revision), title=page.title, language=page.language,

@@ -1,4 +1,4 @@
-"""The pages of a MediaWiki XML dump, one after the other, in flat memory."""
+"""Read the pages of MediaWiki XML dumps and ZIM files, in constant memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INSTALL = "pip install 'proofstone[wiki]'"
 
 @dataclass(frozen=True, slots=True)
 class DumpSite:
-    """The wiki that a dump is of."""
+    """The wiki of a dump."""
 
     name: str
     language: str
@@ -34,8 +34,10 @@ class DumpSite:
 
 @dataclass(frozen=True, slots=True)
 class DumpPage:
-    """A page in its newest revision of the dump; ``redirect`` is the title that it leads to, and
-    ``model`` what its text is written in."""
+    """A page in its newest revision in the dump.
+
+    ``redirect`` is its target's title, ``model`` the format of its text.
+    """
 
     title: str
     namespace: int
@@ -48,7 +50,7 @@ class DumpPage:
 
 
 def is_dump(path: Path) -> bool:
-    """Whether a file begins as a dump does."""
+    """Return True if a file begins like a dump."""
     try:
         with _opened(path) as stream:
             return b"<mediawiki" in stream.read(_HEAD)
@@ -67,12 +69,13 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
 
 
 def read_dump(path: Path) -> Iterator[DumpSite | DumpPage]:
-    """The site, then each page. Packed with bzip2 or gzip or not.
+    """Yield the site, then each page; plain, or packed with bzip2 or gzip.
 
     No entity is expanded and nothing else is fetched. Raises NotFound, ExtraMissing without lxml,
-    and BadInput for what is no dump, damaged, or holds a text of more than 10 million bytes.
+    and BadInput for a file that is not a dump, damaged, or holds a text of more than 10 million
+    bytes.
     """
-    with needed(f"{path.name} is a dump of a wiki, and what reads that is not installed.", INSTALL):
+    with needed(f"{path.name} is a wiki dump, and its reader is not installed", INSTALL):
         from lxml import etree  # noqa: PLC0415 - in an extra
     with _opened(path) as stream:
         try:
@@ -82,7 +85,7 @@ def read_dump(path: Path) -> Iterator[DumpSite | DumpPage]:
             )  # fmt: skip
             yield from _parts(events, path.name)
         except (etree.LxmlError, OSError, EOFError, ValueError) as cause:
-            raise BadInput(f"{path.name} is damaged, or is no dump of a wiki ({cause}).") from cause
+            raise BadInput(f"{path.name} is damaged, or not a wiki dump ({cause})") from cause
 
 
 def _parts(events: Any, file: str) -> Iterator[DumpSite | DumpPage]:
@@ -94,7 +97,7 @@ def _parts(events: Any, file: str) -> Iterator[DumpSite | DumpPage]:
         if event == "start":
             if not above:
                 if name != "mediawiki":
-                    raise BadInput(f"{file} is XML, but no dump of a wiki.")
+                    raise BadInput(f"{file} is XML, but not a wiki dump")
                 language = element.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
             above.append(name)
             continue
@@ -109,7 +112,7 @@ def _parts(events: Any, file: str) -> Iterator[DumpSite | DumpPage]:
             page = {}
         else:
             continue
-        # What was read takes no room any more, nor do its elder siblings.
+        # Free the memory of what was read, including earlier siblings.
         element.clear()
         parent = element.getparent()
         while parent is not None and element.getprevious() is not None:
@@ -117,7 +120,7 @@ def _parts(events: Any, file: str) -> Iterator[DumpSite | DumpPage]:
 
 
 def _said_of(name: str, element: Any) -> Iterator[tuple[str, str]]:
-    """What a part of a page says of it."""
+    """Yield the facts in a part of a page."""
     if name == "redirect":
         yield name, element.get("title") or ""
     elif name == "revision":
@@ -157,7 +160,7 @@ _MAGIC = 72173914
 _DIRENT = struct.Struct("<HBcI")
 
 
-_DELETED = 0xFFFD  # from here on entries without content: deleted ones, links, redirects
+_DELETED = 0xFFFD  # entries from this value on have no content: deleted ones, links, redirects
 
 
 _REDIRECT = 0xFFFF
@@ -173,8 +176,10 @@ _LONGEST_ENTRY = 4096
 
 
 class Entry(NamedTuple):
-    """An entry: its namespace and path, its title, the type of its content, and where that is.
-    A redirect has no type: ``leads_to`` is the place of the entry that it leads to."""
+    """An entry: its namespace and path, title, content type, and position.
+
+    A redirect has no type; ``leads_to`` is the index of its target.
+    """
 
     namespace: str
     path: str
@@ -186,16 +191,14 @@ class Entry(NamedTuple):
 
 
 class ZimArchive:
-    """An open ZIM file. Raises NotFound, and BadInput for what is none, damaged or too large."""
+    """An open ZIM file. Raises NotFound, and BadInput for a file that is invalid or too large."""
 
     def __init__(self, path: Path) -> None:
         self.name = path.name
         try:
             self._file = path.open("rb")
         except FileNotFoundError:
-            raise NotFound(
-                f"There is no file {path}.", hint="Check the name and the folder."
-            ) from None
+            raise NotFound(f"file {path} not found", hint="check the name and the folder") from None
         self._size = path.stat().st_size
         try:
             self._read_header()
@@ -207,8 +210,8 @@ class ZimArchive:
         head = self._file.read(_HEADER.size)
         if len(head) < _HEADER.size or _HEADER.unpack(head)[0] != _MAGIC:
             raise BadInput(
-                f"{self.name} is no ZIM file, or the later part of one.",
-                hint="Put the parts (.zimaa, .zimab, ...) together into one file.",
+                f"{self.name} is not a ZIM file, or it is the later part of one",
+                hint="join the parts (.zimaa, .zimab, ...) into one file",
             )
         said = _HEADER.unpack(head)
         self._minor = said[2]
@@ -217,7 +220,7 @@ class ZimArchive:
         self._held: OrderedDict[int, bytes] = OrderedDict()
         for at, n in ((self._entries_at, self.n_entries), (self._clusters_at, self._n_clusters)):
             if at + 8 * n > self._size:
-                raise self._damaged("its lists end behind it")
+                raise self._damaged("its lists end after the end of the file")
         mimes = self._at(mimes_at, 2**16, short=True).partition(b"\0\0")[0].split(b"\0")
         self._mimes = [mime.decode("utf-8", "replace") for mime in mimes]
 
@@ -229,17 +232,17 @@ class ZimArchive:
 
     @property
     def article_namespace(self) -> str:
-        """Where articles are: C since version 6.1 of the format, A before."""
+        """Return the namespace of articles: C since version 6.1 of the format, A before."""
         return "C" if self._minor >= 1 else "A"
 
     def entry(self, place: int) -> Entry:
-        """The entry at a place of the list."""
+        """Return the entry at an index of the list."""
         if not 0 <= place < self.n_entries:
             raise self._damaged(f"it names entry {place:,} of {self.n_entries:,}")
         (at,) = struct.unpack("<Q", self._at(self._entries_at + 8 * place, 8))
         data = self._at(at, _LONGEST_ENTRY, short=True)
         if len(data) < 16:
-            raise self._damaged(f"entry {place:,} is cut off")
+            raise self._damaged(f"entry {place:,} is truncated")
         kind, _extra, namespace, _revision = _DIRENT.unpack_from(data)
         is_content = kind < _DELETED
         texts = data[16 if is_content else 12 :].split(b"\0", 2)
@@ -254,8 +257,7 @@ class ZimArchive:
         )
 
     def followed(self, entry: Entry) -> Entry | None:
-        """The entry that one leads to at last: itself where it is no redirect; None where
-        redirects go round."""
+        """Return the final target of an entry, or itself; None for circular redirects."""
         for _step in range(_MOST_STEPS):
             if entry.leads_to is None:
                 return entry
@@ -263,12 +265,12 @@ class ZimArchive:
         return None
 
     def entries(self) -> Iterator[tuple[int, Entry]]:
-        """All entries in order, with their places."""
+        """Yield all entries in order, with their indexes."""
         for place in range(self.n_entries):
             yield place, self.entry(place)
 
     def find(self, namespace: str, path: str) -> Entry | None:
-        """The entry of a path; None where there is none."""
+        """Return the entry of a path; None if there is none."""
         low, high = 0, self.n_entries
         wanted = (namespace.encode(), path.encode())
         while low < high:
@@ -281,7 +283,7 @@ class ZimArchive:
         return None
 
     def content(self, entry: Entry) -> bytes:
-        """What an entry holds."""
+        """Return the content of an entry."""
         data, wide = self._cluster(entry.cluster)
         size = 8 if wide else 4
         form = "<Q" if wide else "<I"
@@ -293,13 +295,13 @@ class ZimArchive:
                 struct.unpack_from(form, data, size * (entry.blob + k))[0] for k in (0, 1)
             )
         except struct.error as cause:
-            raise self._damaged(f"cluster {entry.cluster:,} is cut off") from cause
+            raise self._damaged(f"cluster {entry.cluster:,} is truncated") from cause
         if not start <= end <= len(data):
-            raise self._damaged(f"{entry.path[:80]} ends behind its cluster")
+            raise self._damaged(f"{entry.path[:80]} ends after its cluster")
         return data[start:end]
 
     def _cluster(self, number: int) -> tuple[bytes, bool]:
-        """A cluster's contents, unpacked, and whether its offsets are wide."""
+        """Return a cluster's contents, unpacked, and whether its offsets are wide."""
         if number >= self._n_clusters:
             raise self._damaged(f"it names cluster {number:,} of {self._n_clusters:,}")
         (at,) = struct.unpack("<Q", self._at(self._clusters_at + 8 * number, 8))
@@ -326,17 +328,17 @@ class ZimArchive:
             elif packing in {0, 1}:
                 data = self._file.read(MAX_CLUSTER + 1)[:MAX_CLUSTER]
             else:
-                raise BadInput(f"{self.name} is packed in a way that is no longer used.")
+                raise BadInput(f"{self.name} uses an obsolete compression")
         except (zstandard.ZstdError, lzma.LZMAError, EOFError, OSError) as cause:
             raise self._damaged(f"cluster {number:,}: {cause}") from cause
         if len(data) > MAX_CLUSTER:
             raise BadInput(
-                f"{self.name}: cluster {number:,} unpacks to more than {MAX_CLUSTER:,} bytes."
+                f"{self.name}: cluster {number:,} unpacks to more than {MAX_CLUSTER:,} bytes"
             )
         return data
 
     def _unpacked_xz(self) -> bytes:
-        """One stream from here on; what is behind it is another cluster."""
+        """Return one unpacked stream from here on; another cluster follows it."""
         stream = lzma.LZMADecompressor(memlimit=2**28)
         parts: list[bytes] = []
         n_bytes = 0
@@ -350,7 +352,7 @@ class ZimArchive:
 
     def _at(self, at: int, size: int, *, short: bool = False) -> bytes:
         if at >= self._size:
-            raise self._damaged("a pointer leads behind it")
+            raise self._damaged("a pointer leads past its end")
         self._file.seek(at)
         data = self._file.read(size)
         if len(data) < size and not short:
@@ -358,10 +360,10 @@ class ZimArchive:
         return data
 
     def _damaged(self, how: str) -> BadInput:
-        return BadInput(f"{self.name} is damaged: {how}.")
+        return BadInput(f"{self.name} is damaged: {how}")
 
 
-# The articles of a ZIM file, and what it says of itself.
+# The articles of a ZIM file, and its metadata.
 
 _LISTING = "listing/titleOrdered/v1"
 
@@ -370,13 +372,13 @@ _LONGEST = 200
 
 
 class ZimSaid(Said, frozen=True, kw_only=True):
-    """What a file states of itself, and its day."""
+    """A file's metadata, and its day."""
 
     date: str = ""
 
 
 def said_in(archive: ZimArchive) -> ZimSaid:
-    """What the file's metadata say."""
+    """Return the file's metadata."""
 
     def said(name: str) -> str:
         entry = archive.find("M", name)
@@ -397,7 +399,7 @@ def said_in(archive: ZimArchive) -> ZimSaid:
 
 
 def articles(archive: ZimArchive) -> Iterator[Entry]:
-    """The articles: those that the file lists as such, else all pages where articles are."""
+    """Yield the articles: those listed as such, or all pages in the article namespace."""
     listing = archive.find("X", _LISTING)
     if listing is not None:
         data = archive.content(listing)

@@ -1,7 +1,6 @@
-"""The process that reads documents, one job after the other, until its input ends.
+"""Read documents as a child process, one job after the other, until its input ends.
 
-Started by ``documents.reader`` with a limit of memory; whatever a file does to it, the process that
-started it goes on.
+Started by ``documents.reader`` with a memory limit. A bad file can end only this process.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# One job of the reading process: a document's pages and passages, by the kind of its file.
+# Run one job: a document's pages and passages, by the kind of its file.
 
 MAX_TEXT = 48 * 2**20
 
@@ -91,8 +90,10 @@ _WRITTEN: dict[str, tuple[Callable[[Path], Written], str]] = {
 
 
 class OpenFiles:
-    """The PDF that was read last, kept open: the parts of a long one come one after the other. So
-    are the document whose pages were seen last, the page that was drawn last, and the engine."""
+    """Keep the last PDF open, since the parts of a long one follow each other.
+
+    Also keeps the last document with page images, the last drawn page, and the OCR engine.
+    """
 
     def __init__(self) -> None:
         self._path = ""
@@ -107,7 +108,7 @@ class OpenFiles:
         self.close()
 
     def close(self) -> None:
-        """Gives the file back."""
+        """Close the files."""
         if self._pdf is not None:
             self._pdf.close()
         if self._pictures is not None:
@@ -115,7 +116,7 @@ class OpenFiles:
         self._pdf, self._pictures, self._drawn, self._path = None, None, None, ""
 
     def pdf(self, job: Job, tell: Callable[[int], None]) -> PdfFile:
-        """The open PDF of a job. Raises as ``PdfFile``."""
+        """Return the open PDF of a job. Raises as ``PdfFile``."""
         path = Path(job.path)
         if self._pdf is None or self._path != job.path or self._pdf.skip != set(job.skip):
             self.close()
@@ -125,14 +126,14 @@ class OpenFiles:
         return self._pdf
 
     def pictures(self, job: Job) -> Pictures:
-        """The pages of a job's document as pictures. Raises as ``open_pictures``."""
+        """Return the page images of a job's document. Raises as ``open_pictures``."""
         if self._pictures is None or self._path != job.path:
             self.close()
             self._pictures, self._path = open_pictures(Path(job.path)), job.path
         return self._pictures
 
     def pixels(self, job: Job, draw: Draw) -> NDArray[np.uint8]:
-        """The page to be drawn, drawn once for all parts of it that follow each other."""
+        """Return the page to draw, rendered once for consecutive parts of it."""
         pictures = self.pictures(job)
         if self._drawn is None or self._drawn[:2] != (draw.page, draw.dpi):
             pixels = page_pixels(pictures, draw.page, draw.dpi)
@@ -141,17 +142,17 @@ class OpenFiles:
 
     @cached_property
     def engine(self) -> OcrEngine:
-        """What reads pictures, loaded once. Raises ExtraMissing."""
+        """Return the OCR engine, loaded once. Raises ExtraMissing."""
         return OcrEngine()
 
 
 def read_job(
     job: Job, files: OpenFiles, tell: Callable[[int], None]
 ) -> Iterator[Opened | PageRead | Drawn]:
-    """The documents of a job's file, each followed by its pages; ``tell`` hears of each page before
-    it is touched. Of pages to scan and of one to draw only those.
+    """Yield the documents of a job's file, each followed by its pages.
 
-    Raises NotFound, BadUsage, BadInput and ExtraMissing, saying what the file lacks.
+    ``tell`` receives each page before it is read. With pages to scan or draw, yields only those.
+    Raises NotFound, BadUsage, BadInput and ExtraMissing, naming what the file lacks.
     """
     kind = kind_of(Path(job.path))
     if job.draw is not None:
@@ -189,8 +190,10 @@ def _read_pdf(job: Job, pdf: PdfFile) -> Iterator[Opened | PageRead]:
 
 
 def _scan(job: Job, files: OpenFiles, tell: Callable[[int], None]) -> Iterator[PageRead]:
-    """The pages of a job that are read from their pictures, in order; without a language given
-    each in the one of its own letters."""
+    """Yield the pages of a job that OCR reads, in order.
+
+    Without a given language, each page has its detected one.
+    """
     pictures, engine, cutter = files.pictures(job), files.engine, Cutter()
     wanted = [number for number in job.scan if number >= job.first and number not in job.skip]
     left_out = [number for number in job.scan if number >= job.first and number in job.skip]
@@ -209,7 +212,7 @@ def _skipped(number: int) -> PageRead:
 
 
 def _read_image(job: Job, pictures: Pictures) -> Iterator[Opened | PageRead]:
-    """The pages of an image file, of which nothing is read yet."""
+    """Yield the pages of an image file, which are not read yet."""
     stem = bare_name(Path(job.path))
     yield Opened(title=job.title or stem, language=job.language, n_pages=pictures.n_pages)
     for index in range(pictures.n_pages):
@@ -237,7 +240,7 @@ def _written(path: Path, kind: FileKind, root: str) -> Iterator[tuple[Written, s
 
 
 def _read_written(job: Job, written: Written, reader: str) -> Iterator[Opened | PageRead]:
-    """A document's pages; one that is all of it has no number."""
+    """Yield a document's pages; a single page has no number."""
     path, n = Path(job.path), len(written.pages)
     language = job.language or written.language
     yield Opened(
@@ -260,7 +263,7 @@ def _read_text(job: Job) -> Iterator[Opened | PageRead]:
     if kind_of(path) is None:
         suffix = Path(plain_name(path)).suffix.lower()
         raise BadUsage(
-            f'{path.name}: documents with the suffix "{suffix}" are not read.',
+            f'{path.name}: unsupported suffix "{suffix}"',
             hint=formats_hint([suffix]),
         )
     given = {"title": job.title, "language": job.language, "license": job.license}
@@ -281,16 +284,16 @@ def _read_text(job: Job) -> Iterator[Opened | PageRead]:
 def _check_length(name: str, longest: int) -> None:
     if longest > MAX_TEXT:
         raise BadInput(
-            f"{name} holds {longest:,} characters; of a text {MAX_TEXT:,} are read.",
-            hint="Split it.",
+            f"{name} holds {longest:,} characters; the limit for a text is {MAX_TEXT:,}",
+            hint="split it",
         )
 
 
 def main() -> int:
-    """Serves jobs from stdin; the answers go to what was stdout when it started."""
+    """Serve jobs from stdin; answers go to the original stdout."""
     confine(int(sys.argv[1]) if len(sys.argv) > 1 else 2**31)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # output of a library is not an answer
     with OpenFiles() as files:
         while (body := receive(sys.stdin.buffer)) is not None:
             for answer in _answers(decode_job(body), files, answers):
@@ -302,7 +305,7 @@ def _answers(job: Job, files: OpenFiles, stream: BinaryIO) -> Iterator[Answer]:
     name = os.path.basename(job.path)  # noqa: PTH119
 
     def shown(text: str) -> str:
-        """What names the file, whatever bytes its name has."""
+        """Return a readable form of the file's name, whatever its bytes."""
         return "\n".join(map(readable_name, text.replace(name, readable_name(name)).split("\n")))
 
     try:
@@ -314,7 +317,7 @@ def _answers(job: Job, files: OpenFiles, stream: BinaryIO) -> Iterator[Answer]:
         yield Refused(message=shown(error.message), hint=shown(error.hint), code=error.code)
     except MemoryError:
         files.close()
-        yield Refused(message=f"{readable_name(name)} needs more memory than is allowed.")
+        yield Refused(message=f"{readable_name(name)} needs more memory than is allowed")
     else:
         yield Finished()
 

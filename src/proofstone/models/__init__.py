@@ -1,1 +1,1 @@
-"""Clients of language models: asking, budgets, replies, cost."""
+"""Call language models: requests, budgets, responses and costs."""

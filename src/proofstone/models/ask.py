@@ -1,4 +1,4 @@
-"""Asking a model: from the cache or the endpoint, limited, retried, each billed attempt kept.
+"""Ask a model through the cache, rate limits and retries; every billed attempt is stored.
 
 An ``Asker`` is one model with its limiter, its retries, the cache and a clock. Runs, judges and
 builders all ask through one.
@@ -47,13 +47,16 @@ from proofstone.records.runs import Response, Usage
 _PUSH_BACK = frozenset({"rate_limited", "overloaded", "timeout"})
 
 
-# Before an endpoint has ever answered, being out of reach is rather a wrong address than a fault.
+# Before an endpoint's first answer, a failed connection rather means a wrong address.
 _TRIES_TO_REACH = 2
 
 
 class Asked(Struct, frozen=True, gc=False):
-    """What a request came to: its final row, not yet recorded, and the reply in it (None where the
-    row's state is ``failed``). ``key`` is the stored call's where it was served from the cache."""
+    """Hold the final row of a request, not yet stored, and its response.
+
+    The response is None if the row's state is ``failed``. ``key`` is the stored call's key for a
+    cached one.
+    """
 
     record: CallRecord
     response: Response | None
@@ -61,7 +64,7 @@ class Asked(Struct, frozen=True, gc=False):
 
 
 class _Asking(Struct, frozen=True, gc=False):
-    """A request on its way: what is asked, its hash, and its settings as they are sent."""
+    """A request in progress: the request, its hash, and the settings as sent."""
 
     request: ModelRequest
     identity: bytes
@@ -70,13 +73,15 @@ class _Asking(Struct, frozen=True, gc=False):
 
 
 class Asker:
-    """Asks one model, on one event loop. The cache is searched where any call of the model was
-    stored when the asker was made, or last told to ``look_again``: a first run pays for no look-up.
-    What is found serves where the same model answered it that answers now (``ReportedVersions``).
+    """Ask one model, on one event loop.
 
-    ``stopped`` is set once a failure ends all work of this model (bad key, no credit, ...) or the
-    budget does not cover another call; from then on, and once ``stop`` is set, what has not been
-    sent raises CallFailed at once. ``window`` is the most tokens of prompt and reply, if known.
+    The cache is searched if any call of the model was stored before this object was made or before
+    the last ``look_again``. A first run therefore pays for no look-up. A stored response is used
+    only if the model version that answers now gave it (``ReportedVersions``).
+
+    ``stopped`` is set if a failure ends all work of this model (bad key, no credit, ...) or the
+    budget does not cover another call. From then on, and once ``stop`` is set, unsent requests
+    raise CallFailed immediately. ``window`` is the maximum of prompt and response tokens, if known.
     """
 
     def __init__(
@@ -116,47 +121,47 @@ class Asker:
 
     @property
     def bills(self) -> bool:
-        """Whether asking may cost money: there is a price, or none is known."""
+        """Return True if asking may cost money: there is a price, or none is known."""
         return self.price is None or not is_free(self.price)
 
     @property
     def max_connections(self) -> int:
-        """The most requests that are ever in flight at once."""
+        """Return the maximum number of concurrent requests."""
         return self._limiter.maximum
 
     @property
     def limiter(self) -> Limiter:
-        """The slots for its requests; models behind one endpoint share them."""
+        """Return the slots for its requests; models behind one endpoint share them."""
         return self._limiter
 
     def fits_a_budget(self, settings: Mapping[str, Any]) -> bool:
-        """Whether there is none for this model, or the replies to such settings have an end."""
+        """Return True if no budget applies, or these settings limit the response length."""
         sent, _dropped = self.model.sent_settings(settings)
         if self._purse is None or self.spending is None or self.spending.budget is None:
             return True
         return most_output(sent, self.bounds.window) is not None
 
     def look_again(self) -> None:
-        """Takes what was stored since into the cache."""
+        """Read calls that were stored since into the cache."""
         self._known = self._store.known_hashes(self.model.name)
 
     async def find_cached(self, request: ModelRequest) -> Asked | None:
-        """The stored reply that serves for a request, or None: it would be asked. Sends nothing."""
+        """Return the stored response for a request, or None if it would be sent. Sends nothing."""
         sent, _dropped = self.model.sent_settings(request.settings)
         identity = request_hash(self.model, request, sent)
         return await self._cached(identity) if identity in self._known else None
 
     def most_tokens(self, request: ModelRequest) -> Usage:
-        """The most tokens of one attempt at a request; of the reply None where it has no end."""
+        """Return the maximum tokens of one attempt; None for an unlimited response."""
         sent, _dropped = self.model.sent_settings(request.settings)
         return self.bounds.most(request, sent)
 
     async def ask(self, request: ModelRequest, record: Recorder) -> Asked:
-        """The request's reply, or its final failure; ``record`` is awaited for each attempt before
-        it that was billed and of no use. The final row is the caller's to record.
+        """Return the request's response, or its final failure.
 
-        Raises CallFailed where the model is stopped (kind as of ``stopped``), its subclass Stopped
-        where the run stops; nothing was sent then that is not recorded.
+        ``record`` is awaited for each earlier attempt that was billed and unusable. The caller
+        stores the final row. Raises CallFailed if the model is stopped (kind as of ``stopped``),
+        its subclass Stopped if the run stops; then nothing was sent that is not stored.
         """
         sent, dropped = self.model.sent_settings(request.settings)
         identity = request_hash(self.model, request, sent)
@@ -165,7 +170,7 @@ class Asker:
         return await self._ask_endpoint(_Asking(request, identity, sent, dropped), record)
 
     async def close(self) -> None:
-        """Closes the model's connections."""
+        """Close the model's connections."""
         self._halt.close()
         await self.model.close()
 
@@ -197,7 +202,7 @@ class Asker:
             if wait is None:
                 self._stop_where_hopeless(attempt)
                 return Asked(row, None)
-            # Billed, and of no use.
+            # Billed, but unusable.
             if attempt.status == 200 or row.estimated_tokens is not None:
                 await record(row)
                 kept, tries = kept + 1, 0
@@ -205,7 +210,7 @@ class Asker:
             retry += 1
 
     async def _try(self, asking: _Asking, record: Recorder) -> tuple[float, Attempt, Held | None]:
-        """One attempt in a slot of the limiter, when it began, and what is put aside for it."""
+        """Make one attempt in a limiter slot; return its start time, it, and its reservation."""
         limiter = self._limiter
         feedback: Feedback = "neutral"
         self._refuse_when_stopped()
@@ -219,7 +224,7 @@ class Asker:
                 held = await self._put_aside(self._purse, asking)
             started_at = self._clock.now()
             ticket = await self.model.submit(asking.request)
-            if ticket.reference:  # outlives this process: known before it is waited for
+            if ticket.reference:  # outlives this process: stored before it is waited for
                 await record(self._submitted(asking, ticket.reference, started_at))
             attempt = await self.model.collect(ticket)
             feedback = _feedback(attempt)
@@ -232,8 +237,7 @@ class Asker:
         return started_at, attempt, held
 
     async def _put_aside(self, purse: Purse, asking: _Asking) -> Held:
-        """The most that one attempt can cost, out of the budget; the model stops where it is not
-        covered any more."""
+        """Reserve the maximum cost of one attempt, or stop the model."""
         try:
             held = await purse.put_aside(asking.request, asking.sent, self._halt)
         except Stopped:
@@ -263,7 +267,7 @@ class Asker:
             raise self._refusal()
 
     def _refusal(self) -> NotAsked:
-        """Why nothing is sent any more: the model is stopped, or else the run is."""
+        """Return why nothing is sent any more: the model is stopped, or the run is."""
         if self.stopped is not None:
             return NotAsked(self._stopped_by, self.stopped.message)
         return Stopped()
@@ -306,13 +310,15 @@ class Asker:
         )
 
     def _submitted(self, asking: _Asking, reference: str, started_at: float) -> CallRecord:
-        """The row of a request that outlives this process, before anything came of it."""
+        """Return the row of a request that outlives this process, before it has a result."""
         row = self._row(asking, Attempt(), started_at, 0, 1)
         return structs.replace(row, state="submitted", reference=reference)
 
     def _charged(self, asking: _Asking, attempt: Attempt, usage: Usage) -> tuple[Usage, int | None]:
-        """What the endpoint may have counted beyond what it said, with all estimated tokens; what
-        it said and None where it bills nothing else."""
+        """Return what the endpoint may have counted, and the number of estimated tokens.
+
+        That number is None if the reported usage is all that is billed.
+        """
         if not may_be_billed(attempt, has_answered=self._has_answered):
             said = structs.replace(
                 usage, prompt=usage.prompt or 0, completion=usage.completion or 0
@@ -322,7 +328,7 @@ class Asker:
         return most, total_tokens(most)
 
     def _wait(self, retry: int, attempt: Attempt) -> float | None:
-        """Seconds until the next try; None where there is none. ``retry`` counts from 0."""
+        """Return the seconds until the next attempt, or None. ``retry`` counts from 0."""
         most = self._retries.most
         if attempt.error in UNREACHED and not self._has_answered:
             most = min(most, _TRIES_TO_REACH)
@@ -331,11 +337,11 @@ class Asker:
         return self._retries.wait(retry, attempt.retry_after_s, self._rng.random())
 
     def _is_retried(self, kind: str) -> bool:
-        # A page for people, once the endpoint has answered, is a gateway's and no wrong address.
+        # An HTML page after an earlier answer comes from a gateway, not from a wrong address.
         return treatment(kind).retried or (kind == "not_an_api" and self._has_answered)
 
     def _stop_where_hopeless(self, attempt: Attempt) -> None:
-        """Sets ``stopped``, and ends all waits, where no other request could fare better."""
+        """Set ``stopped``, and end all waits, if no other request could succeed."""
         kind, known = attempt.error, treatment(attempt.error)
         never_reached = kind in UNREACHED and not self._has_answered
         is_gateway = kind == "not_an_api" and self._has_answered
@@ -346,7 +352,7 @@ class Asker:
         self._stop(EndpointUnusable(f"{model.name}: {kind}: {attempt.detail}", hint=hint), kind)
 
     def _stop(self, reason: ProofstoneError, kind: str) -> None:
-        """Ends this model's work: all waits, and what was not sent."""
+        """End this model's work: all waits, and what was not sent."""
         self.stopped = self.stopped or reason
         self._stopped_by = self._stopped_by or kind
         self._halt.now(reason.message)
@@ -358,21 +364,23 @@ def _feedback(attempt: Attempt) -> Feedback:
     return "good" if attempt.response is not None else "neutral"
 
 
-# Which stored replies still stand for a model: those of the version that its endpoint serves now.
+# Decide which stored responses still count: those of the model version that the endpoint serves
+# now.
 #
-# A name such as ``gpt-4o`` is an alias that a provider moves. The request stays the same, so its
-# hash does too, and a reply from before the move would be served from the cache beside fresh ones
-# of another model. So a stored reply serves only where the model named in it is
+# A name such as ``gpt-4o`` is an alias that a provider moves. The request and its hash stay the
+# same, so a response from before the move would be mixed with those of another version. A stored
+# response is used only if its model version is
 #
-# - one that the endpoint named in a fresh reply since this asker was made, or,
-# - as long as nothing was asked yet, the one named in the newest stored reply.
+# - one that the endpoint reported in a fresh response since this asker was made, or,
 #
-# A set, not the last one: during a move an endpoint names both, now this and now that. A reply that
-# names no model (a filter's refusal) serves always: nothing speaks against it.
+# - as long as nothing was asked yet, the one reported in the newest stored response.
+#
+# It is a set, since an endpoint alternates between versions during a move. A response that reports
+# no version (a content filter's refusal) is always used.
 
 
 class ReportedVersions:
-    """Says of stored replies of one model whether they serve; ``use`` "any" takes them all."""
+    """Decide whether stored responses of one model may be used; ``use`` "any" takes them all."""
 
     def __init__(self, store: CallStore, model: Model, use: CacheUse = "same") -> None:
         self._store = store
@@ -382,12 +390,12 @@ class ReportedVersions:
         self._newest: str | None = None
 
     def saw(self, reported_model: str) -> None:
-        """A fresh reply named this model."""
+        """Record that a fresh response reported this model version."""
         if reported_model:
             self._fresh.add(reported_model)
 
     def allow(self, row: CallRecord) -> bool:
-        """Whether a stored reply may serve again."""
+        """Return True if a stored response may be used again."""
         if self._takes_any or not row.reported_model:
             return True
         if self._fresh:
@@ -398,16 +406,16 @@ class ReportedVersions:
         return row.reported_model == self._newest
 
 
-# Looking for stored calls: those that are wanted within one turn of the loop, with one query.
+# Look up stored calls: one query for all requests of one event-loop turn.
 
 Found = tuple[int, CallRecord]
 
 
 class StoredCalls:
-    """Complete calls by request hash, on one event loop.
+    """Find complete calls by request hash, on one event loop.
 
-    A query costs several times what one row more in it does, and a run that is answered from the
-    cache has as many questions at once as it has workers.
+    A query costs much more than an additional row in it. A run answered from the cache has as many
+    look-ups in flight as workers.
     """
 
     def __init__(self, store: CallStore) -> None:
@@ -415,7 +423,7 @@ class StoredCalls:
         self._wanted: dict[bytes, list[asyncio.Future[Found | None]]] = {}
 
     async def find(self, identity: bytes) -> Found | None:
-        """The key and row of the newest complete call with this hash, or None."""
+        """Return the key and row of the newest complete call with this hash, or None."""
         loop = asyncio.get_running_loop()
         if not self._wanted:
             loop.call_soon(self._search)
@@ -434,18 +442,19 @@ class StoredCalls:
             return
         for identity, futures in wanted.items():
             for each in futures:
-                if not each.done():  # whoever wanted it may be gone
+                if not each.done():  # its caller may be gone
                     each.set_result(found.get(identity))
 
 
-# The identity of a request: two with the same hash are one question to the same model.
+# Identity of a request: two with the same hash are the same question to the same model.
 
 
 def request_hash(model: Model, request: ModelRequest, sent: Mapping[str, Any]) -> bytes:
-    """SHA-256 of wire format, endpoint identity, model name sent, prompt hash, the settings that
-    reach the model, sample, re-ask and replicate.
+    """Hash everything that identifies a request, with SHA-256.
 
-    Time limits, concurrency, prices and headers are not in it: they change no reply.
+    Includes wire format, endpoint identity, model name as sent, prompt hash, the settings sent,
+    sample, re-ask and replicate. Excludes time limits, concurrency, prices and headers, which
+    change no response.
     """
     where = [model.wire, model.endpoint, model.reported_as]
     what = [request.prompt_hash, sent, request.sample, request.reask, request.replicate]

@@ -1,7 +1,7 @@
-"""A budget: the most that one command may spend, in money or tokens; how amounts are counted.
+"""Limit what one command may spend, in money or tokens.
 
-Money is counted in whole picodollars: a price of 0.4 US dollars per million tokens is 400,000 of
-them a token, so what is reserved and settled adds up without rounding.
+Money is counted in whole picodollars. A price of 0.4 US dollars per million tokens is 400,000 of
+them per token, so reserved and settled amounts add up without rounding.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from proofstone.records.ids import canonical_json
 from proofstone.records.models import Price, SearchPrice
 from proofstone.records.runs import Spent, Usage
 
-# The most that one attempt can cost, known before it is sent; what it is charged where the
-# endpoint does not say.
+# The maximum cost of one attempt, known before it is sent, and its charge if the endpoint reports
+# no usage.
 #
-# A token is a byte at least, so a prompt has no more tokens than its JSON has bytes, with an
-# allowance for what a chat template adds unasked (default system texts), and one for each image,
-# which the JSON only names. The output, reasoning included, ends at ``max_tokens``, and with the
-# prompt at the model's window where that is known.
+# A token is at least one byte, so a prompt has no more tokens than its JSON has bytes. Allowances
+# cover texts that a chat template adds (default system texts) and images, which the JSON only
+# names. The output, reasoning included, ends at ``max_tokens``, and with the prompt at the model's
+# context window, if known.
 
 _TEMPLATE_TOKENS = 256
 
@@ -42,7 +42,7 @@ _BREAKS = frozenset({"timeout", "dropped", "unreadable"})
 _LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens", "max_new_tokens")
 
 
-# Some endpoints count thinking outside of max_tokens and take a limit of its own.
+# Some endpoints count thinking outside of max_tokens, with a separate limit.
 _THINKING_LIMITS = ("thinking_budget",)
 
 
@@ -50,8 +50,10 @@ _IN_PROMPT = ("schema", "response_format", "tools")
 
 
 def most_output(sent: Mapping[str, Any], window: int | None = None) -> int | None:
-    """The most tokens that a reply can have by the settings sent, reasoning included, and by the
-    model's window; None where nothing limits it."""
+    """Return the maximum tokens of a response, reasoning included; None if unlimited.
+
+    Uses the settings sent and the model's context window.
+    """
     limits = [sent[name] for name in _LIMITS if isinstance(sent.get(name), int)]
     if not limits:
         return window
@@ -61,10 +63,10 @@ def most_output(sent: Mapping[str, Any], window: int | None = None) -> int | Non
 
 
 def may_be_billed(attempt: Attempt, *, has_answered: bool) -> bool:
-    """Whether an endpoint may charge for an attempt: a reply, or a connection that broke under way.
+    """Return True if an endpoint may charge for an attempt: a response, or a broken connection.
 
-    Errors by status are not billed, nor is what never reached a model: no connection, or a page
-    for people from an address that has never answered.
+    Errors by status are not billed. Nor is what never reached a model: no connection, or an HTML
+    page from an address that has never answered.
     """
     if attempt.error == "not_an_api" and not has_answered:
         return False
@@ -74,15 +76,16 @@ def may_be_billed(attempt: Attempt, *, has_answered: bool) -> bool:
 
 
 def total_tokens(usage: Usage) -> int:
-    """All tokens of a call, reasoning among those of the reply."""
+    """Return all tokens of a call; reasoning is part of the response."""
     return (usage.prompt or 0) + (usage.completion or 0)
 
 
 class Bounds:
-    """The bounds of one model's calls. ``window`` is the most tokens of prompt and reply, if known.
+    """Bound the tokens of one model's calls.
 
-    Where an endpoint counts more than was bounded (it ignores ``max_tokens``, or its template is
-    long), later bounds are raised by as much.
+    ``window`` is the maximum of prompt and response tokens, if known. If an endpoint counts more
+    than the bound (it ignores ``max_tokens``, or its template is long), later bounds are raised by
+    as much.
     """
 
     def __init__(self, window: int | None = None) -> None:
@@ -91,7 +94,7 @@ class Bounds:
         self._more_output = 0
 
     def most(self, request: ModelRequest, sent: Mapping[str, Any]) -> Usage:
-        """The most tokens of one attempt; ``completion`` is None where nothing limits it."""
+        """Return the maximum tokens of one attempt; ``completion`` is None if unlimited."""
         prompt = len(request.prompt) + _TEMPLATE_TOKENS + self._more_prompt
         prompt += _IMAGE_TOKENS * sum(len(message.images) for message in request.messages)
         prompt += sum(len(canonical_json(sent[name])) for name in _IN_PROMPT if name in sent)
@@ -99,7 +102,7 @@ class Bounds:
         return Usage(prompt, None if output is None else output + self._more_output)
 
     def learn(self, most: Usage, counted: Usage) -> None:
-        """Takes what an endpoint counted against what was bounded."""
+        """Compare an endpoint's count with its bound, and raise later bounds."""
         if most.prompt is not None and (counted.prompt or 0) > most.prompt:
             self._more_prompt += (counted.prompt or 0) - most.prompt
         if most.completion is not None and (counted.completion or 0) > most.completion:
@@ -108,8 +111,11 @@ class Bounds:
     def estimate(
         self, request: ModelRequest, sent: Mapping[str, Any], attempt: Attempt, usage: Usage
     ) -> Usage:
-        """``usage`` with what it lacks estimated, on the safe side: a prompt at its bound, a reply
-        that came at a token a byte, one that did not come at its bound (0 where there is none)."""
+        """Return ``usage`` with missing counts estimated at their upper bounds.
+
+        A prompt counts at its bound, a received response at one token per byte, and a lost one at
+        its bound (0 without one).
+        """
         most = self.most(request, sent)
         prompt = most.prompt if usage.prompt is None else usage.prompt
         completion = usage.completion
@@ -141,13 +147,13 @@ _SCALE = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(usd|[kmg]?tok(?:ens?)?)\s*", re.IGNORECASE)
 
 
-_HINT = "write an amount of money or tokens: 20USD, 0.05USD, 500ktok, 5Mtok"
+_HINT = "expected an amount of money or tokens: 20USD, 0.05USD, 500ktok, 5Mtok"
 
 
 class Budget(Struct, frozen=True):
-    """The most that one command may spend, over all its models, purposes and retries.
+    """The maximum that one command may spend, over all its models, purposes and retries.
 
-    ``amount`` is from 0 up, in tokens or in picodollars, as ``unit`` says.
+    ``amount`` is 0 or more, in tokens or picodollars, as ``unit`` says.
     """
 
     unit: Unit
@@ -157,37 +163,45 @@ class Budget(Struct, frozen=True):
         return shown(self.unit, self.amount)
 
     def option(self) -> str:
-        """The text that ``read_budget`` reads as this budget."""
+        """Return the text that ``read_budget`` reads as this budget."""
         if self.unit == "tokens":
             return f"{self.amount}tok"
         return f"{_plain(Decimal(self.amount) / _PICO)}USD"
 
 
 def read_budget(text: str) -> Budget:
-    """``20USD``, ``0.05USD``, ``500ktok``, ``5Mtok``. Raises BadUsage for anything else."""
+    """Parse ``20USD``, ``0.05USD``, ``500ktok`` or ``5Mtok``. Raises BadUsage for anything else."""
     found = _AMOUNT.fullmatch(text)
     if found is None:
-        raise BadUsage(f"{text!r} is no budget", hint=_HINT)
+        raise BadUsage(f"invalid budget {text!r}", hint=_HINT)
     number, unit = Decimal(found[1]), found[2].lower()
     if unit == "usd":
         if number > _MOST_USD:
-            raise BadUsage(f"a budget is at most {_MOST_USD:,} USD, not {text!r}", hint=_HINT)
+            raise BadUsage(
+                f"expected a budget of at most {_MOST_USD:,} USD, got {text!r}", hint=_HINT
+            )
         return Budget("USD", int(number * _PICO))
     tokens = int(number * _SCALE[unit.partition("tok")[0]])
     if tokens > _MOST_TOKENS:
-        raise BadUsage(f"a budget is at most {_MOST_TOKENS:,} tokens, not {text!r}", hint=_HINT)
+        raise BadUsage(
+            f"expected a budget of at most {_MOST_TOKENS:,} tokens, got {text!r}", hint=_HINT
+        )
     return Budget("tokens", tokens)
 
 
 def money(cost_usd: float) -> int:
-    """US dollars as picodollars, to the nearest: exact for whole tokens of a price with up to six
-    decimal places, up to some thousand dollars."""
+    """Convert US dollars to picodollars, rounded to the nearest.
+
+    Exact for whole tokens at prices of up to six decimal places, up to some thousand dollars.
+    """
     return round(cost_usd * _PICO)
 
 
 def charge(unit: Unit, call: CallRecord) -> int:
-    """What a call takes of a budget: what its endpoint counted, or our estimate where it did not
-    say; nothing where its reply was made up."""
+    """Return what a call takes of a budget: the endpoint's count, or our estimate without one.
+
+    Simulated responses cost nothing.
+    """
     if call.simulated:
         return 0
     if unit == "USD":
@@ -198,7 +212,7 @@ def charge(unit: Unit, call: CallRecord) -> int:
 
 
 def shown(unit: Unit, amount: int) -> str:
-    """An amount as people read it: ``0.0123 USD``, ``5,000,000 tokens``."""
+    """Format an amount: ``0.0123 USD``, ``5,000,000 tokens``."""
     if unit == "tokens":
         return f"{amount:,} tokens"
     usd = Decimal(amount) / _PICO
@@ -208,29 +222,30 @@ def shown(unit: Unit, amount: int) -> str:
 
 
 def _three(number: Decimal) -> Decimal:
-    """At most four places, or as many as show three digits of a small number."""
+    """Round to four decimal places, or to three significant digits for a small number."""
     if not number:
         return number
     return round(number, max(4, 2 - number.adjusted()))
 
 
 def _plain(number: Decimal) -> str:
-    """Without an exponent, and without zeros at its end."""
+    """Format without an exponent or trailing zeros."""
     text = f"{number:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-# What a call cost, as far as that can be known.
+# The cost of a call, if it can be known.
 
 _PER = 1_000_000
 
 
 def cost_usd(price: Price | None, usage: Usage, status: int) -> float | None:
-    """US dollars for a call's tokens, cached ones and those of hidden thought at their own prices
-    (endpoints count the latter among the completion's); a reply that cannot be read costs the same.
+    """Return the cost of a call's tokens in US dollars.
 
-    None where no price is known, or where the endpoint did not say what it counted and may have
-    billed (a 200, a dropped connection). A refusal (status 300 and above) without usage costs 0.
+    Cached and hidden reasoning tokens have their own prices; endpoints count the latter in the
+    completion. An unparseable response costs the same. Returns None without a known price, or if
+    the endpoint reported no usage and may have billed (a 200, a dropped connection). A refusal
+    (status 300 and above) without usage costs 0.
     """
     if price is None:
         return None
@@ -246,19 +261,21 @@ def cost_usd(price: Price | None, usage: Usage, status: int) -> float | None:
     return (for_prompt + for_response) / _PER
 
 
-# What no budget can hold, and the remedy: no price is known, or replies have no end.
+# Errors for what no budget can bound: unknown prices and unlimited responses.
 
 
 def no_price(models: Sequence[str], today: str = "YYYY-MM-DD") -> NoPrice:
-    """The error for models and searches without a price, with the lines to add. They are no TOML
-    before the numbers are filled in, so that nobody's price is 0 by mistake."""
+    """Return the error for models and searches without a price, with the lines to add.
+
+    The lines are invalid TOML until the numbers are filled in, so that no price is 0 by mistake.
+    """
     names = ", ".join(models)
     lines = [*price_lines(models, today), "or give a budget in tokens: --budget 5Mtok"]
     return NoPrice(f"a budget in money needs the price of {names}", hint="\n  ".join(lines))
 
 
 def price_lines(models: Sequence[str], today: str = "YYYY-MM-DD") -> list[str]:
-    """What to add to know the prices of models, below the line that says so."""
+    """Return the lines to add for the prices of models, after a heading."""
     return [
         f"add to proofstone.toml, in US dollars {_per(models)} from the provider's page:",
         *(line for model in models for line in _entry(model, today)),
@@ -266,13 +283,14 @@ def price_lines(models: Sequence[str], today: str = "YYYY-MM-DD") -> list[str]:
 
 
 def unbounded_response(models: Sequence[str]) -> UnboundedResponse:
-    """The error for models that are sent no limit of their replies' length."""
+    """Return the error for models that are sent no limit on response length."""
     return UnboundedResponse(
-        f"a budget cannot hold {', '.join(models)}: no max_tokens is sent, so nothing limits what "
-        "one reply may cost",
-        hint="give --max-tokens N; where the model refuses that field under its name, set "
-        'max_tokens_field = "max_completion_tokens" in its entry of proofstone.toml, or else its '
-        "window",
+        f"a budget cannot cover {', '.join(models)}: no max_tokens is sent, so nothing limits "
+        "the cost of one response",
+        hint=(
+            "give --max-tokens N; if the model refuses that field name, set max_tokens_field "
+            '= "max_completion_tokens" in its entry of proofstone.toml, or set its window'
+        ),
     )
 
 
@@ -283,7 +301,7 @@ def _per(names: Sequence[str]) -> str:
 
 
 def _is_model(name: str) -> bool:
-    """Whether a name is a model's (``provider/model``) and not a search's."""
+    """Return True for a model's name (``provider/model``), False for a search's."""
     return "/" in name
 
 
@@ -295,35 +313,35 @@ def _entry(name: str, today: str) -> tuple[str, str]:
     return f"    [searches.{name}]", f"    price = {{ per_1000 = PRICE, {day} }}"
 
 
-# What a command has spent of its budget: the worst case is put aside before each attempt, and what
-# was billed is taken after it.
+# Track what a command has spent: the maximum cost is reserved before each attempt and replaced by
+# the billed amount afterwards.
 #
-# So the budget is never passed by what could be known. Who finds too little left waits while
-# others' attempts are under way: most cost less than was put aside for them. Only when none is
-# under way is the budget reached. First come, first served.
+# The budget is therefore never exceeded by a known amount. A request without enough budget waits
+# while other attempts are in flight, since most cost less than reserved. The budget is reached only
+# when none is in flight. First come, first served.
 
 _ENDLESS = 2**62
 
 
-_ROOM = 1.25  # how much more than now is recorded at once, so that recording is rare
+_ROOM = 1.25  # how much more than now is recorded in one step, so that recording is rare
 
 
 class BudgetSpent(Exception):
-    """No attempt is under way, and what is left does not cover another one."""
+    """No attempt is in flight, and the rest does not cover another one."""
 
 
 class Exposure(NamedTuple):
-    """Attempts that may be billed and are not on record yet: how many, and how much at most."""
+    """Attempts that may be billed and are not stored yet: their number and maximum amount."""
 
     calls: int
     amount: int
 
 
 class Journal(Protocol):
-    """Keeps the exposure where a killed process leaves it behind."""
+    """Store the exposure on disk, for the case that the process is killed."""
 
     async def allow(self, most: Exposure) -> None:
-        """Returns once it is on disk that the exposure may be as much as ``most``."""
+        """Return once it is on disk that the exposure may be as much as ``most``."""
 
 
 class _Waiter(NamedTuple):
@@ -332,12 +350,12 @@ class _Waiter(NamedTuple):
 
 
 class Spending:
-    """The spending of one command, over all its models and purposes; used on one loop at a time.
+    """Track the spending of one command, over all its models and purposes, on one loop at a time.
 
-    ``reserve`` before an attempt, then ``settle`` with its row, or ``abandon`` where none came
+    Call ``reserve`` before an attempt, then ``settle`` with its row, or ``abandon`` if none came
     back; ``keep`` once the row is committed. Amounts are in the budget's unit. Without a budget
-    nothing is refused and nothing put aside: the attempts are counted, and amounts are tokens.
-    ``beside`` adds up what searches and embeddings took, by the name of the search or model.
+    nothing is refused or reserved: attempts are counted, and amounts are tokens. ``beside`` sums
+    what searches and embeddings took, by the name of the search or model.
     """
 
     def __init__(self, budget: Budget | None = None) -> None:
@@ -347,35 +365,37 @@ class Spending:
         self.spent = 0
         self.reserved = 0
         self.in_flight = 0
-        self.refused = 0  # reservations that did not fit any more
+        self.refused = 0  # reservations that no longer fitted
         self.beside: dict[str, Spent] = {}
         self._journal: Journal | None = None
         self._unkept = Exposure(0, 0)  # billed, its row not committed yet
-        self._charged: set[str] = set()  # models of which calls were settled
+        self._charged: set[str] = set()  # models with settled calls
         self._allowed = Exposure(0, 0)
         self._peak = Exposure(0, 0)
         self._recording = asyncio.Lock()
         self._waiting: deque[_Waiter] = deque()
 
     def record_in(self, journal: Journal | None) -> None:
-        """From now on nothing is sent before ``journal`` has on record what it may cost; nothing is
-        under way now. None ends that."""
+        """Require ``journal`` to store the possible cost before anything is sent.
+
+        Call it while nothing is in flight. None ends this.
+        """
         self._journal, self._recording = journal, asyncio.Lock()
         self._allowed = self._peak = self._unkept = Exposure(0, 0)
 
     @property
     def left(self) -> int:
-        """What is neither spent nor put aside; below 0 where an endpoint counted beyond bounds."""
+        """Return what is neither spent nor reserved; below 0 if bounds were exceeded."""
         return self._most - self.spent - self.reserved
 
     @property
     def exposure(self) -> Exposure:
-        """What a kill at this moment would leave unrecorded, at most."""
+        """Return the most that a kill at this moment would leave unrecorded."""
         unkept = self._unkept
         return Exposure(unkept.calls + self.in_flight, unkept.amount + self.reserved)
 
     async def reserve(self, amount: int, halt: Halt) -> None:
-        """Puts ``amount`` aside. Raises BudgetSpent, and Stopped when ``halt`` comes first."""
+        """Reserve ``amount``. Raises BudgetSpent, and Stopped if ``halt`` comes first."""
         if not self._waiting and amount <= self.left:
             self._take(amount)
         elif not self._waiting and not self.in_flight:
@@ -387,44 +407,46 @@ class Spending:
             await self._record(self._journal, amount)
 
     def settle(self, reserved: int, call: CallRecord) -> None:
-        """Takes what an attempt was charged in place of what was put aside for it."""
+        """Replace the reservation of an attempt by what it was charged."""
         self._charged.add(call.model)
         self.take(reserved, charge(self._unit, call))
 
     def take(self, reserved: int, billed: int) -> None:
-        """The same for a request that is no call of a model: a search, or texts to embed."""
+        """Settle a request that is not a model call: a search, or texts to embed."""
         if billed:
             self._unkept = Exposure(self._unkept.calls + 1, self._unkept.amount + billed)
         self._take_back(reserved, billed)
 
     def abandon(self, reserved: int) -> None:
-        """Takes all that was put aside for an attempt of which nothing came back."""
+        """Charge the full reservation of an attempt without a result."""
         self._unkept = Exposure(self._unkept.calls + 1, self._unkept.amount + reserved)
         self._take_back(reserved, reserved)
 
     def give_back(self, reserved: int) -> None:
-        """Frees what was put aside for an attempt that was not sent."""
+        """Release the reservation of an attempt that was not sent."""
         self._take_back(reserved, 0)
 
     def keep(self, call: CallRecord) -> None:
-        """A settled attempt's row is committed: a kill no longer loses it. Calls of a model that
-        takes nothing, being free or made up, were never settled."""
+        """Note that a settled attempt's row is committed, so that a kill no longer loses it.
+
+        Calls of a free or simulated model were never settled.
+        """
         if call.model in self._charged:
             self.noted(charge(self._unit, call))
 
     def noted(self, billed: int) -> None:
-        """The same for what was taken by ``take``, where all of it is in the log."""
+        """The same for what was taken by ``take``, once all of it is in the log."""
         if billed:
             self._unkept = Exposure(self._unkept.calls - 1, self._unkept.amount - billed)
 
     async def tighten(self) -> None:
-        """Lowers what is on record to the most since the last time; to be called now and then."""
+        """Lower the recorded exposure to the maximum since the last time; call it now and then."""
         if self._journal is None:
             return
         async with self._recording:
             allowed, self._peak = self._peak, self.exposure
-            # What falls is in force before it is written, what rises (for those who wait to be
-            # recorded) only after: so what is on record is never too little.
+            # A decrease applies before it is written, and an increase (for those waiting) only
+            # after. The record is therefore never too low.
             self._allowed = Exposure(*map(min, self._allowed, allowed))
             await self._journal.allow(allowed)
             self._allowed = allowed
@@ -444,11 +466,11 @@ class Spending:
     async def _queue(self, amount: int, halt: Halt) -> None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiter(amount, future))
-        self._wake()  # an abandoned waiter may stand before us
+        self._wake()  # an abandoned waiter may be ahead of this one
         try:
             with halt.ends(future):
                 await future
-        except BaseException:  # cancelled or halted: what was given meanwhile goes back
+        except BaseException:  # cancelled or halted: a reservation granted meanwhile is returned
             if not future.cancel() and not future.cancelled() and future.exception() is None:
                 self.give_back(amount)
             else:
@@ -471,7 +493,7 @@ class Spending:
             waiting.popleft()
 
     async def _record(self, journal: Journal, amount: int) -> None:
-        """Returns once what is on record covers the exposure."""
+        """Return once the record covers the exposure."""
         if self._covered():
             return
         try:
@@ -479,7 +501,7 @@ class Spending:
                 if self._covered():
                     return
                 now, before = self.exposure, self._allowed
-                # Never more than the budget lets happen; never less than others rely on by now.
+                # Never more than the budget allows, never less than others already depend on.
                 most = max(now.amount, min(int(now.amount * _ROOM), now.amount + self.left))
                 allowed = Exposure(*map(max, before, (int(now.calls * _ROOM) + 1, most)))
                 await journal.allow(allowed)
@@ -493,7 +515,7 @@ class Spending:
         return now.calls <= allowed.calls and now.amount <= allowed.amount
 
 
-# One model's part in a command's spending: what its attempts can cost, put aside and settled.
+# Reserve and settle the maximum cost of one model's attempts.
 
 FREE = Price(input=0.0, output=0.0, date="", source="simulated, or run on this machine")
 
@@ -502,15 +524,14 @@ _BILLED = 200
 
 
 class Held(NamedTuple):
-    """What is put aside for an attempt: the amount, and the tokens it stands for (None where no
-    budget asks for them)."""
+    """A reservation for an attempt: the amount, and its tokens (None without a token budget)."""
 
     amount: int
     most: Usage | None
 
 
 class Purse:
-    """Puts aside and settles for one model. ``bounds`` say what an attempt can cost at most."""
+    """Reserve and settle for one model. ``bounds`` give the maximum cost of an attempt."""
 
     def __init__(self, model: str, price: Price, bounds: Bounds, spending: Spending) -> None:
         self._model = model
@@ -519,9 +540,11 @@ class Purse:
         self._spending = spending
 
     async def put_aside(self, request: ModelRequest, sent: Mapping[str, Any], halt: Halt) -> Held:
-        """The worst case of one attempt. Raises BudgetReached where it is not covered any more,
-        UnboundedResponse where there is none, and Stopped when ``halt`` comes first. Without a
-        budget the attempt is only counted."""
+        """Reserve the maximum cost of one attempt.
+
+        Raises BudgetReached if the budget does not cover it, UnboundedResponse without a maximum,
+        and Stopped if ``halt`` comes first. Without a budget the attempt is only counted.
+        """
         budget = self._spending.budget
         if budget is None:
             await self._spending.reserve(0, halt)
@@ -537,29 +560,29 @@ class Purse:
         return Held(amount, most)
 
     def settle(self, held: Held, call: CallRecord) -> None:
-        """Takes what the attempt was charged in place of what was put aside."""
+        """Replace the reservation by what the attempt was charged."""
         if call.estimated_tokens is None and held.most is not None:
             self._bounds.learn(held.most, call.usage)
         self._spending.settle(held.amount, call)
 
     def abandon(self, held: Held) -> None:
-        """Takes all of it: the attempt was sent, and nobody waits for it any more."""
+        """Charge the full reservation: the attempt was sent, and its caller is gone."""
         self._spending.abandon(held.amount)
 
     def give_back(self, held: Held) -> None:
-        """Takes nothing: the attempt was not sent."""
+        """Release the reservation: the attempt was not sent."""
         self._spending.give_back(held.amount)
 
     def _reached(self, budget: Budget, amount: int) -> BudgetReached:
-        shorter = ", or shorten the longest reply with --max-tokens"
+        shorter = ", or shorten the longest response with --max-tokens"
         return _reached(self._spending.spent, budget, amount, f"call of {self._model}", shorter)
 
 
 class RequestPurse:
-    """Puts aside and settles for requests that are no calls of a model: searches, texts to embed.
+    """Reserve and settle for requests other than model calls: searches, texts to embed.
 
-    ``name`` is the search or model; ``price`` has US dollars per million tokens or per 1,000
-    requests, and is None where it is not known.
+    ``name`` is the search or model. ``price`` is in US dollars per million tokens or per 1,000
+    requests; None if unknown.
     """
 
     def __init__(self, name: str, price: Price | SearchPrice | None, spending: Spending) -> None:
@@ -570,8 +593,10 @@ class RequestPurse:
         self._halt = Halt()
 
     async def put_aside(self, tokens: int = 0) -> int:
-        """What one request of so many tokens costs at most. Raises BudgetReached where it is not
-        covered any more."""
+        """Reserve the maximum cost of one request of so many tokens.
+
+        Raises BudgetReached if the budget does not cover it.
+        """
         budget = self._spending.budget
         if budget is None:
             await self._spending.reserve(0, self._halt)
@@ -584,8 +609,10 @@ class RequestPurse:
         return amount
 
     def settle(self, held: int, tokens: int = 0, *, is_estimated: bool = False) -> int:
-        """Takes what a request took in place of what was put aside; what it took of the budget,
-        which ``noted`` is to be told once it is in the log."""
+        """Replace the reservation by the actual cost, and return that amount.
+
+        Pass the amount to ``noted`` once it is in the log.
+        """
         spending = self._spending
         unit: Unit = "tokens" if spending.budget is None else spending.budget.unit
         billed = self._amount(unit, tokens)
@@ -604,11 +631,11 @@ class RequestPurse:
         return billed
 
     def give_back(self, held: int) -> None:
-        """Takes nothing: the request was not sent, or is not billed."""
+        """Release the reservation: the request was not sent, or is not billed."""
         self._spending.give_back(held)
 
     def noted(self, billed: int) -> None:
-        """What ``settle`` took is in the log: a kill no longer loses it."""
+        """Note that what ``settle`` took is in the log, so that a kill no longer loses it."""
         self._spending.noted(billed)
 
     def _amount(self, unit: Unit, tokens: int) -> int:
@@ -623,8 +650,10 @@ class RequestPurse:
 def open_request_purse(
     name: str, price: Price | SearchPrice | None, spending: Spending | None
 ) -> RequestPurse | None:
-    """A purse for a search, or for a model that embeds, where somebody adds up what is spent.
-    Raises NoPrice where a budget is in money and the price is not known."""
+    """Return reservations for a search or an embedding model, if spending is tracked.
+
+    Raises NoPrice if the budget is in money and the price is unknown.
+    """
     if spending is None:
         return None
     if price is None and spending.budget is not None and spending.budget.unit == "USD":
@@ -640,17 +669,19 @@ def _reached(spent: int, budget: Budget, amount: int, what: str, or_else: str) -
             hint=f"give a larger --budget{or_else}",
         )
     return BudgetReached(
-        f"the budget of {budget} is reached: {shown(budget.unit, spent)} spent, and "
-        f"another {what} may cost {one}",
-        hint="what was done is kept; resume with a further --budget",
+        f"the budget of {budget} is reached: {shown(budget.unit, spent)} spent, and another "
+        f"{what} may cost {one}",
+        hint="finished work is stored; resume with another --budget",
     )
 
 
 def open_purse(
     model: Model, price: Price | None, bounds: Bounds, spending: Spending | None
 ) -> Purse | None:
-    """A purse where the model's calls can take from a budget, or may be billed: made-up replies
-    take nothing, and what costs nothing takes no money."""
+    """Return reservations if the model's calls can use the budget or may be billed.
+
+    Simulated responses use nothing, and free calls use no money.
+    """
     if spending is None or model.simulated:
         return None
     unit = "" if spending.budget is None else spending.budget.unit
@@ -662,19 +693,19 @@ def open_purse(
 
 
 def is_free(price: Price) -> bool:
-    """Whether nothing costs anything at this price."""
+    """Return True if everything is free at this price."""
     return not any((price.input, price.output, price.cached, price.reasoning))
 
 
 def amount_of(unit: Unit, price: Price, usage: Usage) -> int:
-    """What so many tokens take of a budget."""
+    """Return what so many tokens take of a budget."""
     if unit == "tokens":
         return total_tokens(usage)
     return money(cost_usd(price, usage, _BILLED) or 0.0)
 
 
 def _dearest(price: Price) -> Price:
-    """The price at which each token costs the most that it can."""
+    """Return the price at which each token has its highest possible cost."""
     prompt = max(price.input, price.cached or 0.0)
     response = max(price.output, price.reasoning or 0.0)
     return structs.replace(price, input=prompt, output=response, cached=None, reasoning=None)

@@ -1,7 +1,7 @@
-"""Is a model there, and does it answer, and if not, why: its endpoint's list, and small questions.
+"""Check whether models exist and answer, from the endpoint's list and small requests.
 
-One real request is made, by the very client that a run uses, and what became of it says at which
-step it ended: settings, policy, proxy, DNS, connection, certificate, key, model.
+One real request is made, by the same client that a run uses. Its result shows which step failed:
+settings, policy, proxy, DNS, connection, certificate, key or model.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from proofstone.records.ids import canonical_json
 from proofstone.records.items import Oracle
 from proofstone.records.runs import Response
 
-# Which models an endpoint says it serves: the bodies that ``GET /models`` brings, read by shape.
+# Models that an endpoint lists: the bodies of ``GET /models``, read by their structure.
 #
-# OpenAI and its likes give ``{"data": [{"id": ...}]}``, some in pages; Together a bare list; Google
-# and Ollama ``{"models": [{"name": ...}]}``, of which Google's begin with ``models/``. Azure lists
-# what its region could serve, not what is deployed, so its list says nothing of a model.
+# OpenAI-compatible endpoints return ``{"data": [{"id": ...}]}``, some in pages; Together a bare
+# list. Google and Ollama return ``{"models": [{"name": ...}]}``; Google's names begin with
+# ``models/``. Azure lists what its region could serve, not what is deployed, so its list is not
+# used.
 
 ListedState = Literal["listed", "not listed", "no list"]
 
@@ -47,26 +48,28 @@ _NEAR = 3
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """The ids of an endpoint's models; ``problem`` says why there is no list. ``next_page`` is the
-    query that brings the rest, empty behind the last."""
+    """Hold the ids of an endpoint's models; ``problem`` says why there is no list.
+
+    ``next_page`` is the query for the next page, empty after the last.
+    """
 
     ids: frozenset[str] = frozenset()
     problem: str = ""
     next_page: str = ""
 
     def state_of(self, reported_as: str) -> ListedState:
-        """Whether the model of this name stands in the list, if there is one."""
+        """Return whether the model of this name is in the list, if there is one."""
         if self.problem:
             return "no list"
         return "listed" if reported_as.casefold() in self._names else "not listed"
 
     def near(self, reported_as: str) -> tuple[str, ...]:
-        """Up to three ids that a mistyped name may have meant."""
+        """Return up to three ids similar to a mistyped name."""
         return tuple(difflib.get_close_matches(reported_as, sorted(self.ids), n=_NEAR, cutoff=0.7))
 
     @property
     def _names(self) -> set[str]:
-        """The ids, and what they may be called beside that, without regard to case."""
+        """Return the ids and their alternative names, in lower case."""
         plain = {name.casefold() for name in self.ids}
         # Google's ``models/NAME``, and Ollama's ``NAME:latest``, which answers as NAME.
         bare = {name.removeprefix("models/") for name in plain}
@@ -74,12 +77,12 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 def list_is_telling(identity: str) -> bool:
-    """Whether an endpoint's list says which models it answers for: not Azure's."""
+    """Return True if an endpoint's list names the models it serves; False for Azure."""
     return _AZURE.search(urlsplit(identity).hostname or "") is None
 
 
 def read_listing(raw: bytes) -> Listing:
-    """The listing in a body, or one with a problem where the body is no list of models."""
+    """Return the listing in a body, or one with a problem if the body is not a list of models."""
     try:
         body = msgspec.json.decode(raw)
     except msgspec.DecodeError:
@@ -103,7 +106,7 @@ def _ids(rows: Iterable[Any]) -> Iterable[str]:
 
 
 def _next_page(body: Any) -> str:
-    """Anthropic's lists come in pages that name their last id."""
+    """Return the query of the next page; Anthropic's pages name their last id."""
     if isinstance(body, dict) and body.get("has_more") is True:
         last = body.get("last_id")
         return f"after_id={last}" if isinstance(last, str) and last else ""
@@ -124,22 +127,22 @@ _NO_LIST = frozenset({404, 405, 501})
 
 @runtime_checkable
 class Lister(Protocol):
-    """A model whose endpoint can be asked for what lies below its address."""
+    """A model whose endpoint serves other paths below its address."""
 
     endpoint: str
     reported_as: str
 
     async def fetch(self, path: str, query: str = "") -> Attempt:
-        """What lies at ``path``; whatever comes of it."""
+        """Return the response at ``path``, whatever it is."""
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What a check of a model came to.
+    """Hold the result of a model check.
 
-    ``usable``: it answered the tiny question; else ``kind`` and ``detail`` say why it did not, and
-    ``advice`` what to do. ``listed`` is what the endpoint's own list says (``no list`` where there
-    is none that says it, and for models that have no endpoint); ``near`` are listed names that may
-    have been meant. ``excluded``: it was there once, and its endpoint neither lists nor serves it.
+    ``usable``: it answered the small request; otherwise ``kind`` and ``detail`` say why, and
+    ``advice`` what to do. ``listed`` is the entry in the endpoint's list (``no list`` without a
+    usable list or an endpoint). ``near`` are similar listed names. ``excluded``: it was used
+    before, and its endpoint neither lists nor serves it now.
     """
 
     name: str
@@ -156,7 +159,7 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 
 async def check_model(model: Model, listing: Listing | None = None) -> Checked:
-    """Asks one tiny request, once, and looks into ``listing`` where there is one."""
+    """Send one small request, and look the model up in ``listing`` if given."""
     prompt = canonical_json(_CHECK)
     request = ModelRequest(
         messages=_CHECK,
@@ -183,7 +186,7 @@ async def check_model(model: Model, listing: Listing | None = None) -> Checked:
 
 
 async def fetch_listing(model: Lister) -> Listing:
-    """The models that the endpoint of ``model`` lists, all pages of them."""
+    """Return the models that the endpoint of ``model`` lists, over all pages."""
     if not list_is_telling(model.endpoint):
         return Listing(problem="Azure lists what could be deployed, not what is")
     ids: frozenset[str] = frozenset()
@@ -209,19 +212,19 @@ def _why_none(attempt: Attempt) -> str:
     return f"{attempt.error}: {attempt.detail}".removesuffix(": ")
 
 
-# A few simple completions that show a reader that a model was really asked, whatever the scores.
+# Sanity check: a few simple completions that show that a model answers, whatever its scores.
 #
-# A small model is at chance on hard questions, and so is a broken set-up. The control tells them
-# apart: right answers to what any model knows, tokens counted and log-probabilities given.
+# A small model is at chance level on hard questions, and so is a broken setup. The sanity check
+# separates them: correct answers to what any model knows, token counts and log-probabilities.
 
-# Short on purpose: a wordy reply is cut where its answer has long been said.
+# Short on purpose: a verbose response is truncated after its answer.
 CONTROL_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {"temperature": 0.0, "max_tokens": 24, "logprobs": True}
 )
 
 
 class ControlPrompt(Struct, frozen=True, forbid_unknown_fields=True):
-    """A simple prompt and the words any of which makes a reply right."""
+    """A simple prompt and accepted words; any of them makes a response correct."""
 
     text: str
     accepted: tuple[str, ...]
@@ -229,8 +232,11 @@ class ControlPrompt(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ControlAnswer(Struct, frozen=True, kw_only=True):
-    """What came back for one prompt. ``error`` names the failure where nothing did; token counts
-    and ``mean_logprob`` (natural, of the reply's tokens) are None where the endpoint gave none."""
+    """Hold the answer to one prompt.
+
+    ``error`` names the failure if there is no answer. Token counts and ``mean_logprob`` (natural
+    logarithm, over the response's tokens) are None if the endpoint reported none.
+    """
 
     prompt: str
     language: str
@@ -247,7 +253,7 @@ class _File(Struct, frozen=True):
 
 
 def control_prompts() -> tuple[ControlPrompt, ...]:
-    """The packaged prompts, in order."""
+    """Return the bundled prompts, in order."""
     text = (resources.files(__package__) / "control.toml").read_text(encoding="utf-8")
     return msgspec.toml.decode(text, type=_File).prompts
 
@@ -256,22 +262,23 @@ async def ask_control(
     ask: Callable[[tuple[Message, ...]], Awaitable[Response]],
     prompts: Sequence[ControlPrompt] | None = None,
 ) -> tuple[ControlAnswer, ...]:
-    """The answers to ``prompts`` (the packaged ones by default), asked at once and in their order.
+    """Return the answers to ``prompts`` (default: the bundled ones), in their order.
 
-    ``ask`` asks with CONTROL_SETTINGS; a CallFailed of its becomes that answer's ``error``.
+    Prompts are asked concurrently. ``ask`` uses CONTROL_SETTINGS; its CallFailed becomes that
+    answer's ``error``.
     """
     chosen = control_prompts() if prompts is None else prompts
     return tuple(await asyncio.gather(*(_ask_one(ask, prompt) for prompt in chosen)))
 
 
 def summarise_control(answers: Sequence[ControlAnswer]) -> str:
-    """One line: how many are right, how many tokens went and came, how sure the model was."""
+    """Return one line: correct answers, tokens used, and mean log-probability."""
     if not answers:
         return "no simple completion was asked"
     right = sum(answer.is_right for answer in answers)
     failed = sum(bool(answer.error) for answer in answers)
     empty = sum(not answer.error and not answer.response.strip() for answer in answers)
-    parts = [f"{right} of {len(answers)} simple completions right", _tokens(answers)]
+    parts = [f"{right} of {len(answers)} simple completions correct", _tokens(answers)]
     parts += [_sureness(answers)]
     parts += [f"{failed} failed"] if failed else []
     parts += [f"{empty} empty"] if empty else []
@@ -297,11 +304,13 @@ async def _ask_one(
 
 
 def _says(text: str, word: str) -> bool:
-    """Whether ``word`` stands in ``text``, in any case: as a whole word, or anywhere where it is
-    of a script that is written without spaces."""
+    """Return True if ``text`` contains ``word``, ignoring case.
+
+    It must be a whole word, except in scripts without spaces.
+    """
     if not word.isascii():
         return word in text
-    # In ASCII's sense of a word: Chinese writes 2 with nothing around it.
+    # ASCII word boundaries: Chinese writes 2 with no space around it.
     whole = rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
     return re.search(whole, text, re.IGNORECASE | re.ASCII) is not None
 
@@ -310,24 +319,24 @@ def _tokens(answers: Sequence[ControlAnswer]) -> str:
     asked = [answer.prompt_tokens for answer in answers if answer.prompt_tokens is not None]
     made = [answer.completion_tokens for answer in answers if answer.completion_tokens is not None]
     if not made:
-        return "no token counts given"
+        return "no token counts reported"
     return f"{sum(made)} tokens generated from {sum(asked)}"
 
 
 def _sureness(answers: Sequence[ControlAnswer]) -> str:
-    """The mean over all generated tokens, so a long reply weighs as much as it has tokens."""
+    """Return the mean over all generated tokens, so that longer responses weigh more."""
     known = [
         (answer.mean_logprob, answer.completion_tokens)
         for answer in answers
         if answer.mean_logprob is not None and answer.completion_tokens
     ]
     if not known:
-        return "no log-probabilities given"
+        return "no log-probabilities reported"
     mean = sum(logprob * n for logprob, n in known) / sum(n for _, n in known)
     return f"mean log-probability of a token {mean:.2f}"
 
 
-# A check of many models: whatever is wrong with one, the others are asked all the same.
+# Check many models; a fault in one does not affect the others.
 
 _AT_ONCE = 8
 
@@ -335,7 +344,7 @@ _AT_ONCE = 8
 _LOCAL_TIMEOUT_S = 1.0
 
 
-_TIMEOUT_S = 120.0  # a tiny question; a model that is loaded for it takes its time
+_TIMEOUT_S = 120.0  # a small request; loading a local model for it takes time
 
 
 CANNOT_OPEN = "cannot_be_opened"
@@ -348,11 +357,11 @@ async def call_roll(
     *,
     once_run: Collection[str] = frozenset(),
 ) -> list[Checked]:
-    """One check a name, in their order; what keeps a model from being opened is its check's.
+    """Return one check per name, in their order; opening errors become part of the check.
 
-    Endpoints are asked at once and each for its list a single time; models that run on this
-    machine one after the other, since each fills its memory. A model of ``once_run`` (asked here
-    before) that its endpoint neither lists nor serves any more is retired.
+    Endpoints are checked concurrently, with one list request each. Models on this machine follow
+    each other, since each fills its memory. A model of ``once_run`` (used before) is marked if its
+    endpoint neither lists nor serves it any more.
     """
     roll = _Roll(config, clock)
     checks: dict[str, Checked] = {}
@@ -372,8 +381,11 @@ async def call_roll(
 
 
 async def reported_here(config: ModelConfig, clock: Clock) -> list[str]:
-    """The models that servers on this machine list, by name: of the providers whose address is a
-    local one. A server that does not run, or does not answer within a second, has none."""
+    """Return the models that servers on this machine list, by name.
+
+    Covers providers with a local address. A server that is down, or takes more than a second, has
+    none.
+    """
     names = sorted(
         name for name, entry in config.providers.items()
         if isinstance(entry.base_url, str)
@@ -402,7 +414,7 @@ async def _listed(provider: str, config: ModelConfig, clock: Clock) -> list[str]
 
 
 class _Roll:
-    """What the checks of one roll share: how many go on at once, and each endpoint's list."""
+    """Share concurrency slots and each endpoint's list between checks."""
 
     def __init__(self, config: ModelConfig, clock: Clock) -> None:
         self._config = config
@@ -411,7 +423,7 @@ class _Roll:
         self._listings: dict[str, asyncio.Task[Listing]] = {}
 
     async def check(self, name: str) -> Checked:
-        """One model's check."""
+        """Check one model."""
         async with self._slots:
             try:
                 return await self._ask(name)
@@ -431,9 +443,9 @@ class _Roll:
         return self._advised(name, model, checked)
 
     async def _listing(self, model: Model) -> Listing:
-        """The list of the model's endpoint, asked for by the first of its models."""
+        """Return the list of the model's endpoint, requested once for all its models."""
         if not isinstance(model, Lister):
-            return Listing(problem="it has no endpoint that could list it")
+            return Listing(problem="it has no endpoint with a model list")
         task = self._listings.get(model.endpoint)
         if task is None:
             task = asyncio.create_task(fetch_listing(model))
@@ -449,12 +461,12 @@ class _Roll:
             hints = {"key": endpoint.key_from, "entry": endpoint.entry}
         advice = advise(checked.kind, model=model.reported_as, endpoint=model.endpoint, **hints)
         if checked.near:
-            advice = f"is one of these meant: {', '.join(checked.near)}?"
+            advice = f"did you mean one of these: {', '.join(checked.near)}?"
         return structs.replace(checked, advice=advice)
 
 
 def _excluded(checked: Checked, *, was_there: bool) -> Checked:
-    """The check, marked where a model that was there is gone by its endpoint's own word."""
+    """Mark the check of a model used before that its endpoint no longer has."""
     if checked.usable or not was_there:
         return checked
     gone = checked.kind == "unknown_model" or checked.listed == "not listed"
@@ -471,14 +483,14 @@ STEPS: tuple[StepName, ...] = (
 )  # fmt: skip
 
 
-# A model that no provider has: an endpoint that knows the key says that it does not know this.
+# A model that no provider has: an endpoint that accepts the key answers that it is unknown.
 NO_MODEL = "proofstone-doctor"
 
 
 _ONLINE_TIMEOUT_S = 60.0
 
 
-# At which step each kind of failure ends; any other kind comes from behind the key.
+# The step at which each kind of failure occurs; other kinds occur after the key was accepted.
 _ENDS_AT: Mapping[str, StepName] = {
     "no_such_host": "dns",
     "proxy_unreachable": "proxy",
@@ -495,8 +507,10 @@ _ENDS_AT: Mapping[str, StepName] = {
 
 
 class Step(Struct, frozen=True):
-    """One step: "ok", "failed", or "open" where an earlier one failed or nothing was to be told;
-    what was found, and what to do where it failed."""
+    """One step: "ok", "failed", or "open" (an earlier step failed, or nothing was found out).
+
+    Holds the finding, and what to do after a failure.
+    """
 
     name: StepName
     state: Literal["ok", "failed", "open"]
@@ -514,13 +528,15 @@ class Online(Struct, frozen=True):
 
     @property
     def is_well(self) -> bool:
-        """Whether no step failed."""
+        """Return True if no step failed."""
         return all(step.state != "failed" for step in self.steps)
 
 
 def online_names(config: ModelConfig) -> list[str]:
-    """What there is to look at: the configured models, and (as ``provider/...``) the providers of
-    the user's own files and those known ones whose key is set."""
+    """Return the names to check: configured models, and providers as ``provider/...``.
+
+    Providers are those of the user's own files, and known ones whose key is set.
+    """
     own = {name for layer in config.layers[1:] for name in layer.providers}
     for name, entry in config.providers.items():
         if isinstance(entry.api_key_env, str) and config.environment.get(entry.api_key_env):
@@ -531,13 +547,15 @@ def online_names(config: ModelConfig) -> list[str]:
 
 
 async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:
-    """One request to a model, or to a provider under a model's name that nobody has. The host must
-    be permitted (``EgressGate.permit``); it holds nothing of a workspace."""
+    """Send one request to a model, or to a provider with a model name that does not exist.
+
+    The host must be permitted (``EgressGate.permit``). The request holds no workspace data.
+    """
     provider, is_provider = name.removesuffix("/..."), name.endswith("/...")
     parsed = ModelName(provider, NO_MODEL) if is_provider else parse_model_name(name)
     if parsed.provider in ("local", "sim"):
         return Online(
-            name, "this machine", (Step("settings", "ok", "runs here: nothing to reach"),)
+            name, "this machine", (Step("settings", "ok", "runs here: no connection needed"),)
         )
     try:
         endpoint = resolve(parsed, config)
@@ -555,7 +573,7 @@ async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:
             await model.close()
     except EgressRefused as error:
         return Online(name, endpoint.identity, _until("policy", found, error.message, error.hint))
-    except ProofstoneError as error:  # a CA file that cannot be read
+    except ProofstoneError as error:  # an unreadable file of CA certificates
         steps = _until("certificate", found, error.message, error.hint)
         return Online(name, endpoint.identity, steps)
     steps = _judged(checked, found, endpoint, is_provider=is_provider)
@@ -565,11 +583,11 @@ async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:
 def _opened(
     name: ModelName, endpoint: Endpoint, config: ModelConfig, clock: Clock
 ) -> tuple[Model, Destination]:
-    """The model and where it stands. Raises EgressRefused where it may not be asked."""
+    """Return the model and its destination. Raises EgressRefused if it may not be asked."""
     to = destination_of(endpoint.identity)
     model = open_endpoint(name, config, clock=clock, flags=Entry(timeout_s=_ONLINE_TIMEOUT_S))
     if to is None or model is None:
-        raise EgressRefused(f"{endpoint.identity} is no address to send to")
+        raise EgressRefused(f"{endpoint.identity} is not a valid address")
     endpoint.route.gate.check(endpoint.route.leaves_to(to))
     return model, to
 
@@ -581,7 +599,7 @@ def _judged(
         found["model"] = checked.reported_model or "answered"
         return _until(None, found)
     if is_provider and checked.kind == "unknown_model":
-        found["model"] = "none was named: -m PROVIDER/NAME asks one"
+        found["model"] = "no model was given: ask one with -m PROVIDER/NAME"
         return _until(None, found)
     advice = advise(
         checked.kind,
@@ -597,8 +615,10 @@ def _judged(
 def _until(
     failed: StepName | None, found: Mapping[StepName, str], said: str = "", remedy: str = ""
 ) -> tuple[Step, ...]:
-    """The steps before ``failed`` as ok, or open where nothing was ``found`` at all; that one with
-    what is said of it, the rest open. All ok where none failed."""
+    """Return the steps: ok before ``failed``, that one with its error, and the rest open.
+
+    Without anything ``found`` the earlier steps are open. All are ok if none failed.
+    """
     place = len(STEPS) if failed is None else STEPS.index(failed)
     steps = [Step(name, "ok" if found else "open", found.get(name, "")) for name in STEPS[:place]]
     if failed is not None:
@@ -607,7 +627,7 @@ def _until(
 
 
 def _step_of(name: ModelName, config: ModelConfig, error: ProofstoneError) -> StepName:
-    """At which step a model that cannot even be resolved fails."""
+    """Return the step at which a model that cannot be resolved fails."""
     if not isinstance(error, EndpointUnusable):
         return "settings"
     entries = (config.models.get(str(name)), config.providers.get(name.provider))
@@ -617,14 +637,14 @@ def _step_of(name: ModelName, config: ModelConfig, error: ProofstoneError) -> St
 
 
 async def _facts(endpoint: Endpoint, to: Destination) -> dict[StepName, str]:
-    """What can be said of the steps without a request."""
+    """Return what is known of the steps without a request."""
     proxy, is_tls = endpoint.route.proxy, endpoint.identity.startswith("https:")
     trusted = f"trusted by {endpoint.route.trust}" if is_tls else "none, the address is http"
     leaving = endpoint.route.leaves_to(to)
     facts: dict[StepName, str] = {
         "policy": f"{leaving} is this machine" if leaving.is_local else f"{leaving} may be asked",
         "proxy": "none" if proxy is None else f"{proxy.url} ({proxy.origin})",
-        "dns": f"{to.host} is left to the proxy",
+        "dns": f"{to.host} is resolved by the proxy",
         "connection": str(to) if proxy is None else f"{to} through {proxy.destination}",
         "certificate": trusted,
         "address": endpoint.identity,
@@ -636,7 +656,7 @@ async def _facts(endpoint: Endpoint, to: Destination) -> dict[StepName, str]:
 
 
 async def _resolved(to: Destination) -> str:
-    """The addresses of a host; empty where there is none, which the request will say itself."""
+    """Return the addresses of a host; empty without any, which the request will report."""
     loop = asyncio.get_running_loop()
     try:
         infos = await loop.getaddrinfo(to.host, to.port, type=socket.SOCK_STREAM)

@@ -1,8 +1,8 @@
-"""``Model`` over any OpenAI-compatible chat-completions endpoint.
+"""Implement ``Model`` over any OpenAI-compatible chat-completions endpoint.
 
-Thin on purpose: all that stays the same (address, headers, time limits, model name) is made once,
-and a request's body is spliced from the prompt's canonical JSON, which the request carries anyway.
-Nothing that an endpoint does raises: each attempt comes back with its raw body and what it was.
+What stays the same (address, headers, time limits, model name) is made once. A request's body is
+spliced from the prompt's canonical JSON, which the request holds already. Faults of an endpoint
+raise nothing: each attempt returns its raw body and its kind of result.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DETAIL_CHARS = 600
 
 
 class _Settings(Struct, frozen=True, gc=False):
-    """Settings as asked, as sent, those dropped, and how the sent ones end a request's body."""
+    """Settings as asked, as sent, those dropped, and the end of a request's body made from them."""
 
     asked: Mapping[str, Any]
     sent: dict[str, Any]
@@ -56,11 +56,11 @@ class _Settings(Struct, frozen=True, gc=False):
 
 
 class _TooLargeError(Exception):
-    """The body passes the limit."""
+    """The body exceeds the limit."""
 
 
 class _Came(Struct, gc=False):
-    """What has come of a request that was begun at ``started``."""
+    """What was received so far for a request that began at ``started``."""
 
     started: float
     status: int = 0
@@ -72,7 +72,7 @@ class _Came(Struct, gc=False):
         return b"".join(self.parts)
 
     def too_large(self) -> str:
-        return f"the body passes the limit; it was read to {len(self.body)} bytes"
+        return f"the body exceeds the limit; {len(self.body)} bytes were read"
 
 
 class ChatEndpoint:
@@ -108,13 +108,15 @@ class ChatEndpoint:
         self._last = _Settings({}, {}, (), b"}")
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The settings that reach the model, with the configuration's extra fields, and the names
-        of those that do not."""
+        """Return the settings that reach the model, and the names of those that do not.
+
+        Includes the configuration's extra fields.
+        """
         known = self._known(asked)
         return known.sent, known.dropped
 
     async def submit(self, request: ModelRequest) -> Ticket:
-        """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
+        """Return the request as the bytes to send. Nothing is sent before ``collect``."""
         prompt = request.prompt
         for message in request.messages:
             if type(message.content) is not str:  # parts, which may be images
@@ -123,7 +125,7 @@ class ChatEndpoint:
         return Ticket(request, self._head + prompt + self._known(request.settings).tail)
 
     def _with_parts(self, request: ModelRequest) -> bytes:
-        """The messages with their images in them. Raises BadUsage for a model that takes none."""
+        """Return the messages with their images, or raise BadUsage for a text-only model."""
         if not any(message.images for message in request.messages):
             return request.prompt
         if self._images is None or self.limits.images is False:
@@ -131,7 +133,7 @@ class ChatEndpoint:
         return orjson.dumps(messages_with_images(request.messages, self._images))
 
     def _known(self, asked: Mapping[str, Any]) -> _Settings:
-        """What settings come to, kept for the next request: a run hands in the same ones."""
+        """Return prepared settings, cached for the next request: a run passes the same object."""
         if self._last.asked is not asked:
             known = self._settings
             sent, dropped = sent_settings(asked, known.body, known.unsupported, known.thinking)
@@ -141,8 +143,10 @@ class ChatEndpoint:
         return self._last
 
     async def collect(self, ticket: Ticket) -> Attempt:
-        """One attempt, whatever comes of it. A likelihood without log-probabilities is a failure,
-        so that it is never scored."""
+        """Make one attempt, and return it whatever its result.
+
+        A likelihood without log-probabilities is a failure, so that it is never scored.
+        """
         attempt = await self._collect(ticket)
         if not ticket.request.settings.get("likelihood") or attempt.status != 200:
             return attempt
@@ -169,19 +173,22 @@ class ChatEndpoint:
         except asyncio.CancelledError:
             if not self._deadlines.is_over(task):
                 raise
-            detail = f"no whole reply within {self._deadlines.limit_s:g} s"
+            detail = f"no complete response within {self._deadlines.limit_s:g} s"
             return self._attempt(came, "timeout", detail)
         finally:
             self._deadlines.leave(task)
         return self._read_attempt(came)
 
     async def fetch(self, path: str, query: str = "") -> Attempt:
-        """What lies at ``path`` below the endpoint's address, which costs nothing to ask; whatever
-        comes of it. ``raw`` is its body, ``error`` names why there is none of use."""
+        """Get ``path`` below the endpoint's address, which is free of charge.
+
+        Returns the result in any case. ``raw`` is the body, ``error`` says why there is none or why
+        it is unusable.
+        """
         return await self._exchange("GET", _address(self._settings, path, query))
 
     async def post(self, path: str, body: bytes) -> Attempt:
-        """What an interface beside the chat's answers to a body; as ``fetch``."""
+        """Send a body to another interface than the chat's, and return its answer as ``fetch``."""
         return await self._exchange("POST", _address(self._settings, path), body)
 
     async def _exchange(self, verb: str, url: URL, body: bytes | None = None) -> Attempt:
@@ -201,7 +208,7 @@ class ChatEndpoint:
         return self._attempt(came, *failure, retry_after_s=came.retry_after_s)
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -217,7 +224,7 @@ class ChatEndpoint:
         return self._session
 
     async def _take(self, response: aiohttp.ClientResponse, came: _Came) -> None:
-        """Fills ``came``, so that what had come before a break is kept."""
+        """Fill ``came``, so that everything received before a broken connection is kept."""
         came.status = response.status
         if came.status != 200:
             came.retry_after_s = read_retry_after(response.headers, self._clock.now())
@@ -243,7 +250,7 @@ class ChatEndpoint:
         detail = unreadable if is_unread else failure.detail
         if retry_after is None and failure.kind in ("rate_limited", "overloaded"):
             retry_after = delay_in_body(raw)
-        # A filter's refusal is the endpoint's answer to this prompt: a reply, not a failure.
+        # A filter's refusal is the endpoint's answer to this prompt: a response, not a failure.
         refused = failure.kind == "content_filter"
         said = read_response(self.wire, raw) if refused else None
         return self._attempt(came, failure.kind, detail, response=said, retry_after_s=retry_after)
@@ -272,8 +279,10 @@ class ChatEndpoint:
 
 
 def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
-    """The address that requests go to; a query of the base address stays behind the path, with
-    ``more`` behind it."""
+    """Return the request address.
+
+    A query of the base address stays behind the path, followed by ``more``.
+    """
     base, _, query = endpoint.base_url.reveal().partition("?")
     for known in ("/chat/completions", "/completions", "/embeddings"):
         base = base.removesuffix(known)
@@ -283,19 +292,20 @@ def _address(endpoint: Endpoint, path: str, more: str = "") -> URL:
 
 # ``Model`` over an OpenAI-compatible text-completions address, for base models.
 #
-# It differs from chat in what is sent: one text in place of messages, log-probabilities as a
-# number, and nothing that only a chat has. The connection and what its faults mean are the chat
-# client's.
+# Requests differ from chat: one text instead of messages, log-probabilities as a number, and no
+# fields that only a chat has. Connection and error handling are the chat client's.
 
-# A text has no reasoning to turn up, and no form that a reply could be held to.
+# A text has no separate reasoning, and no response format.
 _CHAT_ONLY = frozenset({"reasoning_effort", "response_format", "schema"})
 
 
 def completion_settings(
     sent: Mapping[str, Any], dropped: tuple[str, ...]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Settings as this wire carries them: without what only a chat has, and ``logprobs`` as the
-    number of alternatives a token."""
+    """Return settings for this wire format.
+
+    Chat-only fields are dropped, and ``logprobs`` is the number of alternatives per token.
+    """
     kept = {name: value for name, value in sent.items() if name not in _CHAT_ONLY}
     most = kept.pop("top_logprobs", None)
     if kept.get("logprobs") is True:
@@ -322,7 +332,7 @@ class CompletionsEndpoint(ChatEndpoint):
         return completion_settings(*super().sent_settings(asked))
 
     async def submit(self, request: ModelRequest) -> Ticket:
-        """The request as the bytes that will be sent. Nothing leaves before ``collect``."""
+        """Return the request as the bytes to send. Nothing is sent before ``collect``."""
         sent, _dropped = self.sent_settings(request.settings)
         if any(message.images for message in request.messages):
             raise no_images(self.name)

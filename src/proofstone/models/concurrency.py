@@ -1,10 +1,10 @@
-"""How many requests an endpoint gets at once: more while replies are good, fewer when it pushes
-back.
+"""Adapt the number of concurrent requests to an endpoint's responses.
 
-As in TCP: from a modest start the limit grows by one a good reply, so it doubles each round trip,
-until the first push-back (429, 503, a timeout); each push-back halves it, at most once a round
-trip, since all that were on their way had been sent at the old rate; from then on it grows by one
-a round trip. It never passes the maximum, and never grows while it is not used up.
+Works like TCP congestion control. From a small start the limit grows by one per successful
+response, so it doubles per round trip, until the first rejection (429, 503, a timeout). Each
+rejection halves it, at most once per round trip, since requests in flight were sent at the old
+rate. From then on it grows by one per round trip. It never exceeds the maximum, and never grows
+while it is not used up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _BACK_OFF = 0.5
 class Limiter:
     """Slots for requests to one endpoint, on one event loop. First come, first served.
 
-    ``enter`` takes a slot and gives its round; ``leave`` gives the slot back with what came of it.
+    ``enter`` takes a slot and returns its round; ``leave`` returns the slot with the request's
+    result.
     """
 
     def __init__(self, maximum: int, *, start: int = 16) -> None:
@@ -32,30 +33,32 @@ class Limiter:
         self.in_flight = 0
         self.limit = float(min(start, maximum))
         self._doubling = True
-        self._round = 0  # counts back-offs: a reply to an older round's request says nothing new
+        self._round = (
+            0  # counts reductions: a result of an older round's request adds no information
+        )
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for a slot."""
+        """Return how many requests wait for a slot."""
         return sum(not future.done() for future in self._waiting)
 
     def try_enter(self) -> int | None:
-        """The round of a slot taken at once; None where one must wait (``enter``)."""
+        """Return the round of a slot that is free now; None if one must wait (``enter``)."""
         if self._waiting or self.in_flight >= int(self.limit):
             return None
         self.in_flight += 1
         return self._round
 
     async def enter(self, halt: Halt) -> int:
-        """Waits for a slot and takes it. Raises Stopped when ``halt`` comes first."""
+        """Wait for a slot and take it. Raises Stopped if ``halt`` comes first."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
-        self._wake()  # an abandoned waiter may stand before us at a free slot
+        self._wake()  # an abandoned waiter may be ahead of this one at a free slot
         try:
             with halt.ends(future):
                 await future
-        except BaseException:  # cancelled or halted: a slot given meanwhile goes to the next
+        except BaseException:  # cancelled or halted: a slot granted meanwhile goes to the next
             if not future.cancel() and not future.cancelled() and future.exception() is None:
                 self.in_flight -= 1
             self._wake()
@@ -63,7 +66,7 @@ class Limiter:
         return self._round
 
     def leave(self, entered: int, feedback: Feedback) -> None:
-        """Gives a slot back, with what its request says about the endpoint."""
+        """Return a slot, with what its request says about the endpoint."""
         if feedback == "good":
             self._grow()
         elif feedback == "push_back":
@@ -102,8 +105,11 @@ class Limiters:
         self._by_endpoint: dict[str, Limiter] = {}
 
     def of(self, endpoint: str, maximum: int, *, at_once: bool = False) -> Limiter:
-        """The endpoint's limiter; the lowest maximum that anyone gave holds. ``at_once`` begins
-        there: somebody who names a number for this command knows the endpoint."""
+        """Return the endpoint's limiter; the lowest maximum given applies.
+
+        ``at_once`` is the start value: a user who gives a number for this command knows the
+        endpoint.
+        """
         limiter = self._by_endpoint.get(endpoint)
         if limiter is None:
             start = {"start": maximum} if at_once else {}

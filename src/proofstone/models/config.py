@@ -1,9 +1,9 @@
-"""How models are reached: files, environment and flags, resolved to one endpoint a model.
+"""Resolve files, environment and flags to one endpoint per model.
 
-Later wins: the built-in providers, the user's ``proofstone.toml``, the workspace's, a model's own
-entry over its provider's, a command's flags over all. Keys stand in environment variables that the
-files name; a ``.env`` found upwards adds to the process's environment, which wins over it and is
-never changed.
+Later layers win: the built-in providers, the user's ``proofstone.toml``, the workspace's, a model's
+entry over its provider's, and a command's flags. Files name the environment variables that hold
+keys. The nearest ``.env`` in this or a parent folder adds variables; the process's environment wins
+over it and is never changed.
 """
 
 from __future__ import annotations
@@ -67,9 +67,11 @@ CONNECT_TIMEOUT_S = 15.0
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """All that files and environment say. ``environment`` holds keys and is never shown;
-    ``layers`` are the files one by one, the built-in providers first, and ``env_file`` is the
-    ``.env`` that was read, if any, with the variables that came from it. ``searches`` are prices.
+    """Hold all settings of files and environment.
+
+    ``environment`` holds keys and is never shown. ``layers`` are the files one by one, the built-in
+    providers first. ``env_file`` is the ``.env`` that was read, if any, with its variables.
+    ``searches`` are prices.
     """
 
     providers: Mapping[str, Entry]
@@ -86,11 +88,10 @@ class ModelConfig:
 class Endpoint(Struct, frozen=True, kw_only=True):
     """Where and how one model is asked, ready to use.
 
-    ``identity`` is the address without credentials and query: what a request hash and the store
-    hold. ``headers`` carry the key; their values print ``***``; ``secrets`` are the values that no
-    text may show. ``key_from`` and ``entry`` say for messages where the key comes from and which
-    table of the configuration to change. ``window`` (tokens of prompt and reply together) and
-    ``images`` are None where nobody says.
+    ``identity`` is the address without credentials and query, as in request hashes and the store.
+    ``headers`` hold the key; their values print ``***``; no text may show the ``secrets``.
+    ``key_from`` and ``entry`` name the key's origin and the configuration table to change, for
+    messages. ``window`` (prompt plus response tokens) and ``images`` are None if unknown.
     """
 
     name: str
@@ -118,7 +119,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
 
 
 def _key_beside(headers: Headers, address: Address) -> str:
-    """Where a key stands that no ``api_key_env`` names; empty where there is none."""
+    """Return where a key outside ``api_key_env`` is given; empty if there is none."""
     if headers.secrets:
         return "the headers"
     return "the address" if address.secrets else ""
@@ -131,10 +132,10 @@ def load_config(
     user_folder: Path | None = None,
     other_tables: frozenset[str] = frozenset(),
 ) -> ModelConfig:
-    """The configuration seen from ``folder`` (else the current one). Raises BadInput naming every
-    unknown key and wrong value of all files, with its place.
+    """Return the configuration seen from ``folder`` (default: the current one).
 
-    ``other_tables`` are top-level tables of ``proofstone.toml`` that other parts read.
+    ``other_tables`` are top-level tables of ``proofstone.toml`` that other modules read. Raises
+    BadInput naming every unknown key and invalid value of all files, with its place.
     """
     folder = Path.cwd() if folder is None else folder
     user = platformdirs.user_config_path("proofstone") if user_folder is None else user_folder
@@ -162,8 +163,11 @@ def load_config(
 
 
 def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) -> Endpoint:
-    """The endpoint of a model. Raises NotFound for an unknown provider, EndpointUnusable where the
-    variable of its key is not set, BadInput where address or headers cannot be used."""
+    """Return the endpoint of a model.
+
+    Raises NotFound for an unknown provider, EndpointUnusable if the variable of its key is not set,
+    and BadInput for invalid addresses or headers.
+    """
     own = config.models.get(str(name))
     if name.provider not in config.providers and (own is None or own.base_url is UNSET):
         raise _unknown_provider(name, config)
@@ -204,8 +208,10 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
 
 
 def address_of(name: ModelName, config: ModelConfig) -> tuple[str, tuple[str, ...]]:
-    """Where a model is asked, and the variables that it needs and that are not set. Raises BadInput
-    where the address cannot be used."""
+    """Return a model's address, and the variables that it needs and that are not set.
+
+    Raises BadInput for an invalid address.
+    """
     chosen = merged(_entries_of(name, config))
     headers = _or(chosen.headers, {}).values()
     named = [_or(chosen.api_key_env, ""), *(text[1:] for text in headers if text.startswith("$"))]
@@ -214,13 +220,15 @@ def address_of(name: ModelName, config: ModelConfig) -> tuple[str, tuple[str, ..
 
 
 def wire_of(card: Card) -> Wire:
-    """How a model of this card is asked where its entry does not say."""
+    """Return the default wire format of a model with this card."""
     return "openai-completions" if card.kind == "base" else "openai-chat"
 
 
 def card_of(name: ModelName, config: ModelConfig) -> Card:
-    """What is known of a model: the carried card, its provider's and its own entry over it. An
-    empty one for a simulated respondent, which is no model."""
+    """Return a model's card: the bundled card, overridden by its provider's and its own entry.
+
+    Empty for a simulated model.
+    """
     if name.provider == "sim":
         return Card()
     provider, own = _entries_of(name, config)
@@ -231,38 +239,41 @@ def card_of(name: ModelName, config: ModelConfig) -> Card:
 
 
 def price_of(name: ModelName, config: ModelConfig) -> Price | None:
-    """A model's price as its own entry or its provider's says it; None where neither does."""
+    """Return a model's price from its own entry or its provider's; None without one."""
     price: Price | None = _or(merged(_entries_of(name, config)).price, None)
     return price
 
 
 def sent_to(name: ModelName, config: ModelConfig) -> tuple[frozenset[str], str]:
-    """The settings that are not sent to a model, and the field in which it takes ``max_tokens``."""
+    """Return the settings that are not sent to a model, and its field for ``max_tokens``."""
     provider, own = _entries_of(name, config)
     chosen, card = merged([provider, own]), card_of(name, config)
     return _unsupported(chosen, own, card), _max_tokens_field(chosen, own, card)
 
 
 def room_of(name: ModelName, config: ModelConfig) -> int:
-    """How many tokens longer a model's reply may be where it is told to think."""
+    """Return how many tokens longer a model's response may be with thinking on."""
     return 0 if name.provider == "sim" else thinking_tokens(merged(_entries_of(name, config)))
 
 
 def _entries_of(name: ModelName, config: ModelConfig) -> tuple[Entry, Entry]:
-    """The provider's entry and the model's own, empty where there is none."""
+    """Return the provider's entry and the model's own, empty if there is none."""
     return config.providers.get(name.provider, Entry()), config.models.get(str(name), Entry())
 
 
 def _unsupported(chosen: Entry, own: Entry, card: Card) -> frozenset[str]:
-    """Settings that are not sent: those that the model's own entry lists, where it does; else its
-    provider's and those that the card says it refuses."""
+    """Return the settings that are not sent.
+
+    They come from the model's own entry if it lists any; otherwise from its provider's and its
+    card.
+    """
     if own.unsupported is not UNSET:
         return frozenset(_or(chosen.unsupported, ()))
     return frozenset((*_or(chosen.unsupported, ()), *card.refuses))
 
 
 def _max_tokens_field(chosen: Entry, own: Entry, card: Card) -> str:
-    """Of the model's own entry, of its card, of its provider: the first that says it."""
+    """Return the field from the model's own entry, its card or its provider, in this order."""
     if own.max_tokens_field is UNSET and card.max_tokens_field:
         return card.max_tokens_field
     field_name: str = _or(chosen.max_tokens_field, "max_tokens")
@@ -298,14 +309,16 @@ def _by_name(groups: Any) -> dict[str, Entry]:
 
 
 def _read_env_file(folder: Path) -> tuple[str, dict[str, str]]:
-    """The nearest ``.env`` from ``folder`` upwards, and its variables; empty where there is none.
-    The process's environment wins over it."""
+    """Return the path and variables of the nearest ``.env`` in ``folder`` or a parent.
+
+    Empty if there is none. The process's environment wins over it.
+    """
     start = folder.absolute()
     found = next((p for f in (start, *start.parents) if (p := f / ".env").is_file()), None)
     if found is None:
         return "", {}
     try:
-        # Taken as written: expanding ${NAME} would read an environment that nobody passed.
+        # Taken literally: expanding ${NAME} would read an environment that was not passed in.
         read = dotenv_values(found, encoding="utf-8-sig", interpolate=False)
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{found} cannot be read: {error}") from error
@@ -315,28 +328,33 @@ def _read_env_file(folder: Path) -> tuple[str, dict[str, str]]:
 def _unknown_provider(name: ModelName, config: ModelConfig) -> NotFound:
     known = ", ".join(sorted({*config.providers, "local", "sim"}))
     return NotFound(
-        f"no provider is named {name.provider!r} (in {name}); known are {known}",
+        f"unknown provider {name.provider!r} (in {name}): expected {known}",
         hint=f'add [providers.{name.provider}] with base_url = "https://..." to {FILE_NAME}',
     )
 
 
-# A configuration that may be shown to others: its shape whole, its secrets and titles left out.
+# A configuration to show to others: complete in structure, without secrets and titles.
 
 _SECRET_NAME = re.compile(r"(?i)key|token|secret|password|passwd|credential|auth|cookie|proxy")
 
 
-_SHORTEST = 6  # a variable's shorter value would blank out half of every text
+_SHORTEST = 6  # replacing a variable's shorter value would blank out half of every text
 
 
 def redacted_settings(config: ModelConfig) -> list[dict[str, Any]]:
-    """The tables of each file that was read, in the order in which they count; not the built-in
-    ones. Of the egress policy the hosts, and of sources only how many have rules."""
+    """Return the tables of each file that was read, in order of precedence, without built-in ones.
+
+    Of the egress policy only the hosts and the number of sources with rules are given.
+    """
     return [_layer(table) for table in config.layers[1:]]
 
 
 def scrubber_of(config: ModelConfig) -> Scrubber:
-    """Replaces every secret that this configuration knows: keys, headers, credentials in addresses
-    and proxies, and whatever stands in a variable that is named like a secret."""
+    """Return a scrubber for every secret in this configuration.
+
+    These are keys, headers, credentials in addresses and proxies, and variables named like a
+    secret.
+    """
     secrets = [
         Secret(value)
         for name, value in config.environment.items()
@@ -379,17 +397,17 @@ def _entry(entry: Entry) -> dict[str, Any]:
     return shown
 
 
-# Where each thing that is known of a model's endpoint comes from: which file, on which line.
+# The file and line of each setting of a model's endpoint.
 #
-# Values are shown as they may be seen: keys, passwords and whatever else is secret read ``***``.
+# Keys, passwords and all other secrets are shown as ``***``.
 
-BUILT_IN = "built in"  # where the table of known providers stands
+BUILT_IN = "built in"  # path of the table of known providers
 
 
 NOT_SET = "not set"
 
 
-_BUNDLED = "carried default"
+_BUNDLED = "bundled default"
 
 
 _DEFAULTS: Mapping[str, Any] = {
@@ -403,11 +421,11 @@ _DEFAULTS: Mapping[str, Any] = {
 _ADDED_UP = ("headers", "body")
 
 
-_BY_CARD = ("unsupported", "max_tokens_field")  # of which the card has a say
+_BY_CARD = ("unsupported", "max_tokens_field")  # fields that the card can set
 
 
 class Effective(Struct, frozen=True, kw_only=True):
-    """One setting in force: its name, its value as it may be seen, and where it comes from."""
+    """One setting in force: its name, its value as it may be shown, and its origin."""
 
     name: str
     value: str
@@ -417,7 +435,7 @@ class Effective(Struct, frozen=True, kw_only=True):
 def effective_entry(
     name: ModelName, config: ModelConfig, above: Sequence[tuple[str, Entry]] = ()
 ) -> Iterator[Effective]:
-    """Every field that is in force for a model, with what the file or flag is that said it.
+    """Yield every field in force for a model, with the file or flag that set it.
 
     ``above`` are entries over the configuration with their origins, the highest last.
     """
@@ -434,14 +452,14 @@ def effective_entry(
 
 
 def variable_origin(variable: str, config: ModelConfig) -> str:
-    """Whether a variable comes from the environment or a ``.env``, or is not set."""
+    """Return whether a variable comes from the environment or a ``.env``, or is not set."""
     if not config.environment.get(variable, "").strip():
         return NOT_SET
     return config.env_file if variable in config.from_env_file else "environment"
 
 
 def shown_place(tables: Tables, path: KeyPath) -> str:
-    """``proofstone.toml line 7`` for a key of a file."""
+    """Return ``proofstone.toml line 7`` for a key of a file."""
     if tables.where == BUILT_IN:
         return _BUNDLED
     line = line_of(key_lines(tables.text), path)
@@ -449,7 +467,7 @@ def shown_place(tables: Tables, path: KeyPath) -> str:
 
 
 def _layers(name: ModelName, config: ModelConfig) -> list[tuple[Any, Entry]]:
-    """The entries that concern a model, from the lowest: its provider's, then its own."""
+    """Return the entries for a model, from the lowest: its provider's, then its own."""
     found: list[tuple[Any, Entry]] = []
     for kind, key in (("providers", name.provider), ("models", str(name))):
         for tables in config.layers:
@@ -460,7 +478,7 @@ def _layers(name: ModelName, config: ModelConfig) -> list[tuple[Any, Entry]]:
 
 
 def _in_force(field: str, layers: Sequence[tuple[Any, Entry]]) -> Iterator[tuple[str, Any, str]]:
-    """(name, value, origin) of a field: one, none, or one a key where layers add up."""
+    """Yield (name, value, origin) of a field: one, none, or one per key if layers add up."""
     said = [(place, getattr(entry, field)) for place, entry in layers]
     said = [(place, value) for place, value in said if value is not UNSET]
     if field in _ADDED_UP:
@@ -478,7 +496,7 @@ def _in_force(field: str, layers: Sequence[tuple[Any, Entry]]) -> Iterator[tuple
 def _by_card(
     name: ModelName, config: ModelConfig, layers: Sequence[tuple[Any, Entry]]
 ) -> Iterator[Effective]:
-    """What is not sent, and as what ``max_tokens`` is: by an entry, else by the card."""
+    """Yield unsent settings and the field for ``max_tokens``: from an entry or the card."""
     unsupported, field = sent_to(name, config)
     card = card_of(name, config)
     for shown, value, by_card in (
@@ -487,7 +505,7 @@ def _by_card(
     ):
         ((_name, _value, origin),) = _in_force(shown, layers)
         said = f"card.{'refuses' if shown == 'unsupported' else shown}"
-        both = by_card and origin not in ("default", "carried default")
+        both = by_card and origin not in ("default", "bundled default")
         known = f"{said}, {origin}" if both else said if by_card else origin
         yield Effective(name=shown, value=value, origin=known)
 
@@ -500,7 +518,7 @@ def _place(place: Any, *keys: str) -> str:
 
 
 def _seen(name: str, value: Any, origin: str, config: ModelConfig) -> tuple[str, str]:
-    """A value as it may be seen, and its origin with that of a variable that it names."""
+    """Return a value as it may be shown, and its origin with that of a variable that it names."""
     if name == "base_url":
         return _shown_address(value, origin), origin
     if name == "api_key_env":
@@ -524,7 +542,7 @@ def _written(value: Any) -> str:
 
 
 def _shown_address(address: str, origin: str) -> str:
-    """An address without credentials and query; one that is none as it stands."""
+    """Return an address without credentials and query; an invalid one unchanged."""
     try:
         return read_address(address, origin).identity
     except BadInput:
@@ -532,7 +550,7 @@ def _shown_address(address: str, origin: str) -> str:
 
 
 def _facts(name: ModelName, config: ModelConfig) -> Iterator[Effective]:
-    """Each fact of the card, and the price, with where it stands."""
+    """Yield each fact of the card, and the price, with its origin."""
     layers = _layers(name, config)
     reported_as = next((e.model for _p, e in reversed(layers) if isinstance(e.model, str)), "")
     bundled = Card() if name.provider == "sim" else bundled_card(name, reported_as)
@@ -540,7 +558,7 @@ def _facts(name: ModelName, config: ModelConfig) -> Iterator[Effective]:
     for fact, value in structs.asdict(card_of(name, config)).items():
         if value == getattr(unknown, fact):
             continue
-        origin = "carried card" if value == getattr(bundled, fact) else _fact_place(layers, fact)
+        origin = "bundled card" if value == getattr(bundled, fact) else _fact_place(layers, fact)
         shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
         yield Effective(name=f"card.{fact}", value=shown, origin=origin)
     for place, entry in reversed(layers):
@@ -556,11 +574,11 @@ def _fact_place(layers: Sequence[tuple[Any, Entry]], fact: str) -> str:
     for place, entry in reversed(layers):
         if entry.card is not UNSET and getattr(entry.card, fact) != unknown:
             return _place(place, "card", fact)
-    return "carried card"
+    return "bundled card"
 
 
 def _secrets(config: ModelConfig) -> list[Secret]:
-    """The values of every variable that an entry names for a key or a header."""
+    """Return the values of every variable that an entry names for a key or a header."""
     entries = [*config.providers.values(), *config.models.values()]
     names = [entry.api_key_env for entry in entries if isinstance(entry.api_key_env, str)]
     for entry in entries:

@@ -1,8 +1,8 @@
-"""Which proxy a request goes through, from the environment's variables or an entry's own.
+"""Choose the proxy and the trusted certificates of requests.
 
-``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` as curl and most tools read them;
-where both spellings are set the lower-case one wins. This machine is never reached through a proxy
-of the environment.
+``HTTPS_PROXY``, ``HTTP_PROXY``, ``ALL_PROXY`` and ``NO_PROXY`` are read as by curl and most tools;
+of both spellings the lower-case one wins. This machine is never reached through a proxy of the
+environment.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from proofstone.models.egress import EgressGate
 from proofstone.models.entries import Entry
 from proofstone.models.names import Destination, destination_of, plain_host
 
-# Whose certificates are believed: a file that was named, else the system's own trust store.
+# Trusted certificates: a named file, or the system's trust store.
 #
-# A named file (an entry's ``ca_file``, ``SSL_CERT_FILE``, ``REQUESTS_CA_BUNDLE``) stands in place
-# of the system's, as with every tool that reads these variables. On macOS and Windows the system's
-# store is asked through ``truststore``; elsewhere OpenSSL reads the same files, once a process,
-# where truststore would read them for each connection (measured: 40 ms).
+# A named file (an entry's ``ca_file``, ``SSL_CERT_FILE``, ``REQUESTS_CA_BUNDLE``) replaces the
+# system's store, as with every tool that reads these variables. On macOS and Windows ``truststore``
+# reads the system's store. Elsewhere OpenSSL reads the same files once per process; truststore
+# would read them for each connection (measured: 40 ms).
 
 _VARIABLES = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_DIR")
 
 
 class Trust(Struct, frozen=True):
-    """A file or folder of CA certificates and what named it; both empty for the system's store."""
+    """A file or folder of CA certificates and its origin; both empty for the system's store."""
 
     path: str = ""
     origin: str = ""
@@ -44,7 +44,7 @@ class Trust(Struct, frozen=True):
 
 
 def choose_trust(own: str, environment: Mapping[str, str], place: str) -> Trust:
-    """What is trusted for an entry with ``ca_file = own`` (empty: the environment decides)."""
+    """Return what an entry with ``ca_file = own`` trusts (empty: from the environment)."""
     if own:
         return Trust(str(Path(own).expanduser()), f"ca_file of {place}")
     for name in _VARIABLES:
@@ -54,9 +54,9 @@ def choose_trust(own: str, environment: Mapping[str, str], place: str) -> Trust:
 
 
 def tls_context(trust: Trust) -> ssl.SSLContext:
-    """A client's context that believes this and nothing else, made once a process.
+    """Return a client context that trusts only these certificates, made once per process.
 
-    Raises EndpointUnusable where the file is not there or holds no certificate.
+    Raises EndpointUnusable if the file is missing or holds no certificate.
     """
     path = Path(trust.path)
     try:
@@ -64,8 +64,8 @@ def tls_context(trust: Trust) -> ssl.SSLContext:
         return _context(trust, changed)
     except (OSError, ssl.SSLError) as error:
         raise EndpointUnusable(
-            f"{trust.origin} names {trust.path}, from which no CA certificate can be read: {error}",
-            hint="name a file of certificates in PEM form (-----BEGIN CERTIFICATE-----)",
+            f"{trust.origin} names {trust.path}, which holds no readable CA certificate: {error}",
+            hint="use a file of certificates in PEM format (-----BEGIN CERTIFICATE-----)",
         ) from error
 
 
@@ -94,7 +94,7 @@ def _system_context() -> ssl.SSLContext:
 
 
 class Proxy(Struct, frozen=True):
-    """A proxy: its address without credentials, who is to be let in, and what set it."""
+    """A proxy: its address without credentials, its login, and its origin."""
 
     url: str
     origin: str
@@ -103,7 +103,7 @@ class Proxy(Struct, frozen=True):
 
     @property
     def destination(self) -> Destination:
-        """Its host and port."""
+        """Return its host and port."""
         found = destination_of(self.url)
         if found is None:
             raise ValueError(self.url)
@@ -111,7 +111,7 @@ class Proxy(Struct, frozen=True):
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """What no text may show: the password, alone and as it stands in a header."""
+        """Return what no text may show: the password, alone and as encoded in a header."""
         user, password = self.user.reveal(), self.password.reveal()
         if not user and not password:
             return ()
@@ -121,10 +121,10 @@ class Proxy(Struct, frozen=True):
 def choose_proxy(
     to: Destination, scheme: str, environment: Mapping[str, str], own: str | None, place: str
 ) -> Proxy | None:
-    """The proxy of requests to a destination, None for a direct way. ``own`` is an entry's
-    ``proxy``: an address, ``$NAME`` of a variable that holds one, or "" for none at all.
+    """Return the proxy of requests to a destination; None for a direct connection.
 
-    Raises BadInput for an own address that is none, EndpointUnusable for a variable's.
+    ``own`` is an entry's ``proxy``: an address, ``$NAME`` of a variable that holds one, or "" for
+    none. Raises BadInput for an invalid own address, EndpointUnusable for a variable's.
     """
     if own is not None:
         return _own_proxy(own, environment, place)
@@ -136,7 +136,7 @@ def choose_proxy(
     proxy = _read(text, name)
     if proxy is None:
         raise EndpointUnusable(
-            f"{name} is {scrub(text)!r}, which is no proxy that can be used",
+            f"{name} is {scrub(text)!r}, not a valid proxy",
             hint=f"export {name}=http://HOST:PORT; for one entry: proxy = in {place}",
         )
     return proxy
@@ -163,7 +163,7 @@ def _own_proxy(own: str, environment: Mapping[str, str], place: str) -> Proxy | 
 
 
 def _read(text: str, origin: str) -> Proxy | None:
-    """The proxy in a text, which may lack its http://; None for another kind (socks5, https)."""
+    """Return the proxy in a text, with or without http://; None for other kinds (socks5, https)."""
     full = text if "://" in text else f"http://{text}"
     try:
         parts = urlsplit(full)
@@ -183,7 +183,7 @@ def _read(text: str, origin: str) -> Proxy | None:
 
 
 def _variable(environment: Mapping[str, str], *names: str) -> tuple[str, str]:
-    """The first variable that is set, and its value; lower case before upper case."""
+    """Return the first variable that is set, and its value; lower case before upper case."""
     for name in names:
         for spelled in (name, name.upper()):
             if value := environment.get(spelled, "").strip():
@@ -192,8 +192,11 @@ def _variable(environment: Mapping[str, str], *names: str) -> tuple[str, str]:
 
 
 def _is_excepted(to: Destination, no_proxy: str) -> bool:
-    """Whether ``NO_PROXY`` names a destination: ``*``, a domain (with all below it), a host and
-    port, an address or a network, parted by commas or spaces."""
+    """Return True if ``NO_PROXY`` names a destination.
+
+    Entries are ``*``, a domain (with its subdomains), a host and port, an address or a network,
+    separated by commas or spaces.
+    """
     entries = [entry.strip() for entry in no_proxy.replace(",", " ").split()]
     return any(_names(entry, to) for entry in entries if entry)
 
@@ -214,11 +217,11 @@ def _names(entry: str, to: Destination) -> bool:
     return bool(domain) and (to.host == domain or to.host.endswith(f".{domain}"))
 
 
-# How requests to an endpoint travel: through which proxy, trusting whom, past which gate.
+# Connection of an endpoint: its proxy, its trusted certificates and its egress gate.
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """The way to one endpoint. ``proxy`` is None for a direct one."""
+    """The connection to one endpoint. ``proxy`` is None for a direct one."""
 
     gate: EgressGate
     proxy: Proxy | None = None
@@ -226,11 +229,11 @@ class Route(Struct, frozen=True, kw_only=True):
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
-        """What no text may show."""
+        """Return what no text may show."""
         return () if self.proxy is None else self.proxy.secrets
 
     def leaves_to(self, to: Destination) -> Destination:
-        """Where data really goes: ``localhost`` behind a proxy elsewhere is not this machine."""
+        """Return where data is sent: ``localhost`` behind a remote proxy is not this machine."""
         if self.proxy is not None and to.is_local:
             return self.proxy.destination
         return to
@@ -239,7 +242,7 @@ class Route(Struct, frozen=True, kw_only=True):
 def choose_route(
     url: str, entry: Entry, environment: Mapping[str, str], gate: EgressGate, place: str
 ) -> Route:
-    """The way to the address of an entry. Raises what ``choose_proxy`` raises."""
+    """Return the connection for an entry's address. Raises what ``choose_proxy`` raises."""
     to = destination_of(url)
     if to is None:
         return Route(gate=gate)

@@ -1,4 +1,4 @@
-"""What proves to an endpoint who asks: taken from the environment, held as secrets from then on."""
+"""Read credentials from the environment, and keep them secret in all output."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from msgspec import Struct
 from proofstone.errors import BadInput, EndpointUnusable, Problem
 from proofstone.models.names import ModelName
 
-# Keys never show: a text that prints ``***``, and the scrubbing of what others print of them.
+# Keys are never shown: they print as ``***``, and texts of others are scrubbed.
 #
-# An endpoint may quote a key in an error body, an address may carry a password, a library may put a
-# header into an exception. All of it goes through ``Scrubber`` before it is kept or shown.
+# An endpoint may quote a key in an error body, an address may contain a password, and a library may
+# put a header into an exception. All of it goes through ``Scrubber`` before it is stored or shown.
 
 MASK = "***"
 
 
-_SHORTEST = 4  # a shorter "key" (a local server's "x") would blank out half of every message
+_SHORTEST = (
+    4  # replacing a shorter "key" (a local server's "x") would blank out half of every message
+)
 
 
-_SHORTEST_RAW = 8  # and a reply is never to lose a word because a local server's key is "ollama"
+_SHORTEST_RAW = 8  # a response must not lose a word because a local server's key is "ollama"
 
 
 _USERINFO = re.compile(r"(?<=://)[^/\s@\"'<>]+@")
@@ -43,20 +45,22 @@ _KEY_SHAPED = re.compile(r"\b(?:sk|pk|rk|gsk|xai|hf|pplx|nvapi|fw|r8|AIza|csk)[-
 
 
 class Secret(str):
-    """A key or password. As text it *is* ``***``, in every print, format and JSON encoding;
-    ``reveal()`` gives the value, and nothing else does. Two are equal when their values are."""
+    """A key or password whose text is ``***`` in every print, format and JSON encoding.
+
+    Only ``reveal()`` returns the value. Two secrets are equal if their values are.
+    """
 
     __slots__ = ("_value",)
     _value: str
 
     def __new__(cls, value: str) -> Secret:
-        """The secret of a value, to be seen as ``***``."""
+        """Return the secret of a value, shown as ``***``."""
         self = super().__new__(cls, MASK)
         self._value = value
         return self
 
     def reveal(self) -> str:
-        """The value, for the header that carries it."""
+        """Return the value, for a request header."""
         return self._value
 
     def __repr__(self) -> str:
@@ -78,11 +82,11 @@ class Secret(str):
         return self
 
     def __reduce_ex__(self, _protocol: object) -> NoReturn:
-        raise TypeError("a Secret is not pickled: send the name of its environment variable")
+        raise TypeError("a Secret cannot be pickled: send the name of its environment variable")
 
 
 class Scrubber:
-    """Replaces known secrets, and what is shaped like one, by ``***``."""
+    """Replace known secrets, and texts shaped like one, by ``***``."""
 
     def __init__(self, secrets: Iterable[Secret] = ()) -> None:
         values = {secret.reveal() for secret in secrets}
@@ -92,7 +96,7 @@ class Scrubber:
         self._bytes = tuple(form for form in encoded if len(form) >= _SHORTEST_RAW)
 
     def text(self, text: str) -> str:
-        """``text`` without secrets: known ones, credentials in addresses, keys by their look."""
+        """Return ``text`` without secrets, credentials in addresses, or texts shaped like keys."""
         for form in self._texts:
             text = text.replace(form, MASK)
         text = _USERINFO.sub(f"{MASK}@", text)
@@ -101,7 +105,7 @@ class Scrubber:
         return _KEY_SHAPED.sub(MASK, text)
 
     def raw(self, raw: bytes) -> bytes:
-        """A body without the known secrets of 8 bytes or more; all else stays byte by byte."""
+        """Return a body without the known secrets of 8 bytes or more; all else stays unchanged."""
         for form in self._bytes:
             if form in raw:
                 raw = raw.replace(form, MASK.encode())
@@ -109,12 +113,12 @@ class Scrubber:
 
 
 def scrub(text: str, secrets: Iterable[Secret] = ()) -> str:
-    """``text`` without secrets; see ``Scrubber.text``."""
+    """Return ``text`` without secrets; see ``Scrubber.text``."""
     return Scrubber(secrets).text(text)
 
 
 def _forms(value: str) -> set[str]:
-    """How a value may appear: as it is, in an address, in JSON, in base64."""
+    """Return the forms of a value: literal, in an address, in JSON, in base64."""
     in_json = value.replace("\\", "\\\\").replace('"', '\\"')
     in_base64 = b64encode(value.encode("utf-8", "surrogateescape")).decode()
     return {value, quote(value, safe=""), quote(value), in_json, in_base64}
@@ -126,7 +130,7 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _SECRET_NAME = re.compile(r"(?i)key|token|auth|secret|cookie|password|sig|credential")
 
 
-# Headers and parameters of a query whose values are known to be public.
+# Headers and query parameters whose values are known to be public.
 _PUBLIC_NAME = re.compile(
     r"(?i)accept(-.*)?|content-type|user-agent|(http-)?referer|x-title|(anthropic|openai)-(beta|version)"
     r"|(api-)?version|alt|deployment|model|region"
@@ -137,8 +141,10 @@ _SHORTEST_KEY = 8
 
 
 class Address(Struct, frozen=True):
-    """An endpoint's address: ``url`` to ask (with its query, which may hold a key), ``identity``
-    without credentials and query, and the ``user:password`` that stood in it."""
+    """An endpoint's address: ``url`` (its query may hold a key), ``identity``, ``user:password``.
+
+    ``identity`` is the address without credentials and query.
+    """
 
     url: Secret
     identity: str
@@ -147,14 +153,14 @@ class Address(Struct, frozen=True):
 
 
 class Headers(Struct, frozen=True):
-    """Headers of each request, and which texts among them no one may see."""
+    """Headers of each request, and the texts in them that must not be shown."""
 
     values: tuple[tuple[str, Secret], ...]
     secrets: tuple[Secret, ...]
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a header, field or setting of this name is likely to carry a secret."""
+    """Return True if a header, field or setting of this name probably holds a secret."""
     return _SECRET_NAME.search(name) is not None
 
 
@@ -164,10 +170,10 @@ def is_public_name(name: str) -> bool:
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Return True where a literal value is to be masked wherever it turns up.
+    """Return True if a literal value is to be masked wherever it appears.
 
-    One of any other name counts where it looks like a key, with letters and digits: a word such as
-    ``evaluation`` would be cut out of every response that has it.
+    With any other name, it must look like a key, with letters and digits. A word such as
+    ``evaluation`` would otherwise be removed from every response that has it.
     """
     if is_secret_name(name):
         return True
@@ -176,7 +182,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def read_address(text: str, place: str) -> Address:
-    """The address in ``text``. Raises BadInput, with ``place``, for anything but http or https."""
+    """Return the address in ``text``. Raises BadInput, with ``place``, for other than http(s)."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -185,7 +191,7 @@ def read_address(text: str, place: str) -> Address:
     if parts.scheme not in ("http", "https") or not host or any(c.isspace() for c in text):
         shown = scrub(text)
         raise BadInput(
-            f"the address of an endpoint must be http:// or https://, not {shown!r}",
+            f"expected an endpoint address with http:// or https://, got {shown!r}",
             [Problem(place, f"base_url = {shown!r}")],
         )
     shown_host = f"[{host}]" if ":" in host else host
@@ -210,10 +216,11 @@ def build_headers(
     address: Address,
     place: str,
 ) -> Headers:
-    """The key of ``variable`` as a bearer token, else the address's user and password, and the
-    headers ``given``, of which ``$NAME`` is taken from the environment and a later spelling wins.
+    """Build the headers: the key of ``variable`` as bearer token, or the address's login.
 
-    Raises EndpointUnusable where a variable is not set, BadInput for what HTTP cannot carry.
+    Adds the headers ``given``, with ``$NAME`` taken from the environment; a later spelling wins.
+    Raises EndpointUnusable if a variable is not set, BadInput for characters that HTTP does not
+    allow.
     """
     values: dict[str, tuple[str, Secret]] = {}
     secrets: list[Secret] = []
@@ -242,12 +249,15 @@ def _variable(name: ModelName, variable: str, environment: Mapping[str, str]) ->
     if not value:
         raise EndpointUnusable(
             f"{name} needs the environment variable {variable}, which is not set",
-            hint=f"export {variable}=..., or write {variable}=... into a file .env here or above",
+            hint=(
+                f"export {variable}=..., or write {variable}=... to a .env file in this or a "
+                "parent folder"
+            ),
         )
     if not _is_sendable(value):
         raise EndpointUnusable(
-            f"the environment variable {variable} holds characters that no key has",
-            hint=f"copy the key for {name} again, without a text editor's quotation marks",
+            f"the environment variable {variable} holds characters that are invalid in a key",
+            hint=f"copy the key for {name} again, without typographic quotation marks",
         )
     return value
 

@@ -1,13 +1,13 @@
-"""What may go where: the ``[egress]`` table of a ``proofstone.toml``, read whole.
+"""Read the ``[egress]`` table of a ``proofstone.toml``: which data may be sent where.
 
     [egress]
     hosts = ["api.openai.com", "*.openai.azure.com", "llm.corp.example:8443", "10.1.0.0/16"]
 
-    [egress.sources."Manual 2024"]      # a title, with * and ? where wanted
+    [egress.sources."Manual 2024"]      # a title; * and ? are wildcards
     hosts = ["local"]
 
-Without ``hosts`` a host that is not known yet is asked about. This machine (``local``) is always
-allowed: nothing leaves it.
+Without ``hosts``, Proofstone asks before it uses a new host. This machine (``local``) is always
+allowed: no data leaves it.
 """
 
 from __future__ import annotations
@@ -29,35 +29,38 @@ Verdict = Literal["allowed", "ask", "refused"]
 
 
 _HOSTS_HELP = (
-    'a host is "api.example.com", "*.example.com", "host:8443", an address, a network such as '
+    'expected "api.example.com", "*.example.com", "host:8443", an address, a network such as '
     '"10.1.0.0/16", "local" or "*"'
 )
 
 
 class SourceRule(Struct, frozen=True):
-    """The hosts to which sources of a title (a pattern) may go, in place of the general ones."""
+    """The hosts for sources with a title (a pattern), which replace the general ones."""
 
     title: str
     hosts: tuple[str, ...]
 
 
 class EgressPolicy(Struct, frozen=True):
-    """The ``[egress]`` table of one file. ``hosts`` is None where it says nothing in general."""
+    """The ``[egress]`` table of one file. ``hosts`` is None if it sets no general rule."""
 
     where: str = ""
     hosts: tuple[str, ...] | None = None
     sources: tuple[SourceRule, ...] = ()
 
     def of_host(self, to: Destination) -> Verdict:
-        """Whether anything at all may go there."""
+        """Return whether anything may be sent there."""
         named = [*(self.hosts or ()), *(host for rule in self.sources for host in rule.hosts)]
         if to.is_local or any(_admits(pattern, to) for pattern in named):
             return "allowed"
         return "ask" if self.hosts is None else "refused"
 
     def of_source(self, title: str, to: Destination) -> Verdict:
-        """Whether what rests on a source of this title may go there: every rule that names it must
-        admit the host; where none does, ``hosts`` decides."""
+        """Return whether data from a source of this title may be sent there.
+
+        Every rule that names the source must admit the host; without such a rule, ``hosts``
+        decides.
+        """
         rules = self.rules_for(title)
         if to.is_local or (rules and all(_listed(rule.hosts, to) for rule in rules)):
             return "allowed"
@@ -68,12 +71,12 @@ class EgressPolicy(Struct, frozen=True):
         return "allowed" if _listed(self.hosts, to) else "refused"
 
     def rules_for(self, title: str) -> tuple[SourceRule, ...]:
-        """The rules whose pattern fits a title; upper and lower case are told apart."""
+        """Return the rules whose pattern matches a title, case-sensitively."""
         return tuple(r for r in self.sources if r.title == title or fnmatchcase(title, r.title))
 
 
 def judge(verdicts: Iterable[Verdict]) -> Verdict:
-    """What several files say together: one refusal refuses; else one permission permits."""
+    """Combine the verdicts of several files: a refusal wins, then a permission."""
     said = set(verdicts)
     if "refused" in said:
         return "refused"
@@ -81,8 +84,7 @@ def judge(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def read_policy(where: str, table: Any) -> tuple[EgressPolicy, list[Problem]]:
-    """The policy of a file's ``[egress]`` and all that is wrong with it; with problems it is not
-    to be used."""
+    """Return the policy of a file's ``[egress]``, unusable if there are problems."""
     place = f"{where}, [egress]"
     if not isinstance(table, dict):
         return EgressPolicy(where), [Problem(place, "expected a table, [egress]")]
@@ -114,7 +116,7 @@ def _read_hosts(place: str, value: Any) -> tuple[tuple[str, ...], list[Problem]]
     if not isinstance(value, list) or not all(isinstance(host, str) for host in value):
         return (), [Problem(place, f'hosts: expected a list of texts, as in ["{LOCAL}"]')]
     problems = [
-        Problem(place, f"hosts: {host!r} is no host; {_HOSTS_HELP}")
+        Problem(place, f"hosts: invalid host {host!r}; {_HOSTS_HELP}")
         for host in value
         if not _is_pattern(host)
     ]
@@ -130,8 +132,11 @@ def _listed(patterns: Iterable[str], to: Destination) -> bool:
 
 
 def _admits(pattern: str, to: Destination) -> bool:
-    """Whether one entry of ``hosts`` names a destination. A star stands only for whole labels in
-    front: ``10.*`` would also name ``10.somebody-else.example``."""
+    """Return True if one entry of ``hosts`` names a destination.
+
+    A star matches only whole leading labels: ``10.*`` would also match
+    ``10.somebody-else.example``.
+    """
     if pattern in ("*", LOCAL):
         return pattern == "*" or to.is_local
     network = _network(pattern)
@@ -160,7 +165,7 @@ def _is_pattern(text: str) -> bool:
 
 
 def _network(text: str) -> Any:
-    """The network that a text names (an address is one of one), else None."""
+    """Return the network that a text names (an address is a network of one), or None."""
     try:
         return ip_network(text.strip("[]"), strict=False)
     except ValueError:
@@ -168,7 +173,7 @@ def _network(text: str) -> Any:
 
 
 def _split(pattern: str) -> tuple[str, str]:
-    """Host and port; brackets hold an IPv6 address."""
+    """Return host and port; brackets hold an IPv6 address."""
     if pattern.startswith("["):
         host, _, rest = pattern[1:].partition("]")
         return host, rest.removeprefix(":")
@@ -176,71 +181,73 @@ def _split(pattern: str) -> tuple[str, str]:
     return (pattern, "") if ":" in port else (host, port)
 
 
-# The gate through which every request leaves: ``open_session`` passes it, and nothing else sends.
+# The gate for every request: ``open_session`` checks it, and nothing else sends.
 #
-# It lets out what the policies of all configuration files allow, and what a person has permitted in
-# this process. Whoever is to ask a person does so before (see ``session.egress``): a caller that
-# forgets to is refused here.
+# It allows what the policies of all configuration files allow, and what a person has permitted in
+# this process. Callers ask that person first (see ``session.egress``); otherwise the request is
+# refused here.
 
 
 class EgressGate:
-    """The policies of all files (each of which must agree) and what was permitted since."""
+    """The policies of all files (each must agree) and permissions given since."""
 
     def __init__(self, policies: Sequence[EgressPolicy] = ()) -> None:
         self.policies = tuple(policies)
         self._permitted: set[Destination] = set()
 
     def of_host(self, to: Destination) -> Verdict:
-        """Whether anything may go to a destination; "ask" where nobody has decided."""
+        """Return whether anything may be sent to a destination; "ask" if nothing decides it."""
         if to.is_local:
             return "allowed"
         said = judge(policy.of_host(to) for policy in self.policies)
         return "allowed" if said == "ask" and to in self._permitted else said
 
     def of_source(self, title: str, to: Destination) -> Verdict:
-        """Whether what rests on a source of this title may go to a destination."""
+        """Return whether data from a source of this title may be sent to a destination."""
         if to.is_local:
             return "allowed"
         return judge(policy.of_source(title, to) for policy in self.policies)
 
     def permit(self, to: Destination) -> None:
-        """Lets requests to a destination out, from now on and in this process, unless a policy
-        refuses them."""
+        """Permit requests to a destination in this process, unless a policy refuses them."""
         self._permitted.add(to)
 
     def permitting(self, to: Destination) -> EgressGate:
-        """Return a gate that also lets requests to one destination out; this one stays shut."""
+        """Return a gate that also permits one destination; this one is unchanged."""
         gate = EgressGate(self.policies)
         gate._permitted = self._permitted | {to}
         return gate
 
     def check(self, to: Destination) -> None:
-        """Raises EgressRefused, with the line to add, where requests may not leave."""
+        """Raise EgressRefused, with the line to add, if requests may not be sent."""
         self.check_policies(to)
         if self.of_host(to) == "ask":
             raise EgressRefused(
-                f"nobody has allowed requests to {to} yet",
+                f"requests to {to} are not allowed yet",
                 hint=f'to allow it, add [egress] hosts = ["{to}"] to proofstone.toml',
             )
 
     def check_policies(self, to: Destination) -> None:
-        """Raises EgressRefused where a policy refuses everything that would go there."""
+        """Raise EgressRefused if a policy refuses all data for this destination."""
         refusing = [policy.where for policy in self.policies if policy.of_host(to) == "refused"]
         if refusing:
             raise EgressRefused(
-                f"nothing may go to {to}: [egress] of {' and '.join(refusing)} does not list it",
-                hint=f'add "{to}" to its hosts, if it may',
+                f"nothing may be sent to {to}: [egress] of {' and '.join(refusing)} does not "
+                "list it",
+                hint=f'add "{to}" to its hosts, if that is allowed',
             )
 
     def check_source(self, title: str, to: Destination) -> None:
-        """Raises EgressRefused, naming source, host and remedy, where it may not go there."""
+        """Raise EgressRefused, naming source, host and remedy, if it may not be sent there."""
         for policy in self.policies:
             if to.is_local or policy.of_source(title, to) != "refused":
                 continue
             rules = policy.rules_for(title)
             table = f'[egress.sources."{rules[0].title}"]' if rules else "[egress]"
             raise EgressRefused(
-                f"{title!r} may not go to {to}: {table} of {policy.where} does not list it",
-                hint=f'add "{to}" to hosts of {table} there, ask a model at another host, or leave '
-                "this source out",
+                f"{title!r} may not be sent to {to}: {table} of {policy.where} does not list it",
+                hint=(
+                    f'add "{to}" to hosts of {table} there, use a model at another host, or '
+                    "leave this source out"
+                ),
             )

@@ -1,7 +1,7 @@
-"""Texts as vectors by an OpenAI-compatible embeddings endpoint: in batches, limited, retried.
+"""Embed texts with an OpenAI-compatible embeddings endpoint: in batches, limited, retried.
 
-Nothing is cached or stored here: an index keeps the vectors of its chunks, and a text is sent again
-only where nobody kept what came of it.
+Nothing is cached or stored here: an index stores the vectors of its chunks. A text is sent again
+only if its vector was not stored.
 """
 
 from __future__ import annotations
@@ -27,30 +27,32 @@ from proofstone.models.retries import Retries
 from proofstone.records.calls import Attempt, Clock
 from proofstone.records.runs import Usage
 
-# What an embeddings endpoint answers, read strictly: as many vectors as texts, each in its place.
+# Responses of embeddings endpoints, read strictly: one vector per text, in order.
 #
-# ``data`` holds a row a text with its ``index``, in any order; the vector is a list of numbers or,
-# where an endpoint sends that unasked, base64 of little-endian float32. (OpenAI's interface, which
-# vLLM, TEI, Ollama, llama.cpp and most providers answer alike.) Bytes do not say what numbers they
-# are: signed bytes and float64 come as base64, too, and are refused.
+# ``data`` holds a row per text with its ``index``, in any order. The vector is a list of numbers
+# or, if an endpoint sends that unrequested, base64 of little-endian float32. (This is OpenAI's
+# interface; vLLM, TEI, Ollama, llama.cpp and most providers match it.) Bytes do not state their
+# number type: signed bytes and float64 come as base64 as well, and are refused.
 
 _HUGE = 1e6  # no component of a text's vector is larger
 
 
-_TINY, _FEW_TINY = 1e-8, 0.05  # so much smaller than the largest, at most so large a share is
+_TINY, _FEW_TINY = 1e-8, 0.05  # relative size of a tiny component, and the maximum share of those
 
 
 class UnreadableVectorsError(ValueError):
-    """A body that does not hold one vector for each text; its text says what it holds."""
+    """A body without one vector for each text; its message describes the content."""
 
 
 class WrongVectorsError(UnreadableVectorsError):
-    """A whole answer of an embeddings endpoint with other vectors: asked again, the same comes."""
+    """A complete response with invalid vectors; asking again would give the same."""
 
 
 class EmbeddingResponse(Struct, frozen=True):
-    """Vectors (texts, dimensions) as they came, not scaled; the model that says it made them, and
-    the tokens that it counted (None where it does not say)."""
+    """Vectors (texts, dimensions) as received, not scaled; the reported model and token count.
+
+    The token count is None if not reported.
+    """
 
     vectors: NDArray[np.float64]
     model: str = ""
@@ -74,37 +76,40 @@ class _Body(Struct, frozen=True):
 
 
 def read_vectors(raw: bytes, n_texts: int, dimensions: int | None = None) -> EmbeddingResponse:
-    """The vectors of a body in the order of the texts, each of ``dimensions`` numbers where that is
-    known. Raises UnreadableVectorsError."""
+    """Return the vectors of a body in the order of the texts.
+
+    Each has ``dimensions`` numbers, if that is known. Raises UnreadableVectorsError.
+    """
     try:
         body = msgspec.json.decode(raw, type=_Body)
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
-        raise UnreadableVectorsError(f"no answer of an embeddings endpoint: {cause}") from cause
+        raise UnreadableVectorsError(
+            f"invalid response of an embeddings endpoint: {cause}"
+        ) from cause
     if len(body.data) != n_texts:
-        raise WrongVectorsError(f"{len(body.data)} vectors came for {n_texts} texts")
+        raise WrongVectorsError(f"expected {n_texts} vectors, got {len(body.data)}")
     rows = [_numbers(row.embedding) for row in _in_order(body.data)]
     widths = {len(row) for row in rows}
     if len(widths) > 1 or 0 in widths:
         told = ", ".join(map(str, sorted(widths)))
-        raise WrongVectorsError(f"the vectors have {told} numbers: one length was expected")
+        raise WrongVectorsError(f"expected vectors of one length, got {told} numbers")
     if dimensions is not None and widths - {dimensions}:
-        raise WrongVectorsError(f"{dimensions} numbers a vector were expected, {widths.pop()} came")
+        raise WrongVectorsError(f"expected {dimensions} numbers per vector, got {widths.pop()}")
     vectors = np.asarray(rows, dtype=np.float64).reshape(n_texts, -1 if n_texts else 0)
     if not np.isfinite(vectors).all():
-        raise WrongVectorsError("a vector holds what is no finite number")
+        raise WrongVectorsError("a vector contains a number that is not finite")
     usage = body.usage or _Usage()
     tokens = usage.total_tokens if usage.prompt_tokens is None else usage.prompt_tokens
     return EmbeddingResponse(vectors, body.model, tokens)
 
 
 def _in_order(rows: list[_Row]) -> list[_Row]:
-    """The rows by their index; as they came where none has any."""
+    """Return the rows by their index; in received order if none has one."""
     if all(row.index is None for row in rows):
         return rows
     places = {row.index: row for row in rows}
     if set(places) != set(range(len(rows))):
-        raise WrongVectorsError("the rows do not say of which text each is: indexes "
-                                     "are missing or come twice")  # fmt: skip
+        raise WrongVectorsError("row indexes are missing or duplicated")  # fmt: skip
     return [places[number] for number in range(len(rows))]
 
 
@@ -116,20 +121,20 @@ def _numbers(embedding: list[float] | str) -> NDArray[np.float64]:
         with np.errstate(invalid="ignore"):  # other bytes may be NaN
             numbers = np.frombuffer(data, dtype="<f4").astype(np.float64)
     except ValueError as cause:
-        raise WrongVectorsError(f"a vector that is no base64 of float32: {cause}") from cause
+        raise WrongVectorsError(f"a vector is not base64 of float32: {cause}") from cause
     if not _can_be_float32(numbers):
         raise WrongVectorsError(
-            f"a vector came as {len(data)} bytes in base64 that are no float32 (signed bytes or "
-            "float64?): lists of numbers are read"
+            f"a vector of {len(data)} base64 bytes is not float32 (signed bytes or float64?): "
+            "configure the endpoint to return lists of numbers"
         )
     return numbers
 
 
 def _can_be_float32(numbers: NDArray[np.float64]) -> bool:
-    """Whether bytes read as float32 give numbers of one scale, as the components of a vector are.
+    """Return True if bytes read as float32 have one scale, as components of a vector do.
 
-    Signed bytes give exponents all over the range, float64 a number of rounding bits (or 0) at
-    every even place. Of vectors of 32 signed bytes or more, fewer than one in 1,000 passes.
+    Signed bytes give exponents over the whole range, float64 gives rounding bits (or 0) at every
+    even place. Of vectors of 32 signed bytes or more, fewer than one in 1,000 passes.
     """
     if not np.isfinite(numbers).all():
         return False
@@ -140,13 +145,13 @@ def _can_be_float32(numbers: NDArray[np.float64]) -> bool:
     return bool(scale < _HUGE and is_tiny.mean() <= _FEW_TINY) and not is_float64
 
 
-_TEXTS, _CHARACTERS = 96, 100_000  # of one request; an endpoint that takes fewer gets fewer
+_TEXTS, _CHARACTERS = 96, 100_000  # of one request; an endpoint with a lower limit gets fewer
 
 
 _AT_ONCE = 8
 
 
-_ADDED_TOKENS = 64  # what a model sets around each text at most
+_ADDED_TOKENS = 64  # maximum that a model adds around each text
 
 
 _FORMAT = "encoding_format"
@@ -158,13 +163,15 @@ _BILLED = 200
 _REFUSED = frozenset({"bad_request", "unsupported_parameter"})
 
 
-_FEWER = frozenset({"bad_request", "too_long"})  # what a batch may be refused with for its size
+_FEWER = frozenset({"bad_request", "too_long"})  # statuses for a batch that is too large
 
 
 class EmbeddingUse(Struct, frozen=True, kw_only=True):
-    """What embedding took: requests that may be billed, tokens as the endpoint counted them, the
-    most that they may have been where it did not (``estimated_tokens``), the price of both (None
-    where none is known), and what all of it took of a budget."""
+    """What embedding took: requests that may be billed, tokens as counted by the endpoint.
+
+    ``estimated_tokens`` is the maximum if it did not count. The price is None if unknown. Also
+    holds what was taken of a budget.
+    """
 
     requests: int = 0
     texts: int = 0
@@ -176,8 +183,11 @@ class EmbeddingUse(Struct, frozen=True, kw_only=True):
 
 
 class EmbeddingsEndpoint:
-    """A model behind ``/embeddings``. Made outside a loop, used on one; close it there. ``use``
-    counts what it took, which a ``purse`` is charged."""
+    """A model behind ``/embeddings``.
+
+    Made outside a loop, used on one; close it there. ``use`` counts what it took, which is charged
+    to the ``purse``.
+    """
 
     def __init__(
         self,
@@ -203,10 +213,10 @@ class EmbeddingsEndpoint:
         self._slots = asyncio.Semaphore(min(_AT_ONCE, endpoint.max_connections))
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Vectors (texts, dimensions) of length 1, in the order of the texts; of an empty text,
-        which no endpoint takes, nothing but zeros. A text that comes twice is sent once.
+        """Return vectors (texts, dimensions) of length 1, in the order of the texts.
 
-        Raises EndpointUnusable, naming the kind of failure, and BudgetReached.
+        The vector of an empty text, which no endpoint takes, is zero. A duplicate text is sent
+        once. Raises EndpointUnusable, naming the kind of failure, and BudgetReached.
         """
         distinct = list(dict.fromkeys(text for text in texts if text.strip()))
         if not distinct:
@@ -217,7 +227,7 @@ class EmbeddingsEndpoint:
         finally:
             for each in asked:
                 each.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)  # what they took is counted
+            await asyncio.gather(*asked, return_exceptions=True)  # their use is counted
         if len({part.shape[1] for part in parts}) > 1:
             raise self._unusable("unreadable", "its vectors have several lengths")
         vectors = _of_length_1(np.concatenate(parts))
@@ -229,11 +239,11 @@ class EmbeddingsEndpoint:
         return whole
 
     async def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def _whole(self, texts: list[str]) -> NDArray[np.float64]:
-        """The vectors of a batch; of one that is refused, of its halves."""
+        """Return the vectors of a batch; a refused batch is split in halves."""
         found = await self._tried(texts)
         if not isinstance(found, Attempt):
             return found.vectors
@@ -245,14 +255,14 @@ class EmbeddingsEndpoint:
         )
 
     async def _tried(self, texts: list[str]) -> EmbeddingResponse | Attempt:
-        """The reply to a batch, or the last attempt, which failed."""
+        """Return the response to a batch, or the last attempt, which failed."""
         rules = self._retries
         for retry in range(rules.most + 1):
             found = await self._once(texts)
             if isinstance(found, EmbeddingResponse):
                 return found
             if found.error in _REFUSED and _FORMAT in found.detail and _FORMAT in self._format:
-                self._format = {}  # it knows no such field: as it likes, which is checked
+                self._format = {}  # unknown field: the default type, which is checked
                 return await self._tried(texts)
             wait = found.retry_after_s or 0.0
             last = retry == rules.most or wait > rules.patience_s
@@ -263,13 +273,13 @@ class EmbeddingsEndpoint:
         raise AssertionError("the last attempt returns")
 
     async def _once(self, texts: list[str]) -> EmbeddingResponse | Attempt:
-        """One attempt in a slot, what it took charged and counted."""
+        """Make one attempt in a slot; its use is charged and counted."""
         body, most = self._body(texts), self._most(texts)
         async with self._slots:
             held = 0 if self._purse is None else await self._purse.put_aside(most)
             try:
                 attempt = await self._client.post("/embeddings", body)
-            except BaseException:  # it was sent, and nobody waits for it any more
+            except BaseException:  # it was sent, and its caller is gone
                 self._charge(held, texts, len(body), None, most)
                 raise
         found = self._read(attempt, len(texts))
@@ -282,18 +292,18 @@ class EmbeddingsEndpoint:
         return found
 
     def _most(self, texts: list[str]) -> int:
-        """The most tokens that texts can have: a token a byte, and what is set around them."""
+        """Return the maximum tokens of texts: one per byte, plus an allowance."""
         return sum(len(text.encode()) for text in texts) + self._added * len(texts)
 
     def _charge(
         self, held: int, texts: list[str], n_bytes: int, counted: int | None, most: int
     ) -> None:
-        """Counts a request: ``counted`` tokens, or the most where the endpoint did not say."""
+        """Count a request: ``counted`` tokens, or the maximum if the endpoint did not count."""
         tokens = most if counted is None else counted
         billed = 0
         if self._purse is not None:
             billed = self._purse.settle(held, tokens, is_estimated=counted is None)
-        if tokens > most:  # more is set around a text than was thought
+        if tokens > most:  # more is added around a text than the allowance
             self._added += -(-(tokens - most) // len(texts))
         cost = cost_usd(self._known.price, Usage(prompt=tokens, completion=0), _BILLED)
         use = self.use
@@ -308,7 +318,7 @@ class EmbeddingsEndpoint:
         )
 
     def _body(self, texts: list[str]) -> bytes:
-        """A request. Numbers are asked for: bytes would not say what they are."""
+        """Return a request body. It asks for numbers, since bytes would not state their type."""
         known = self._known
         return orjson.dumps(
             {"model": known.reported_as, **self._format, **known.body, "input": texts}
@@ -337,18 +347,18 @@ class EmbeddingsEndpoint:
             key=known.key_from,
             entry=known.entry,
         )
-        return EndpointUnusable(f"{self.name} gives no vectors: {kind}: {detail}", hint=hint)
+        return EndpointUnusable(f"{self.name} returns no vectors: {kind}: {detail}", hint=hint)
 
 
 def _counted(attempt: Attempt) -> int | None:
-    """The tokens that an answer of no use still names: it was billed all the same."""
+    """Return the tokens that an unusable response reports: it was billed all the same."""
     usage = salvage_usage(attempt.raw)
     known = [each for each in (usage.prompt, usage.completion) if each is not None]
     return sum(known) if known else None
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Texts as a request takes them: not too many, and not too long together."""
+    """Yield texts in batches, limited in number and total length."""
     batch: list[str] = []
     length = 0
     for text in texts:

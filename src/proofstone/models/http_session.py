@@ -1,8 +1,8 @@
-"""The one way out: every client's connections are opened here, behind the egress gate.
+"""Open the connections of every client, after the egress check.
 
-Nothing else in the package makes an aiohttp session or connector, or opens a socket to another
-machine (a test reads the source for it). A connector serves the destination it was opened for and
-no other, so that not even a redirect leads elsewhere.
+No other module makes an aiohttp session or connector, or opens a socket to another machine (a test
+reads the source for it). A connector serves only the destination it was opened for, so that not
+even a redirect leads elsewhere.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ from proofstone.models.credentials import Secret
 from proofstone.models.failures import FailureKind
 from proofstone.models.names import destination_of
 
-# What broke a connection: the kind of failure of an exception, where no HTTP answer came.
+# The kind of failure of an exception without an HTTP response.
 
-# A proxy that answers so will not let this request through; another status is trouble behind it.
+# Statuses of a proxy that refuses this request; other statuses are faults behind the proxy.
 _REFUSED_BY_PROXY = frozenset({400, 401, 403, 405, 407, 451, 501})
 
 
 class Broken(NamedTuple):
-    """The kind, and the exception's words."""
+    """The kind of failure, and the exception's message."""
 
     kind: FailureKind
     detail: str
 
 
 def what_broke(error: Exception, host: str) -> Broken:
-    """What an exception of the client means for a request to ``host``."""
+    """Return the failure for an exception of the client in a request to ``host``."""
     words = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return Broken(_kind(error, host), words)
 
 
-# In order: an exception is of the first class that fits.
+# In order: an exception belongs to the first class that matches.
 _KINDS: tuple[tuple[type[Exception], FailureKind], ...] = (
     (TimeoutError, "timeout"),
     (aiohttp.ClientConnectorCertificateError, "bad_certificate"),
@@ -66,26 +66,25 @@ def _kind(error: Exception, host: str) -> FailureKind:
     if isinstance(error, aiohttp.ClientConnectorError):
         if isinstance(error.os_error, ssl.SSLCertVerificationError):
             return "bad_certificate"
-        if kind == "no_such_host" and error.host != host:  # it was the proxy's name
+        if kind == "no_such_host" and error.host != host:  # the proxy's own name was not found
             return "proxy_unreachable"
     if isinstance(error, aiohttp.ClientHttpProxyError) and error.status not in _REFUSED_BY_PROXY:
         return "unreachable"
     return kind
 
 
-# Names of the web looked up so that none leads inside: to this machine or the network around it.
+# Resolve names of the web, refusing addresses of this machine or its network.
 #
-# What a page or a search names is somebody else's word. A name of theirs may stand for an address
-# that only this machine can reach, in its DNS record or by the way it is spelled (``0x7f.0.0.1``).
+# Names in a page or a search result are untrusted. They may resolve to an address that only this
+# machine can reach, by DNS or by spelling (``0x7f.0.0.1``).
 
-# What the name server of a tunnel on this machine gives out for every name of the web: it is where
-# the tunnel begins, and nobody's network (RFC 2544).
+# The name server of a local tunnel returns these addresses for every name: they mark the tunnel's
+# entry, and belong to no network (RFC 2544).
 _OF_TUNNELS = IPv4Network("198.18.0.0/15")
 
 
 class OutsideNames(AbstractResolver):
-    """Looks names up by ``names`` (else by the system) and refuses those with an address inside,
-    though other addresses of theirs be outside."""
+    """Resolve names with ``names`` (default: the system); refuse those with an inside address."""
 
     def __init__(self, names: AbstractResolver | None = None) -> None:
         self._names = ThreadedResolver() if names is None else names  # holds nothing open
@@ -93,27 +92,27 @@ class OutsideNames(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
-        """The addresses of a name. Raises EgressRefused, and OSError for a name that has none."""
+        """Return the addresses of a name. Raises EgressRefused, and OSError for an unknown name."""
         found = await self._names.resolve(host, port, family)
         if any(is_inside(each["host"]) for each in found):
             raise EgressRefused(
-                f"{host} stands for an address of this machine or its network; nothing was sent"
+                f"{host} resolves to an address of this machine or its network; nothing was sent"
             )
         return found
 
     async def close(self) -> None:
-        """Ends it."""
+        """Close it."""
         await self._names.close()
 
 
 def is_inside(address: str) -> bool:
-    """Whether an IP address is none of the internet. Raises ValueError for what is no address."""
+    """Return True if an IP address is not on the internet. Raises ValueError for other texts."""
     number = ip_address(address.partition("%")[0])
     return not number.is_global and number not in _OF_TUNNELS
 
 
-# Below what servers commonly keep a connection (Node 5 s aside), so that few requests meet one
-# that is being closed.
+# Below common keep-alive times of servers (except Node's 5 s), so that few requests meet a closing
+# connection.
 _KEEP_ALIVE_S = 30.0
 
 
@@ -129,19 +128,18 @@ def open_session(
     outside: bool = False,
     resends: bool = True,
 ) -> aiohttp.ClientSession:
-    """A session for one endpoint, which sets no limit to a whole request. ``outside``: a name that
-    stands for this machine or its network is refused (a proxy looks names up for itself). Where a
-    connection breaks, a GET is sent again once, unless it is not to be (``resends``).
+    """Return a session for one endpoint, without a limit on the duration of a request.
 
-    Raises EgressRefused where its gate is shut, EndpointUnusable where the CA certificates cannot
-    be read.
+    ``outside``: names of this machine or its network are refused (a proxy resolves names itself).
+    After a broken connection, a GET is sent again once if ``resends``. Raises EgressRefused if its
+    gate refuses, EndpointUnusable if the CA certificates cannot be read.
 
-    The environment is not read again by the client (``trust_env``): it would also send what a
-    ``.netrc`` holds for the host.
+    The client does not read the environment (``trust_env``): it would also send credentials of a
+    ``.netrc``.
     """
     to = destination_of(base_url)
     if to is None:
-        raise EgressRefused(f"requests leave to http and https only, not to {base_url[:8]!r}...")
+        raise EgressRefused(f"requests need http or https, got {base_url[:8]!r}...")
     route.gate.check(route.leaves_to(to))
     url = URL(base_url)
     tls = tls_context(route.trust) if url.scheme == "https" else None
@@ -162,7 +160,7 @@ def open_session(
 
 
 def _with_login(proxy: Proxy) -> URL:
-    """The proxy's address with its user and password, of which the client makes a header."""
+    """Return the proxy's address with its user and password, which the client sends as a header."""
     url = URL(proxy.url)
     if not proxy.secrets:
         return url
@@ -170,7 +168,7 @@ def _with_login(proxy: Proxy) -> URL:
 
 
 class _BoundConnector(aiohttp.TCPConnector):
-    """A connector that connects to one origin (by a proxy or not) and refuses all others."""
+    """A connector for one origin (with or without a proxy) that refuses all others."""
 
     def __init__(self, only: URL, *, tls: ssl.SSLContext | None, outside: bool) -> None:
         super().__init__(
@@ -187,10 +185,10 @@ class _BoundConnector(aiohttp.TCPConnector):
         traces: list[Trace],
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - aiohttp's own signature
     ) -> Connection:
-        """A connection for a request. Raises EgressRefused for another origin."""
+        """Return a connection for a request. Raises EgressRefused for another origin."""
         url, only = req.url, self._only
         if (url.raw_host, url.port, url.scheme) != (only.raw_host, only.port, only.scheme):
             raise EgressRefused(
-                f"a request to {url.origin()} was stopped: this client is for {only.origin()}"
+                f"a request to {url.origin()} was refused: this client is for {only.origin()}"
             )
         return await super().connect(req, traces, timeout)

@@ -1,9 +1,9 @@
-"""``local/path/to/file.gguf``: a GGUF model in a child process, asked as any other endpoint.
+"""Run GGUF models (``local/path/to/file.gguf``) in child processes.
 
-``local/x.gguf?ctx=4096&threads=2&parallel=4`` sets what its server needs; a carried model has a
-name in place of a path (``local/smollm2-135m``). The child is started by the first request, so
-what the cache answers costs no loading. Requests and replies go through the clients of the wire
-formats: chat, or text completions where the entry says ``wire = "openai-completions"``.
+``local/x.gguf?ctx=4096&threads=2&parallel=4`` sets options of its server. A bundled model has a
+name instead of a path (``local/smollm2-135m``). The first request starts the child, so cached
+answers need no loading. Requests use the clients of the wire formats: chat, or text completions if
+the entry has ``wire = "openai-completions"``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from proofstone.models.retries import SystemClock
 from proofstone.models.wire import sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
 
-# A GGUF file as a model's identity: its content, never the place where it lies.
+# A GGUF file's identity is its content, never its path.
 
 _MAGIC = b"GGUF"
 
@@ -56,31 +56,34 @@ _DIGITS = 16
 
 
 class GgufFile(Struct, frozen=True):
-    """A model file. ``endpoint`` names its content and ``reported_as`` its name: the same file has
-    both on every machine, so stored replies of one machine serve as cache on another."""
+    """A model file.
+
+    ``endpoint`` identifies its content and ``reported_as`` its name. Both are the same on every
+    machine, so stored responses of one machine can be reused on another.
+    """
 
     path: Path
     sha256: str
 
     @property
     def endpoint(self) -> str:
-        """What enters the request hash in place of an address."""
+        """Return the text that replaces an address in the request hash."""
         return f"gguf:{self.sha256[:_DIGITS]}"
 
     @property
     def reported_as(self) -> str:
-        """The file's name without its folders."""
+        """Return the file's name without its folders."""
         return self.path.name
 
 
 def open_gguf(path: Path) -> GgufFile:
-    """The file with the SHA-256 of its bytes, read once a process while size and time stay.
+    """Return the file with its SHA-256, read once per process while size and time stay the same.
 
-    Raises NotFound where there is no such file, EndpointUnusable where it is no GGUF model.
+    Raises NotFound if the file is missing, EndpointUnusable if it is not a GGUF model.
     """
     path = path.expanduser()
     if not path.is_file():
-        raise NotFound(f"there is no model file {path}", hint=_near(path))
+        raise NotFound(f"model file {path} not found", hint=_near(path))
     try:
         with path.open("rb") as file:
             start = file.read(len(_MAGIC))
@@ -90,8 +93,8 @@ def open_gguf(path: Path) -> GgufFile:
         raise EndpointUnusable(f"the model file {path} cannot be read: {error.strerror}") from error
     if start != _MAGIC:
         raise EndpointUnusable(
-            f"{path} is no GGUF model: it starts with {start!r}, not {_MAGIC!r}",
-            hint="a file that is still being downloaded, or a pointer to one (Git LFS), looks so",
+            f"{path} is not a GGUF model: expected {_MAGIC!r} at its start, got {start!r}",
+            hint="the download may be incomplete, or the file may be a pointer (Git LFS)",
         )
     return GgufFile(path, digest)
 
@@ -103,18 +106,18 @@ def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
 
 
 def _near(path: Path) -> str:
-    """The model files that stand where this one was looked for."""
+    """Return the model files in the folder where this one was expected."""
     folder = path.parent
     if not folder.is_dir():
         return f"the folder {folder} does not exist"
     names = sorted(file.name for file in folder.glob("*.gguf"))
-    return f"in {folder}: {', '.join(names)}" if names else f"no .gguf file lies in {folder}"
+    return f"in {folder}: {', '.join(names)}" if names else f"{folder} holds no .gguf file"
 
 
-# A child process from its first line of JSON to its end, on any operating system.
+# Run a child process from its first line of JSON to its end, on any operating system.
 #
-# The child says once on stdout how it is to be reached, prints what it likes on stderr, and ends
-# when its stdin closes. See ``models.local_process``.
+# The child prints its address once on stdout, logs to stderr, and ends when its stdin closes. See
+# ``models.local_process``.
 
 _TAIL_BYTES = 4096
 
@@ -123,7 +126,7 @@ _GOODBYE_S = 5.0
 
 
 class ChildProcess:
-    """A running child; made by ``start``. Belongs to the event loop that started it."""
+    """A running child, made by ``start``. Belongs to the event loop that started it."""
 
     def __init__(self, process: Process) -> None:
         stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
@@ -137,8 +140,10 @@ class ChildProcess:
 
     @classmethod
     async def start(cls, command: Sequence[str]) -> ChildProcess:
-        """Starts ``command`` in a process group of its own, so that a Ctrl-C for the parent is not
-        one for the child. Raises OSError where there is no such program."""
+        """Start ``command`` in a separate process group, so that Ctrl-C does not reach it.
+
+        Raises OSError if the program is missing.
+        """
         if sys.platform == "win32":
             flags = subprocess.CREATE_NEW_PROCESS_GROUP
             made = asyncio.create_subprocess_exec(
@@ -152,31 +157,30 @@ class ChildProcess:
 
     @property
     def alive(self) -> bool:
-        """Whether the system has not yet reported its end."""
+        """Return True if the system has not reported its end."""
         return self._process.returncode is None
 
     async def first_line(self, within_s: float) -> bytes:
-        """The line on stdout; empty where the child ended without one.
+        """Return the line on stdout; empty if the child ended without one.
 
-        Raises TimeoutError, ValueError for a line longer than 64 KB.
+        Raises TimeoutError, and ValueError for a line longer than 64 KB.
         """
         return await asyncio.wait_for(self._stdout.readline(), within_s)
 
     async def death(self, within_s: float) -> str:
-        """How the child ended, in words, waiting so long for it; empty while it lives."""
+        """Return how the child ended, after waiting up to this time; empty while it runs."""
         with suppress(TimeoutError):
             code = await asyncio.wait_for(self._process.wait(), within_s)
-            await asyncio.wait([self._listener], timeout=within_s)  # its last words
+            await asyncio.wait([self._listener], timeout=within_s)  # its last messages
             return _ending(code)
         return ""
 
     def tail(self) -> str:
-        """The last that the child printed on stderr, as text."""
+        """Return the child's last messages on stderr."""
         return self._tail.decode("utf-8", "replace").strip()
 
     async def close(self, within_s: float = _GOODBYE_S) -> None:
-        """Ends the child and takes leave of it: by closing its stdin, by force where it is still
-        there after ``within_s``."""
+        """End the child: close its stdin, and kill it if it still runs after ``within_s``."""
         self._stdin.close()
         try:
             await asyncio.wait_for(self._process.wait(), within_s)
@@ -203,12 +207,12 @@ def _ending(code: int) -> str:
         return f"signal {-code}"
 
 
-# The server of a local model, seen from the parent: started, restarted when it dies, closed.
+# Manage the server of a local model from the parent: start, restart after a crash, close.
 #
 # Native code can end its process at any time (a failed assertion, no memory); in a child process it
 # ends no run.
 
-_DEATH_S = 5.0  # a dropped connection comes a moment before the system reports the death
+_DEATH_S = 5.0  # a dropped connection comes shortly before the system reports the end
 
 
 _TAIL_LINES = 8
@@ -218,14 +222,14 @@ _INSTALL = "pip install 'proofstone[demo]'"
 
 
 class ServerAddress(Struct, frozen=True):
-    """Where a started child listens, and the key that only its parent knows."""
+    """The address of a started child, and its key, which only the parent knows."""
 
     url: str
     key: Secret
 
 
 class _FirstLine(Struct, frozen=True):
-    """What the child prints once: an address and a key, or an error and its detail."""
+    """The line that the child prints once: an address and a key, or an error and its detail."""
 
     address: str = ""
     key: str = ""
@@ -234,11 +238,11 @@ class _FirstLine(Struct, frozen=True):
 
 
 class LocalServer:
-    """One child process at a time, made by ``command`` and started when first needed.
+    """Run one child process at a time, started by ``command`` on first use.
 
-    After more than ``restarts`` deaths with no good reply between (``worked``) it is started no
-    more. ``title`` names the model in messages; the texts in ``hide`` (local paths) are cut from
-    what the child printed. Belongs to one event loop.
+    After more than ``restarts`` crashes without a successful response between them (``worked``) it
+    is not started again. ``title`` names the model in messages. Texts in ``hide`` (local paths) are
+    removed from its output. Belongs to one event loop.
     """
 
     def __init__(
@@ -262,9 +266,9 @@ class LocalServer:
         self._lock = asyncio.Lock()
 
     async def address(self) -> ServerAddress:
-        """Where the child listens, starting it where none runs.
+        """Return the child's address, starting it if none runs.
 
-        Raises EndpointUnusable where it cannot be started, or has died too often.
+        Raises EndpointUnusable if it cannot be started or has crashed too often.
         """
         async with self._lock:
             if self._address is not None and self._child is not None and self._child.alive:
@@ -277,11 +281,11 @@ class LocalServer:
             return self._address
 
     def worked(self) -> None:
-        """Says that a good reply came, so that deaths are counted anew."""
+        """Note a successful response, which resets the crash count."""
         self._deaths = 0
 
     async def death(self) -> str:
-        """How the child ended, with the last lines it printed; empty while it lives."""
+        """Return how the child ended, with its last messages; empty while it runs."""
         child = self._child
         ending = await child.death(_DEATH_S) if child is not None else self._last_words
         if child is None or not ending:
@@ -289,7 +293,7 @@ class LocalServer:
         return f"the process of {self._title} ended ({ending}){self._tail(child)}"
 
     async def close(self) -> None:
-        """Ends the child. A later ``address`` would start another."""
+        """End the child. A later ``address`` would start another."""
         async with self._lock:
             child, self._child, self._address = self._child, None, None
             if child is not None:
@@ -306,7 +310,7 @@ class LocalServer:
             child = await ChildProcess.start(self._command)
         except OSError as error:
             raise EndpointUnusable(
-                f"no process could be started for {self._title}: {error}"
+                f"could not start a process for {self._title}: {error}"
             ) from error
         try:
             address = await self._reached(child)
@@ -322,13 +326,15 @@ class LocalServer:
         except TimeoutError:
             raise EndpointUnusable(
                 f"{self._title} was not ready within {self._ready_within_s:g} s{self._tail(child)}",
-                hint="a large file on a slow disk takes long: try again, it is cached by now",
+                hint=(
+                    "a large file on a slow disk takes time to load: try again, it is cached now"
+                ),
             ) from None
         try:
             first = msgspec.json.decode(line or b"{}", type=_FirstLine)
         except ValueError as error:
             raise EndpointUnusable(
-                f"{self._title}: its process printed no address but {line[:200]!r}"
+                f"{self._title}: expected an address from its process, got {line[:200]!r}"
             ) from error
         if first.address:
             return ServerAddress(first.address, Secret(first.key))
@@ -346,12 +352,14 @@ class LocalServer:
 
     def _dies_too_often(self) -> EndpointUnusable:
         return EndpointUnusable(
-            f"{self._last_words}\nIt died {self._deaths} times with no reply between.",
-            hint="a smaller ctx or parallel takes less memory: local/FILE.gguf?ctx=2048&parallel=1",
+            f"{self._last_words}\nIt crashed {self._deaths} times without a response in between.",
+            hint=(
+                "a smaller ctx or parallel takes less memory: local/FILE.gguf?ctx=2048&parallel=1"
+            ),
         )
 
     def _tail(self, child: ChildProcess) -> str:
-        """The child's last lines below a message, without local paths; empty where it was quiet."""
+        """Return the child's last messages, indented, without local paths; empty without any."""
         text = child.tail()
         for hidden in self._hide:
             text = text.replace(hidden, "...")
@@ -365,7 +373,7 @@ _CHILD = "proofstone.models.local_process"
 _RUNNER = "xllamacpp"
 
 
-# The server takes these fields and does nothing with them, so they would be stored as sent.
+# The server ignores these fields, so sending them would store settings without effect.
 _IGNORED = frozenset({"reasoning_effort", "repetition_penalty"})
 
 
@@ -377,11 +385,11 @@ _BROKEN = frozenset({"dropped", "unreachable", "timeout"})
 
 
 class LocalOptions(Struct, frozen=True, kw_only=True):
-    """What the server of a model needs: tokens of context of one request (prompt and reply),
-    processor threads (0: as many as there are cores), and how many requests are decoded together.
+    """Options of a model's server: context tokens per request, threads, and parallel requests.
 
-    What is decoded beside a request changes its sums in the last digits, so at temperature 0 a
-    long reply may still differ between two runs (seen with 2; with ``parallel=1`` not).
+    Context covers prompt and response. ``threads`` 0 uses all cores. ``parallel`` requests are
+    decoded together, which changes sums in the last digits. At temperature 0 a long response may
+    therefore differ between two runs (seen with 2; not with ``parallel=1``).
     """
 
     ctx: int = 4096
@@ -392,8 +400,8 @@ class LocalOptions(Struct, frozen=True, kw_only=True):
 class LocalModel:
     """``Model`` over a child process that holds a GGUF file. Used on one event loop.
 
-    A child that dies is restarted by the next request; the requests it took with it come back as
-    ``dropped``, which is tried again. One that cannot be started, or dies too often, comes back as
+    The next request restarts a crashed child. The requests lost with it come back as ``dropped``
+    and are retried. A child that cannot be started, or crashes too often, comes back as
     ``not_running``, which ends the model's work.
     """
 
@@ -413,7 +421,7 @@ class LocalModel:
         self.endpoint = file.endpoint
         self.reported_as = file.reported_as
         self.max_connections = options.parallel
-        # A reply that reaches the window's end is cut there, not refused.
+        # A response that reaches the end of the context window is truncated, not refused.
         self.limits = Limits(
             window=options.ctx,
             counts_response=False,
@@ -431,10 +439,10 @@ class LocalModel:
         self._native: ChatEndpoint | None = None  # the server's own interface, for likelihoods
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The settings that reach the model, and the names of those dropped.
+        """Return the settings that reach the model, and the names of those dropped.
 
-        Log-probabilities come with one alternative a token, unless more are asked for: the
-        server's own default would put twenty into every stored body.
+        Log-probabilities include one alternative per token, unless more are requested. The server's
+        default of twenty would enlarge every stored body.
         """
         extra = {} if self._entry.body is UNSET else self._entry.body
         refused = () if self._entry.unsupported is UNSET else self._entry.unsupported
@@ -444,15 +452,15 @@ class LocalModel:
         return completion_settings(sent, dropped) if self._is_text else (sent, dropped)
 
     async def start(self) -> None:
-        """Loads the model now rather than with the first request. Raises EndpointUnusable."""
+        """Load the model now rather than with the first request. Raises EndpointUnusable."""
         await self._connected()
 
     async def submit(self, request: ModelRequest) -> Ticket:
-        """Hands the request in; nothing leaves before ``collect``."""
+        """Accept the request; nothing is sent before ``collect``."""
         return Ticket(request)
 
     async def collect(self, ticket: Ticket) -> Attempt:
-        """One attempt, starting the child where none runs."""
+        """Make one attempt, starting the child if none runs."""
         try:
             chat = await self._connected()
         except EndpointUnusable as error:
@@ -512,7 +520,7 @@ class LocalModel:
         return await self._native.post(path, msgspec.json.encode(body))
 
     async def close(self) -> None:
-        """Closes the connections and ends the child."""
+        """Close the connections and end the child."""
         chat, native = self._chat, self._native
         self._chat = self._native = self._address = None
         for client in (chat, native):
@@ -521,7 +529,7 @@ class LocalModel:
         await self._server.close()
 
     async def _connected(self) -> ChatEndpoint:
-        """A client of the child that runs now. Raises EndpointUnusable where none can."""
+        """Return a client of the running child. Raises EndpointUnusable if it cannot run."""
         address = await self._server.address()
         if self._chat is not None and address is self._address:
             return self._chat
@@ -558,20 +566,19 @@ async def open_local(
     entry: Entry | None = None,
     command: Sequence[str] | None = None,
 ) -> LocalModel:
-    """The model of ``local/MODEL``: a path or a carried model's name, with its options as a query.
+    """Open the model of ``local/MODEL``: a path or a bundled model's name, with options as a query.
 
-    ``entry`` is its table of the configuration, of which ``model`` (a path with options for a name
-    of one's own), ``timeout_s``, ``body``, ``unsupported`` and ``wire`` are used; ``command``
-    starts another program in place of the child. Raises BadUsage for a wrong option, NotFound for
-    a missing file, EndpointUnusable for one that is no GGUF model and where the runner is not
-    installed.
+    ``entry`` is its table of the configuration; ``model`` (a path with options, for a custom name),
+    ``timeout_s``, ``body``, ``unsupported`` and ``wire`` are used. ``command`` replaces the child's
+    program. Raises BadUsage for an invalid option, NotFound for a missing file, and
+    EndpointUnusable if it is not a GGUF model or the runner is not installed.
     """
     entry = Entry() if entry is None else entry
     path_text, _, query = (model if entry.model is UNSET else entry.model).partition("?")
     options = _read_options(model, query)
     bundled = BUNDLED.get(path_text)
     path = Path(path_text) if bundled is None else bundled_file(bundled)
-    file = await asyncio.to_thread(open_gguf, path)  # hashes it: seconds for a large one
+    file = await asyncio.to_thread(open_gguf, path)  # hashing takes seconds for a large file
     if command is None:
         _check_runner(model)
         command = _child_command(file, options)
@@ -604,12 +611,12 @@ def _child_command(file: GgufFile, options: LocalOptions) -> tuple[str, ...]:
         "parallel": options.parallel,
     }
     arguments = (part for key, value in values.items() for part in (f"--{key}", str(value)))
-    # -P: a folder in which someone has a file xllamacpp.py must not become the runner.
+    # -P: a file xllamacpp.py in the current folder must not become the runner.
     return (sys.executable, "-P", "-m", _CHILD, *arguments)
 
 
 def _cores() -> int:
-    """The cores that this process may use: in a container fewer than the machine has."""
+    """Return the cores that this process may use, in a container fewer than the machine has."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -621,14 +628,14 @@ def _read_options(model: str, query: str) -> LocalOptions:
     problems: list[str] = []
     for key, text in parse_qsl(query, keep_blank_values=True):
         if key not in known:
-            problems.append(f"{key!r} is no option")
+            problems.append(f"unknown option {key!r}")
         elif not (text.isascii() and text.isdigit() and int(text) > 0):
-            problems.append(f"{key} is a whole number from 1 up, not {text!r}")
+            problems.append(f"{key}: expected a whole number of 1 or more, got {text!r}")
         else:
             values[key] = int(text)
     if problems:
         raise BadUsage(
             f"local/{model}: {'; '.join(problems)}",
-            hint=f"the options are {', '.join(known)}, as in local/x.gguf?ctx=4096&parallel=2",
+            hint=f"expected {', '.join(known)}, as in local/x.gguf?ctx=4096&parallel=2",
         )
     return LocalOptions(**values)

@@ -1,9 +1,8 @@
-"""Model names as people type them: ``provider/model``.
+"""Parse model names as people type them: ``provider/model``.
 
-The provider says who answers (``openai``, ``vllm``, ``local``, ``sim``, or one named in the
-configuration); everything after the first slash is the model's own name and may hold slashes,
-colons and, for ``sim``, a query: ``openrouter/meta-llama/llama-3.1-8b``, ``local/models/x.gguf``,
-``sim/ann?ability=1.5``.
+The provider is ``openai``, ``vllm``, ``local``, ``sim``, or one of the configuration. Everything
+after the first slash is the model's own name. It may hold slashes, colons and, for ``sim``, a
+query: ``openrouter/meta-llama/llama-3.1-8b``, ``local/models/x.gguf``, ``sim/ann?ability=1.5``.
 """
 
 from __future__ import annotations
@@ -24,11 +23,13 @@ from proofstone.errors import BadUsage
 _PROVIDER = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 
-_EXAMPLES = "write provider/model, such as openai/gpt-4.1-mini, local/path/to/file.gguf or sim/ann"
+_EXAMPLES = (
+    "expected provider/model, such as openai/gpt-4.1-mini, local/path/to/file.gguf or sim/ann"
+)
 
 
 class ModelName(Struct, frozen=True, order=True):
-    """A provider and the name it knows a model by; ``str()`` gives back what was typed."""
+    """A provider and its name for a model; ``str()`` returns what was typed."""
 
     provider: str
     model: str
@@ -38,11 +39,11 @@ class ModelName(Struct, frozen=True, order=True):
 
 
 def parse_model_name(text: str) -> ModelName:
-    """The two parts of a name. Raises BadUsage that says what is wrong with it."""
+    """Return the two parts of a name. Raises BadUsage with what is wrong."""
     provider, _, model = text.partition("/")
     problem = _problem(text, provider, model)
     if problem:
-        raise BadUsage(f"{text!r} is not a model's name: {problem}", hint=_EXAMPLES)
+        raise BadUsage(f"invalid model name {text!r}: {problem}", hint=_EXAMPLES)
     return ModelName(provider, model)
 
 
@@ -60,20 +61,20 @@ def _problem(text: str, provider: str, model: str) -> str:
     return ""
 
 
-# Where a request goes: a host and port, and whether that is this machine.
+# Host and port of a request, and whether that is this machine.
 
 _PORTS = {"http": 80, "https": 443}
 
 
 class Destination(Struct, frozen=True, order=True):
-    """A host in its plain form with its port; as text the port shows only where it is unusual."""
+    """A normalized host with its port; as text, only an unusual port is shown."""
 
     host: str
     port: int
 
     @property
     def is_local(self) -> bool:
-        """Whether it is this machine: ``localhost`` and the loopback addresses."""
+        """Return True for this machine: ``localhost`` and the loopback addresses."""
         if self.host == "localhost" or self.host.endswith(".localhost"):
             return True
         try:
@@ -89,8 +90,11 @@ class Destination(Struct, frozen=True, order=True):
 
 
 def destination_of(url: str) -> Destination | None:
-    """Return the destination of an http or https address; None for what has none (``gguf:...``),
-    and for what is no address at all (``http://[::1``, a port of 99999)."""
+    """Return the destination of an http or https address; None for other texts.
+
+    Other texts are addresses without a host (``gguf:...``), and invalid ones (``http://[::1``, a
+    port of 99999).
+    """
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
@@ -102,7 +106,7 @@ def destination_of(url: str) -> Destination | None:
 
 
 def plain_host(host: str) -> str:
-    """A host as it is compared: lower case, no dot at its end, international names in ASCII."""
+    """Return a host for comparison: lower case, no final dot, international names in ASCII."""
     host = host.strip().rstrip(".").lower().partition("%")[0]
     if host.isascii():
         return host
@@ -112,23 +116,23 @@ def plain_host(host: str) -> str:
         return host
 
 
-# A table of a TOML file against the struct it becomes: every unknown key and wrong value named.
+# Check a TOML table against a struct: every unknown key and invalid value is reported.
 
 _MOST_NAMED = 30
 
 
 def unknown_key(key: str, known: Iterable[str]) -> str:
-    """That ``key`` is unknown, with the nearest known one, else with all of them."""
+    """Return the message that ``key`` is unknown, with the most similar known key or all keys."""
     names = sorted(set(known))
     near = difflib.get_close_matches(key, names, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(names)}"
+    meant = f"; did you mean {near[0]!r}?" if near else f"; expected one of {', '.join(names)}"
     return f"unknown key {key!r}{meant if near or len(names) <= _MOST_NAMED else ''}"
 
 
 def wrong_fields(path: str, fields: Any, struct: type[Struct]) -> list[str]:
-    """All that keeps ``fields`` from becoming ``struct``, each with its key below ``path``."""
+    """Return all problems of ``fields`` as a ``struct``, each with its key below ``path``."""
     if not isinstance(fields, Mapping):
-        return [f"{path}: expected a table, came {type(fields).__name__}"]
+        return [f"{path}: expected a table, got {type(fields).__name__}"]
     infos = {info.name: info for info in msgspec.structs.fields(struct)}
     wrong = [f"{path}: {unknown_key(key, infos)}" for key in fields if key not in infos]
     wrong += [
@@ -159,5 +163,5 @@ def _said(error: str, value: Any, wanted: Any) -> str:
     near = difflib.get_close_matches(value.lower(), [choice for choice in choices if choice], n=1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
     return (
-        f"expected one of {', '.join(choice for choice in choices if choice)}, not {value!r}{meant}"
+        f"expected one of {', '.join(choice for choice in choices if choice)}, got {value!r}{meant}"
     )

@@ -1,4 +1,4 @@
-"""From a model's name to a model one can ask: the one place that knows all kinds of providers."""
+"""Open a model by its name; the only module that knows all kinds of providers."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _NO_ENDPOINT = ("local", "sim")
 
 
 class Listed(Struct, frozen=True, kw_only=True):
-    """A model or provider of the configuration, and why it cannot be used (empty where it can).
+    """A model or provider of the configuration, and why it cannot be used (empty if it can).
 
-    ``unset`` are the environment variables it needs that are not set, which is a problem too;
-    ``checked`` is what the last check of it came to, where there was one.
+    ``unset`` are its missing environment variables, which are a problem as well. ``checked`` is the
+    result of its last check, if there was one.
     """
 
     name: str
@@ -55,9 +55,11 @@ class Listed(Struct, frozen=True, kw_only=True):
 async def open_model(
     name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
 ) -> Model:
-    """The model of a name, ready to ask. Raises what ``resolve`` raises, EndpointUnusable where a
-    local file cannot be loaded, EgressRefused where a policy lets nothing go to its host, BadUsage
-    for a provider that is not there yet."""
+    """Return the model of a name, ready to ask.
+
+    Raises what ``resolve`` raises, EndpointUnusable if a local file cannot be loaded, EgressRefused
+    if a policy refuses its host, and BadUsage for an unsupported provider.
+    """
     model, _endpoint = await _open(_named(name), config, clock, flags)
     return model
 
@@ -65,8 +67,10 @@ async def open_model(
 def open_endpoint(
     name: str | ModelName, config: ModelConfig, *, clock: Clock, flags: Entry | None = None
 ) -> Model | None:
-    """The model of a name where it stands behind an address, None where it runs here (``local``,
-    ``sim``). Opens no connection. Raises what ``resolve`` raises."""
+    """Return the model of a name behind an address; None for ``local`` and ``sim``.
+
+    Opens no connection. Raises what ``resolve`` raises.
+    """
     named = _named(name)
     if named.provider in _NO_ENDPOINT:
         return None
@@ -74,7 +78,10 @@ def open_endpoint(
 
 
 def leaves_to(name: str | ModelName, config: ModelConfig) -> Destination | None:
-    """Where the requests to a model go, None where it runs here. Raises what ``resolve`` raises."""
+    """Return the destination of a model's requests; None for this machine.
+
+    Raises what ``resolve`` raises.
+    """
     named = _named(name)
     if named.provider in _NO_ENDPOINT:
         return None
@@ -97,8 +104,11 @@ async def open_asker(
     cache: CacheUse = "same",
     spending: Spending | None = None,
 ) -> Asker:
-    """An asker over the model of a name, with the limiter of its endpoint and its price: what no
-    endpoint bills is free. Raises NoPrice where ``spending`` is of money and no price is known."""
+    """Return an asker for the model of a name, with its endpoint's limiter and its price.
+
+    Models without a paid endpoint are free. Raises NoPrice if ``spending`` is in money and no price
+    is known.
+    """
     model, endpoint = await _open(_named(name), config, clock, flags, store.image)
     price: Price | None = FREE
     hints = None
@@ -122,8 +132,10 @@ async def open_asker(
 
 
 def list_models(config: ModelConfig, more: Iterable[str] = ()) -> list[Listed]:
-    """Every model of the configuration, those named in ``more``, and every provider, by name, with
-    what keeps it from use."""
+    """Return every configured model, those in ``more``, and every provider, by name.
+
+    Each comes with the reason why it cannot be used, if any.
+    """
     providers = (f"{provider}/..." for provider in config.providers)
     return [_listed(name, config) for name in sorted({*config.models, *more, *providers})]
 
@@ -151,7 +163,7 @@ async def _open(
         return await open_local(name.model, clock=clock, entry=entry), None
     if name.provider == "inspect":
         raise BadUsage(
-            f"{name}: providers through Inspect AI are not there yet",
+            f"{name}: providers through Inspect AI are not supported yet",
             hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
         )
     endpoint = resolve(name, config, flags)
@@ -161,7 +173,7 @@ async def _open(
 
 
 def _client(endpoint: Endpoint, clock: Clock, images: ImageReader | None) -> Model:
-    """The client of an endpoint's wire format."""
+    """Return the client of an endpoint's wire format."""
     if endpoint.wire == "openai-completions":
         from proofstone.models.client import CompletionsEndpoint  # noqa: PLC0415 - aiohttp
 
@@ -180,7 +192,9 @@ def _limiter(
     most = MAX_CONNECTIONS
     if flags is not None and not isinstance(flags.max_connections, UnsetType):
         most = flags.max_connections
-    own = getattr(model, "max_connections", None)  # how many a local runner decodes together
+    own = getattr(
+        model, "max_connections", None
+    )  # how many requests a local runner decodes together
     most = min(most, own) if isinstance(own, int) else most
     return limiters.of(f"{model.endpoint} {model.name}", most)
 

@@ -1,8 +1,8 @@
-"""What a stored or fresh body says: raw bytes in, a Reply out, no I/O.
+"""Parse stored and fresh response bodies, without I/O.
 
-The scorer reads stored bodies with the same function as the client reads fresh ones, so a better
-reading reaches old runs too. Typical bodies take about 5 microseconds; whatever the fast JSON
-reader refuses (NaN, broken surrogates or UTF-8) goes a slow, lenient way.
+Scoring reads stored bodies with the function that the client uses for fresh ones. An improved
+parser therefore applies to old runs as well. Typical bodies take about 5 microseconds. What the
+fast JSON reader refuses (NaN, broken surrogates or UTF-8) goes through a slow, lenient one.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import msgspec
 from proofstone.models.failures import BROKEN_OFF, error_text, is_stream, read_error
 from proofstone.records.runs import Finish, Response, Usage
 
-# Thinking that stands in the reply itself, split from what the model said to the reader.
+# Thinking inside the response text is separated from the answer.
 
-# Opening and closing marks, as the chat templates of open models write them.
+# Opening and closing marks in the chat templates of open models.
 _MARKS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -42,11 +42,11 @@ class Thinking(NamedTuple):
 
 
 def split_thinking(content: str) -> Thinking:
-    """Parts leading blocks of thinking from the text after them.
+    """Separate leading blocks of thinking from the text after them.
 
-    A block that never ends leaves no text: what stands in it is no answer. A closing ``</think>``
-    without an opening one ends thinking too: some chat templates give the opening mark with the
-    prompt. Marks later in the text are the model's own words and stay.
+    A block that never ends leaves no text, since its content is not an answer. A closing
+    ``</think>`` without an opening one ends thinking as well: some chat templates put the opening
+    mark in the prompt. Marks later in the text are part of the answer and stay.
     """
     rest, thoughts = content, []
     while True:
@@ -69,7 +69,7 @@ def split_thinking(content: str) -> Thinking:
 
 
 def _opens_before(content: str) -> bool:
-    """Whether the first ``</think>`` has no ``<think>`` before it, so that the prompt opened it."""
+    """Return True if the first ``</think>`` has no ``<think>`` before it (the prompt opened it)."""
     return "<think>" not in content[: content.index("</think>")]
 
 
@@ -101,36 +101,37 @@ _NO_USAGE = Usage()
 _TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens|total_tokens)"\s*:\s*(\d{1,12})\b')
 
 
-# Where cached tokens are counted beside prompt_tokens_details: DeepSeek, Mistral, Together.
+# Fields of cached tokens other than prompt_tokens_details: DeepSeek, Mistral, Together.
 _CACHED = ("prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens")
 
 
-_MOST_TOKENS = 2**53  # more is no count, and would not fit into a column
+_MOST_TOKENS = 2**53  # a larger number is not a count, and would not fit into a column
 
 
-_TAIL = 4096  # usage stands at a body's end
+_TAIL = 4096  # usage is at a body's end
 
 
 class UnreadableResponseError(ValueError):
-    """The body is no chat completion; the message says what is wrong with it."""
+    """The body is not a chat completion; the message says what is wrong with it."""
 
 
 def read_response(wire: str, raw: bytes) -> Response:
-    """The reply in a body of this wire format. Raises UnreadableResponseError naming what is wrong.
+    """Return the response in a body of this wire format.
 
-    The body of a content filter's refusal reads as a reply with finish ``content_filter``.
+    Raises UnreadableResponseError naming what is wrong. A content filter's refusal is a response
+    with finish ``content_filter``.
     """
     if raw.startswith(_SCORED):
         return _read_scored(raw)
     try:
         reader = _READERS[wire]
     except KeyError:
-        raise UnreadableResponseError(f"no reader for the wire format {wire!r}") from None
+        raise UnreadableResponseError(f"unknown wire format {wire!r}") from None
     return reader(raw)
 
 
 def salvage_usage(raw: bytes) -> Usage:
-    """The usage that a broken body still names, else an empty one: it was billed all the same."""
+    """Return the usage in a broken body, or an empty one: it was billed all the same."""
     found = {name: int(count) for name, count in _TOKENS.findall(raw[-_TAIL:])}
     prompt, completion = found.get(b"prompt_tokens"), found.get(b"completion_tokens")
     return Usage(*_with_hidden(prompt, completion, found.get(b"total_tokens")))
@@ -144,7 +145,7 @@ def _read_chat(raw: bytes) -> Response:
         content = message.get("content")
     except (KeyError, IndexError, TypeError, AttributeError):
         return _without_choice(body)
-    if choice.get("error"):  # a router's, behind status 200
+    if choice.get("error"):  # a router's error with status 200
         return _without_choice(body)
     finish = _finish_of(choice)
     reasoning = message.get("reasoning_content") or message.get("reasoning")
@@ -157,7 +158,7 @@ def _read_chat(raw: bytes) -> Response:
 
 
 def _read_completion(raw: bytes) -> Response:
-    """A text completion: what went on behind the prompt, thinking split off as in a chat."""
+    """Return a text completion, with thinking separated as in a chat."""
     body = _decoded(raw)
     try:
         choice = body["choices"][0]
@@ -170,7 +171,7 @@ def _read_completion(raw: bytes) -> Response:
 
 
 def _decoded(raw: bytes) -> Any:
-    """The body as JSON, or as much of it as can be read."""
+    """Return the body as JSON, or as much of it as can be read."""
     try:
         return msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -178,20 +179,23 @@ def _decoded(raw: bytes) -> Any:
 
 
 def _finish_of(choice: Any) -> Finish:
-    """Why a reply ended. Raises UnreadableResponseError where the provider broke off."""
+    """Return why a response ended. Raises UnreadableResponseError if the provider aborted."""
     reason = _text(choice.get("finish_reason"))
     details = choice.get("finish_details")
-    if not reason and isinstance(details, dict):  # OpenAI's first models that saw pictures
+    if not reason and isinstance(details, dict):  # OpenAI's first models with image input
         reason = _text(details.get("type"))
     if reason in BROKEN_OFF:
-        raise UnreadableResponseError(f"the endpoint broke off (finish reason {reason})")
+        raise UnreadableResponseError(f"the endpoint aborted (finish reason {reason})")
     return _FINISH.get(reason) or _unusual_finish(reason)
 
 
 def _response(
     body: Any, choice: Any, finish: Finish, content: str, reasoning: str, refusal: str
 ) -> Response:
-    """The reply of a choice: thinking within ``content`` split off, behind ``reasoning``."""
+    """Return the response of a choice.
+
+    Thinking in ``content`` is separated and appended to ``reasoning``.
+    """
     thinking = split_thinking(content)
     if thinking.inside:
         reasoning = f"{reasoning}\n{thinking.inside}" if reasoning else thinking.inside
@@ -363,40 +367,40 @@ def _first_choice(body: Any) -> dict[str, Any]:
 
 
 def _without_choice(body: Any, content: str = "message") -> Response:
-    """A filter's refusal, which stands in an error body; any other body is unreadable."""
+    """Return a filter's refusal, which comes as an error body; raise for any other body."""
     error = read_error(body)
     if error.kind == "content_filter":
         refusal = error.message or "the endpoint's content filter"
         return Response(text="", finish="content_filter", refusal=refusal)
     if error.message or error.code:
         raise UnreadableResponseError(
-            f"an error in place of a reply: {error.message or error.code}"
+            f"an error in place of a response: {error.message or error.code}"
         )
     if not isinstance(body, dict):
-        raise UnreadableResponseError(f"expected a JSON object, came {type(body).__name__}")
+        raise UnreadableResponseError(f"expected a JSON object, got {type(body).__name__}")
     if not body.get("choices"):
         raise UnreadableResponseError("it has no choices")
     raise UnreadableResponseError(f"its first choice has no {content}")
 
 
 def _lenient(raw: bytes, error: Exception) -> Any:
-    """The body as Python's own reader takes it, broken characters replaced by U+FFFD."""
+    """Parse the body with Python's JSON reader, broken characters replaced by U+FFFD."""
     text = raw.decode("utf-8-sig", "replace")
     if not text.strip():
         raise UnreadableResponseError("it is empty") from error
     try:
         return _mended(json.loads(text, strict=False))
     except (ValueError, RecursionError):
-        said = error_text(raw)  # a filter's refusal may come as a plain text or in a stream
+        said = error_text(raw)  # a filter's refusal may come as plain text or in a stream
         if isinstance(said, dict) or read_error(said).kind == "content_filter":
             return said
         if is_stream(raw):
-            raise UnreadableResponseError("a stream, which was not asked for") from error
+            raise UnreadableResponseError("a stream, which was not requested") from error
         raise UnreadableResponseError(f"not JSON: {error}") from error
 
 
 def _mended(value: Any) -> Any:
-    """``value`` with lone surrogates replaced: they can be neither stored nor shown."""
+    """Return ``value`` with lone surrogates replaced: they can be neither stored nor shown."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
@@ -407,11 +411,11 @@ def _mended(value: Any) -> Any:
 
 
 def _from_parts(content: Any, reasoning: Any) -> tuple[str, Any]:
-    """Text and reasoning of a content given in parts (or not at all)."""
+    """Return text and reasoning of a content given in parts, or as one text."""
     if content is None:
         return "", reasoning
     if not isinstance(content, list):
-        raise UnreadableResponseError(f"expected text as content, came {type(content).__name__}")
+        raise UnreadableResponseError(f"expected text as content, got {type(content).__name__}")
     texts: list[str] = []
     thoughts: list[str] = []
     for part in content:
@@ -423,14 +427,14 @@ def _from_parts(content: Any, reasoning: Any) -> tuple[str, Any]:
 
 
 def _thought(thinking: Any) -> str:
-    """The text of a part's ``thinking``: a text, or a list of text parts."""
+    """Return the text of a part's ``thinking``: a text, or a list of text parts."""
     if isinstance(thinking, list):
         return "".join(_text(part.get("text")) for part in thinking if isinstance(part, dict))
     return _text(thinking)
 
 
 def _detailed(details: Any) -> str:
-    """The text of OpenRouter's ``reasoning_details``: of each part its text or its summary."""
+    """Return the text of OpenRouter's ``reasoning_details``: each part's text or summary."""
     if not isinstance(details, list):
         return ""
     parts = [part for part in details if isinstance(part, dict)]
@@ -471,10 +475,10 @@ def _usage(usage: Any) -> Usage:
 def _with_hidden(
     prompt: int | None, completion: int | None, total: int | None
 ) -> tuple[int | None, int | None]:
-    """Tokens of prompt and reply so that both together are at least the ``total``.
+    """Return prompt and response tokens that sum to at least ``total``.
 
-    Some endpoints (Gemini's through its OpenAI address, xAI) bill hidden reasoning and count it in
-    the total only: what is missing there belongs to the reply. A count that is not given follows.
+    Some endpoints (Gemini through its OpenAI address, xAI) bill hidden reasoning and count it in
+    the total only; the difference belongs to the response. A missing count is derived.
     """
     if total is None or (prompt is None and completion is None):
         return prompt, completion
@@ -498,7 +502,7 @@ def _next_tokens(logprobs: Any) -> tuple[tuple[str, float], ...]:
 
 
 def _mean_logprob(logprobs: Any) -> float | None:
-    """The mean over the tokens that have a finite one; None where there is none."""
+    """Return the mean over tokens with a finite log-probability; None without any."""
     if not isinstance(logprobs, dict):
         return None
     tokens = logprobs.get("content")

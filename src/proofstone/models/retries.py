@@ -1,4 +1,4 @@
-"""Waiting: before a retry, as an endpoint asks, until a time limit, and ended when a run stops."""
+"""Wait before retries, as endpoints ask, with time limits; end waits when a run stops."""
 
 from __future__ import annotations
 
@@ -17,9 +17,12 @@ from proofstone.records.calls import Clock
 
 
 class Retries(Struct, frozen=True, gc=False, kw_only=True):
-    """How often and how late a transient failure is tried again: ``most`` times after the first,
-    each after a uniform draw below ``first_s`` doubled each time up to ``longest_s``, or after what
-    the endpoint asks for; one that asks for more than ``patience_s`` is not waited for."""
+    """How often and when a transient failure is retried.
+
+    There are up to ``most`` retries. Each waits a random time below ``first_s``, doubled each time
+    up to ``longest_s``, or the time that the endpoint asks for. A request for more than
+    ``patience_s`` is not waited for.
+    """
 
     most: int = 5
     first_s: float = 0.5
@@ -27,31 +30,33 @@ class Retries(Struct, frozen=True, gc=False, kw_only=True):
     patience_s: float = 300.0
 
     def wait(self, retry: int, asked_s: float | None, draw: float) -> float | None:
-        """Seconds until the try after ``retry`` retries; None where it is not waited for.
-        ``asked_s`` is what the endpoint asks for, if anything; ``draw`` is uniform below 1."""
+        """Return the seconds before the next attempt; None if there is none.
+
+        ``retry`` counts earlier retries, ``asked_s`` is what the endpoint asks for, if anything,
+        and ``draw`` is uniform below 1.
+        """
         jitter = draw * min(self.longest_s, self.first_s * 2.0**retry)
         if asked_s is None:
             return jitter
-        # Jitter on top: all that were told the same moment must not come back in it.
+        # Random jitter on top: requests with the same wait must not return simultaneously.
         return asked_s + jitter if asked_s <= self.patience_s else None
 
 
-# Ending waits early: who queues for a slot or sleeps before a retry leaves at once when told to.
+# End waits early: a task that waits for a slot or a retry leaves immediately.
 #
-# Requests in flight are not touched. The event that a run is stopped by is an ``asyncio.Event``;
-# one task watches it for all waits of an asker.
+# Requests in flight are not affected. A run is stopped by an ``asyncio.Event``; one task watches it
+# for all waits of an asker.
 
 
 class Stopped(NotAsked):
-    """The call was given up before it was sent, because the run stops. Nothing is recorded."""
+    """The call was given up before it was sent, because the run stops. Nothing is stored."""
 
     def __init__(self, detail: str = "the run stops") -> None:
         super().__init__("stopped", detail)
 
 
 class Halt:
-    """Wakes every wait that is under way, and refuses new ones, once ``now`` is called or the
-    event is set."""
+    """Wake every wait and refuse new ones, once ``now`` is called or the event is set."""
 
     def __init__(self, event: asyncio.Event | None = None) -> None:
         self._event = event
@@ -61,11 +66,11 @@ class Halt:
 
     @property
     def is_set(self) -> bool:
-        """Whether waits are refused."""
+        """Return True if waits are refused."""
         return bool(self._reason) or (self._event is not None and self._event.is_set())
 
     def now(self, reason: str) -> None:
-        """Ends all waits, now and from now on; they raise Stopped with the reason."""
+        """End all waits, now and from now on; they raise Stopped with the reason."""
         self._reason = self._reason or reason
         for future in self._waits:
             if not future.done():
@@ -73,8 +78,10 @@ class Halt:
 
     @contextmanager
     def ends(self, future: asyncio.Future[None]) -> Iterator[None]:
-        """While inside, a halt ends ``future`` with Stopped. Raises Stopped where it came before,
-        unless the future is done."""
+        """While inside, a halt ends ``future`` with Stopped.
+
+        Raises Stopped if the halt came first, unless the future is done.
+        """
         if self.is_set and not future.done():
             raise self._stopped()
         self._watch()
@@ -85,7 +92,7 @@ class Halt:
             self._waits.discard(future)
 
     async def sleep(self, seconds: float, clock: Clock) -> None:
-        """Sleeps by the clock. Raises Stopped as soon as there is a halt."""
+        """Sleep by the clock. Raises Stopped as soon as there is a halt."""
         if self.is_set:
             raise self._stopped()
         waking: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -98,7 +105,7 @@ class Halt:
             sleeping.cancel()
 
     def close(self) -> None:
-        """Ends the watching of the event."""
+        """Stop watching the event."""
         if self._watcher is not None:
             self._watcher.cancel()
             self._watcher = None
@@ -122,16 +129,16 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 # A time limit for many requests, without a timer for each.
 #
-# A timer a request costs as much as reading its reply does. Here the requests in flight stand in
-# the order in which they began, and one timer looks at the oldest a few times within the limit; so
-# a request may take up to a twentieth of the limit (at most a second) longer before it is ended.
+# A timer per request costs as much as parsing its response. Here requests in flight are kept in the
+# order of their start, and one timer checks the oldest a few times within the limit. A request may
+# therefore take up to a twentieth of the limit (at most a second) longer.
 
 
 class Deadlines:
-    """Ends tasks that stay longer than ``limit_s`` between ``enter`` and ``leave``, on one loop.
+    """End tasks that stay longer than ``limit_s`` between ``enter`` and ``leave``, on one loop.
 
-    A task is in at most one request at a time. One that is ended gets CancelledError, and
-    ``is_over`` tells its own limit from anybody else's cancelling.
+    A task is in at most one request at a time. A task that is ended gets CancelledError;
+    ``is_over`` distinguishes its time limit from other cancellations.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -142,7 +149,7 @@ class Deadlines:
         self._timer: asyncio.TimerHandle | None = None
 
     def enter(self) -> asyncio.Task[object]:
-        """Begins the current task's request."""
+        """Begin the current task's request."""
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("a request is made in a task")
@@ -153,11 +160,11 @@ class Deadlines:
         return task
 
     def leave(self, task: asyncio.Task[object]) -> None:
-        """Ends the task's request."""
+        """End the task's request."""
         self._began.pop(task, None)
 
     def is_over(self, task: asyncio.Task[object]) -> bool:
-        """Whether the CancelledError that the task has just caught is its limit's alone."""
+        """Return True if the CancelledError that the task just caught is its time limit's alone."""
         if task not in self._over:
             return False
         self._over.discard(task)
@@ -176,27 +183,27 @@ class Deadlines:
             self._timer = loop.call_later(self._every_s, self._look, loop)
 
 
-# The machine's own time.
+# The machine's clocks.
 
 
 class SystemClock:
     """``Clock`` over the operating system's clocks and the running event loop."""
 
     def now(self) -> float:
-        """Seconds since the epoch."""
+        """Return seconds since the epoch."""
         return time.time()
 
     def monotonic(self) -> float:
-        """Seconds that never go back; only differences mean anything."""
+        """Return seconds that never go back; only differences have a meaning."""
         return time.perf_counter()
 
     async def sleep(self, seconds: float) -> None:
-        """Returns after ``seconds``."""
+        """Return after ``seconds``."""
         await asyncio.sleep(seconds)
 
 
-# How long an endpoint asks one to wait: Google's RetryInfo; OpenAI's "Please try again in
-# 1m26.604s"; Azure's "Please retry after 7 seconds"; Gemini's "Please retry in 25.46s".
+# Requested waits in errors: Google's RetryInfo; OpenAI's "Please try again in 1m26.604s"; Azure's
+# "Please retry after 7 seconds"; Gemini's "Please retry in 25.46s".
 _RETRY_INFO = re.compile(rb'"retryDelay"\s*:\s*"(\d{1,9}(?:\.\d{1,9})?)s"')
 
 
@@ -216,14 +223,14 @@ _UNITS = {
 }
 
 
-_SEARCHED = 8192  # an error's words; nothing longer is one
+_SEARCHED = 8192  # maximum length of an error's message
 
 
 def read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds from ``now`` (since the epoch), 0 or more; None where the endpoint does not say.
+    """Return seconds from ``now`` (since the epoch), 0 or more; None without a request to wait.
 
-    Reads ``Retry-After`` in seconds or as an HTTP date, and the finer ``Retry-After-Ms``, unless
-    that says 0 where the former asks for a wait.
+    Reads ``Retry-After`` in seconds or as an HTTP date, and the more precise ``Retry-After-Ms``.
+    The latter is ignored if it is 0 and the former is not.
     """
     milliseconds = _number(headers.get("Retry-After-Ms", ""))
     if milliseconds is not None and milliseconds > 0:
@@ -253,9 +260,9 @@ def _until(text: str, now: float) -> float | None:
 
 
 def delay_in_body(raw: bytes) -> float | None:
-    """Seconds that a limit's error asks for in its words; None where it names none.
+    """Return the seconds that a rate limit's error message asks for; None without any.
 
-    Only for errors that a limit or a busy server made: other words may quote a prompt.
+    Only for errors of a rate limit or a busy server: other messages may quote a prompt.
     """
     start = raw[:_SEARCHED]
     info = _RETRY_INFO.search(start)

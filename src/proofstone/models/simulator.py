@@ -1,18 +1,19 @@
-"""Simulated respondents: ``sim/NAME?ability=0.7&bias=0.2&miss=0.05``, seeded, for trying things.
+"""Simulated models for trials: ``sim/NAME?ability=0.7&bias=0.2&miss=0.05``, seeded.
 
-Such a respondent sees no prompt. It looks at the question's oracle (right choice, all choices, the
-wording of a reply) and draws: with probability ``miss`` it gives no answer; else with probability
-``ability`` the right one; else a guess, uniform over all choices, of which a share ``bias`` becomes
-the first choice instead. Its expected accuracy on n choices is
-``(1 - miss) * (ability + (1 - ability) * (1 - bias) / n)``, plus ``(1 - miss) * (1 - ability) *
-bias`` where the first choice is the right one. Of a reply in parts each part is drawn by itself,
-and one without an answer is left out.
+A simulated model reads no prompt. It uses the question's oracle (correct choice, all choices, the
+wording of a response). With probability ``miss`` it gives no answer. Otherwise it gives the correct
+one with probability ``ability``, and else a guess. A guess is uniform over all choices, of which a
+share ``bias`` becomes the first choice instead.
 
-Where options are scored (likelihood), every token of the option drawn is the more probable one; a
-miss is a guess then.
+Its expected accuracy on n choices is ``(1 - miss) * (ability + (1 - ability) * (1 - bias) / n)``,
+plus ``(1 - miss) * (1 - ability) * bias`` if the first choice is correct. Parts of a response are
+sampled separately, and a part without an answer is left out.
 
-The draws are fixed by its name with its query, the item's ``draw_key`` and the sample, re-ask and
-replicate, so the same question gets the same reply on every machine and in any order.
+If options are scored (likelihood), every token of the sampled option is the more probable one; a
+missing answer is a guess then.
+
+Samples depend on its name with the query, the item's ``draw_key``, sample, re-ask and replicate.
+The same question gets the same response on every machine and in any order.
 """
 
 from __future__ import annotations
@@ -37,19 +38,17 @@ NO_ANSWER = "No answer comes to mind."
 _WIRE = "sim"
 
 
-_DRAWS = "simulated-1"  # raise when the meaning of the draws changes: replies are cached by name
+_DRAWS = "simulated-1"  # increase when the meaning of samples changes: responses are cached by name
 
 
-_BYTES_PER_TOKEN = 4  # of plain text, for a usage that looks like one
+_BYTES_PER_TOKEN = 4  # of plain text, for a plausible usage
 
 
-_NO_ORACLE = (
-    "a simulated respondent answers only questions whose right answer is known: this one has none"
-)
+_NO_ORACLE = "a simulated model answers only questions with a known answer key: this one has none"
 
 
 class Character(Struct, frozen=True, kw_only=True):
-    """How a simulated respondent answers; each a probability in [0, 1]."""
+    """How a simulated model answers; each a probability in [0, 1]."""
 
     ability: float = 0.5
     bias: float = 0.0
@@ -57,7 +56,7 @@ class Character(Struct, frozen=True, kw_only=True):
 
 
 class SimulatedModel:
-    """A ``Model`` that draws its replies; see this module."""
+    """A ``Model`` that samples its responses; see this module."""
 
     simulated = True
     wire = _WIRE
@@ -70,16 +69,18 @@ class SimulatedModel:
         self.character = character
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Nothing is sent: no setting changes what is drawn."""
+        """Return no sent settings: no setting changes the samples."""
         return {}, tuple(sorted(asked))
 
     async def submit(self, request: ModelRequest) -> Ticket:
-        """Hands the request in; nothing leaves the process."""
+        """Accept the request; nothing leaves the process."""
         return Ticket(request)
 
     async def collect(self, ticket: Ticket) -> Attempt:
-        """The reply as a chat-completion body and as read from it; a final failure without an
-        oracle."""
+        """Return the response as a chat-completion body and as parsed from it.
+
+        Without an oracle, returns a final failure.
+        """
         request = ticket.request
         if request.oracle is None:
             return Attempt(error="bad_request", detail=_NO_ORACLE)
@@ -91,7 +92,7 @@ class SimulatedModel:
         return Attempt(raw=raw, status=200, response=read_response(_WIRE, raw))
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
 
 def _draws(model: SimulatedModel, request: ModelRequest) -> Draws:
@@ -128,10 +129,10 @@ def _scored(model: SimulatedModel, request: ModelRequest, oracle: Oracle) -> byt
 
 
 def simulated_model(name: ModelName) -> SimulatedModel:
-    """The respondent of a name ``sim/NAME?ability=&bias=&miss=``, each in [0, 1].
+    """Return the model of a name ``sim/NAME?ability=&bias=&miss=``, each in [0, 1].
 
-    Its own name lists the parameters in order, without those that are as they would be anyway, so
-    that two spellings are one respondent. Raises BadUsage naming every parameter that cannot be.
+    Its canonical name lists the parameters in order, without defaults, so that two spellings are
+    one model. Raises BadUsage naming every invalid parameter.
     """
     plain, _, query = name.model.partition("?")
     character = _read_character(str(name), plain, query)
@@ -145,26 +146,26 @@ def simulated_model(name: ModelName) -> SimulatedModel:
 def _read_character(name: str, plain: str, query: str) -> Character:
     fields = Character.__struct_fields__
     values: dict[str, float] = {}
-    problems = [] if plain else ["a name must stand before '?'"]
+    problems = [] if plain else ["a name is missing before '?'"]
     for key, text in parse_qsl(query, keep_blank_values=True):
         if key not in fields:
-            problems.append(f"{key!r} is no parameter")
+            problems.append(f"unknown parameter {key!r}")
         elif key in values:
             problems.append(f"{key} is given twice")
         else:
             values[key] = _probability(text)
             if not 0 <= values[key] <= 1:
-                problems.append(f"{key} is a number from 0 to 1, not {text!r}")
+                problems.append(f"{key}: expected a number from 0 to 1, got {text!r}")
     if problems:
         raise BadUsage(
-            f"{name!r} is no simulated respondent: {'; '.join(problems)}",
-            hint=f"the parameters are {', '.join(fields)}, as in sim/ann?ability=0.7&bias=0.2",
+            f"invalid simulated model {name!r}: {'; '.join(problems)}",
+            hint=f"expected {', '.join(fields)}, as in sim/ann?ability=0.7&bias=0.2",
         )
     return Character(**values)
 
 
 def _probability(text: str) -> float:
-    """The number, or one out of range where there is none (NaN compares as out of range)."""
+    """Return the number; one out of range for other texts (NaN compares as out of range)."""
     try:
         return float(text) + 0.0  # minus zero has another spelling
     except ValueError:
@@ -189,7 +190,7 @@ def _choice(character: Character, oracle: Oracle, draws: Draws) -> str:
 
 
 def _body(model: str, prompt_bytes: int, text: str) -> dict[str, Any]:
-    """The body of an OpenAI chat completion, so that one reader reads all that is stored."""
+    """Return the body of an OpenAI chat completion, so that one parser reads all stored bodies."""
     prompt = prompt_bytes // _BYTES_PER_TOKEN + 1
     completion = len(text.encode()) // _BYTES_PER_TOKEN + 1
     return {

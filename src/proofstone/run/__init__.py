@@ -1,1 +1,1 @@
-"""Runs: what is asked of models, the run loop, and scoring."""
+"""Ask models, run the request loop, and score responses."""

@@ -1,4 +1,7 @@
-"""A campaign: several runs at once, each model's one after the other, scored as each ends."""
+"""Run several models concurrently, and score each run as it ends.
+
+The runs of one model follow each other.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +52,16 @@ from proofstone.store.writer import Writer
 
 
 class RunResult(Struct, frozen=True, kw_only=True):
-    """What came of a run: ``n_scored`` of ``total`` (item, sample); why the rest is missing, and
-    which models answered. ``errors`` are the kinds of the ``failed``; ``waiting`` are replies that
-    only a judge can score, who was not named or not heard.
+    """Hold the result of one run: ``n_scored`` of ``total`` (item, sample) pairs.
 
-    ``over_budget``: what ``stopped`` says is that the budget does not cover another call. ``spent``
-    is what this command's calls took, ``in_all`` what all of the run's took when they were asked,
-    ``judged`` what judges took besides, by this command.
-    ``is_limited``: it was never asked for more than the first items of its form.
-    ``seconds`` is the wall time of asking in this process, 0 where there was nothing to ask.
+    ``errors`` are the kinds of error among the ``failed``. ``waiting`` counts responses that only a
+    judge can score and that have no verdict yet. ``over_budget``: the reason in ``stopped`` is that
+    the budget does not cover another call.
+
+    ``spent`` covers this command's calls to the model, ``judged`` its calls to judges. ``in_all``
+    is what the whole run cost when it was asked. ``is_limited``: the run never asked for more than
+    the first items of its form. ``seconds`` is the wall time of asking in this process (0 if there
+    was nothing to ask).
     """
 
     planned: PlannedRun
@@ -77,36 +81,35 @@ class RunResult(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every (item, sample) that the run was asked for is scored: of the first items
-        alone where it has a limit."""
+        """Return True if every (item, sample) within the limit is scored."""
         return self.n_scored >= self.wanted
 
     @property
     def is_asked(self) -> bool:
-        """Whether every one of them has its replies, scored or waiting for a judge."""
+        """Return True if every (item, sample) within the limit has its responses."""
         return self.n_scored + self.waiting >= self.wanted
 
     @property
     def is_part(self) -> bool:
-        """Whether a limit leaves out items of the form, and none of these was asked before."""
+        """Return True if a limit leaves out items and none of those was asked before."""
         return self.is_limited and self.n_scored + self.waiting <= self.planned.total
 
     @property
     def wanted(self) -> int:
-        """How many (item, sample) are to be scored: all, or those within the limit."""
+        """Return the number of (item, sample) to score: all, or those within the limit."""
         if self.is_part:
             return self.planned.total
         return responses_wanted(self.planned.run, self.planned.item_set.n_items)
 
 
 def errors_of(store: Store, planned: PlannedRun) -> tuple[str, ...]:
-    """The kinds of what last failed where there is no reply, by name."""
+    """Return the names of the latest error kinds of items without a response."""
     failures = store.runs.failures(planned.key, planned.run.last_step)
     return tuple(sorted({failure.error for failure in failures}))
 
 
 def progress_of(store: Store, planned: PlannedRun) -> RunProgress:
-    """The counters of a run before it is worked on: what is done already."""
+    """Return a run's counters before work on it starts: what is already done."""
     limited = planned.n_items < planned.item_set.n_items
     first = planned.n_items if limited else None
     done = store.runs.count_done(planned.key, planned.run.last_step, first)
@@ -127,12 +130,11 @@ async def perform_campaign(
     kept: Callable[[CallRecord], None] | None = None,
     bench: Bench | None = None,
 ) -> list[RunResult]:
-    """Works on all runs until done or stopped; results in the order of ``runs``.
+    """Work on all runs until done or stopped; return results in the order of ``runs``.
 
-    The runs of one model follow each other, models go on beside each other; one that cannot be
-    used ends its own runs only. ``kept`` is told of each call once it is on disk. What no rule can
-    score goes to the ``bench``, once its run is asked. Raises StoreFailed where replies could not
-    be kept.
+    Models run concurrently; the runs of one model follow each other. A model that cannot be used
+    ends its own runs only. ``kept`` receives each call once it is on disk. After a run is asked,
+    the ``bench`` scores what no rule can. Raises StoreFailed if responses could not be stored.
     """
     by_model: dict[str, list[int]] = {}
     for place, (planned, _progress) in enumerate(runs):
@@ -146,7 +148,7 @@ async def perform_campaign(
             key, run = planned.key, planned.run
             method = find_method(run.method)
             if not stop.is_set() and not progress.complete:
-                if place != places[0]:  # what the runs before this one asked is known by now
+                if place != places[0]:  # the responses of earlier runs are known by now
                     await asyncio.to_thread(asker.look_again)
                 await perform_run(
                     store, writer, method, planned, asker,
@@ -169,7 +171,7 @@ async def perform_campaign(
                 stopped=progress.stopped or str(stopped or ""),
                 interrupted=stop.is_set() and not progress.complete,
                 over_budget=isinstance(stopped, BudgetReached),
-                # Whether this limit is the most that the run was ever asked for.
+                # True if this limit is the highest that the run was ever asked for.
                 is_limited=store.runs.limits([key]).get(key)
                 == planned.n_items
                 < planned.item_set.n_items,
@@ -185,7 +187,7 @@ async def perform_campaign(
             async with store.writer(kept) as writer, asyncio.TaskGroup() as group:
                 for name, places in by_model.items():
                     group.create_task(work_on(askers[name], places))
-    except ExceptionGroup as several:  # one failure says enough; the others follow from it
+    except ExceptionGroup as several:  # one failure is enough; the others follow from it
         raise several.exceptions[0] from several
     return [results[place] for place in range(len(runs))]
 
@@ -193,7 +195,7 @@ async def perform_campaign(
 def _judging(
     bench: Bench | None, writer: Writer, progress: RunProgress, judged: RunProgress
 ) -> Judging | None:
-    """The judges for one run, whose calls are shown with it and counted apart."""
+    """Return the judges of one run; their calls are shown with the run and counted separately."""
     if bench is None:
         return None
 
@@ -205,7 +207,7 @@ def _judging(
     return Judging(bench.name, bench.sitting(keep))
 
 
-# Asking models: what may cost money.
+# Ask models; this may cost money.
 
 T = TypeVar("T")
 
@@ -225,24 +227,25 @@ def run(
     on_interrupt: Callable[[int], None] | None = None,
     **asked: Any,
 ) -> list[RunResult]:
-    """Asks models, scores their replies, and returns a result a run.
+    """Ask models, score their responses, and return one result per run.
 
-    What was asked before comes from the cache, where the model that answers now answered it;
-    ``cache`` "any" takes it whichever model did. ``budget`` ("20USD", "5Mtok") is the most that
-    this call may spend over all its models; what comes from the cache costs nothing.
+    Answers asked before come from the cache if the same model version answered them. ``cache``
+    "any" accepts them from any version. ``budget`` ("20USD", "5Mtok") limits what this call may
+    spend over all models. Cached answers cost nothing.
 
-    Where a method's replies need a ``judge`` to be scored, one model or a panel of them does
-    so; without one, such replies wait for ``score``.
+    If a method's responses need a ``judge``, one model or a panel scores them. Without a judge,
+    such responses wait for ``score``.
 
-    ``prompt_template`` is the file of a template of your own, in place of the method's prompt: see
-    docs/prompts.md. With the ``context`` "evidence" each question is asked with the passages
-    that it rests on (docs/context.md), with "retrieved" with what a
-    search of the sources finds for it; with several in a list once each way. ``asked`` are these
-    and the other fields of ``run.run_options.RunAsked`` (shots, ...); all else are settings
-    (temperature, max_tokens, ...), over the defaults of the way of asking. The same call
-    again asks only what is missing. ``watch`` is called a few times a second with the progress
-    of each run. KeyboardInterrupt once stops new requests, ``on_interrupt`` gets how many
-    replies are waited for, and the results so far are returned; twice it passes.
+    ``prompt_template`` is the file of a custom template that replaces the method's prompt
+    (docs/prompts.md).
+    ``context`` "evidence" adds the source passages of each question (docs/context.md); "retrieved"
+    adds what a search of the sources finds. A list asks once with each. ``asked`` takes these and
+    the other fields of ``run.run_options.RunAsked`` (shots, ...). All other names are settings
+    (temperature, max_tokens, ...) over the defaults of the prompting method.
+
+    The same call again asks only what is missing. ``watch`` is called a few times a second with the
+    progress of each run. The first KeyboardInterrupt stops new requests: ``on_interrupt`` gets the
+    number of pending responses, and the results so far are returned. A second one is raised.
     """
     return run_specs(
         session,
@@ -306,15 +309,17 @@ def _unfinished(store: Store) -> Iterator[Run]:
 def report_control(
     session: Session, model: str, *, spending: Spending | None = None
 ) -> ControlReport:
-    """Asks a model a few simple completions, kept and cached like every call."""
+    """Ask a model a few simple completions (a sanity check), stored and cached like every call."""
     return _probed(session, model, spending, perform_control)
 
 
 def try_judge(
     session: Session, model: str, *, limit: int | None = None, budget: Budget | str | None = None
 ) -> JudgeTrial:
-    """Asks a model to judge texts that try to talk it into a label, ``limit`` of them; every
-    call is kept and cached."""
+    """Measure how often prompt injections mislead a judge, over ``limit`` attacks.
+
+    Every call is stored and cached.
+    """
     trial = partial(perform_judge_trial, limit=limit)
     return _probed(session, model, start_spending(session, budget), trial)
 
@@ -325,7 +330,7 @@ def _probed(
     spending: Spending | None,
     perform: Callable[[Store, Asker, Callable[[CallRecord], None] | None], Awaitable[T]],
 ) -> T:
-    """What ``perform`` finds out of a model with what holds nothing of the workspace."""
+    """Return what ``perform`` finds out about a model, with clients that hold no workspace data."""
     clear_probe([model], session.config, session.ask_egress)
 
     async def ask(askers: Mapping[str, Asker]) -> T:
@@ -338,8 +343,10 @@ def _probed(
 def self_evaluation_of_specs(
     session: Session, specs: Sequence[RunSpec]
 ) -> tuple[SelfEvaluation, ...]:
-    """The contestants of these runs that had a part in the items they are asked, themselves or
-    through their family. Asks nobody."""
+    """Return the evaluated models of these runs that helped write or filter their items.
+
+    A model counts if it or its model family took part. Makes no API calls.
+    """
     return self_evaluation_of_runs(session.store, specs, partial(family_of_model, session))
 
 
@@ -354,11 +361,13 @@ def run_specs(
     watch: Watch | None = None,
     on_interrupt: Callable[[int], None] | None = None,
 ) -> list[RunResult]:
-    """``run`` for runs whose settings differ from each other; results in their order. Calls
-    that are handed the same ``spending`` share its budget."""
+    """``run`` for runs with different settings; results in their order.
+
+    Calls with the same ``spending`` share its budget.
+    """
     shown: list[RunProgress] = []
     check_own_prompts(session, specs)
-    # A question to a person is put on this thread, before the other one is at work.
+    # Questions to a person are asked on this thread, before the other one starts.
     retriever = make_retriever(session, spending)
     tasks = clear_searches(session, specs, retriever, spending)
     if tasks:
@@ -393,10 +402,10 @@ async def perform(
     stop: asyncio.Event | None = None,
     cleared: Retriever | None = None,
 ) -> list[RunResult]:
-    """``run`` for callers with a loop of their own: asks and scores what ``specs`` mean.
+    """``run`` for callers with an event loop: ask and score what ``specs`` describe.
 
-    ``progress`` is filled with the counters of each run; setting ``stop`` ends new requests.
-    ``cleared`` is what was searched for, where all that leaves was let out before.
+    ``progress`` is filled with the counters of each run. Setting ``stop`` ends new requests.
+    ``cleared`` holds web searches whose outbound data was already allowed.
     """
     retriever = make_retriever(session, spending) if cleared is None else cleared
     if cleared is None:
@@ -426,8 +435,11 @@ async def perform(
 
 
 def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
-    """Raises BadInput for a template that holds a key of this workspace: it would be sent and
-    kept; BadUsage where one would ask in several ways alike."""
+    """Check custom templates before a run.
+
+    Raises BadInput for a template that holds a key of this workspace: it would be sent and stored.
+    Raises BadUsage if one renders the same prompt in several prompting methods.
+    """
     prompts = {spec.prompt for spec in specs if spec.prompt is not None}
     if not prompts:
         return
@@ -436,9 +448,9 @@ def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
         text = prompt.text.encode()
         if scrubber.raw(text) != text:
             raise BadInput(
-                f"the template {prompt.name} holds a key or password of this configuration: "
-                "it would be sent and kept",
-                hint="take it out of the template",
+                f"the template {prompt.name} contains a key or password of this configuration, "
+                "which would be sent and stored",
+                hint="remove it from the template",
             )
     _check_told_apart(session.store, specs)
 
@@ -446,15 +458,17 @@ def check_own_prompts(session: Session, specs: Sequence[RunSpec]) -> None:
 def _let_out_runs(
     session: Session, specs: Sequence[RunSpec], retriever: Retriever, judges: JudgeSpec | None
 ) -> None:
-    """Lets out what runs send, and what judging their replies does, once it is allowed."""
+    """Ask permission for the outbound data of runs and of judging their responses."""
     let_out(session, plan_loads(session, specs, retriever))
     if judges is not None:
         let_out(session, loads_of_judging(session, [spec.item_set for spec in specs], judges))
 
 
 def loads_of_judging(session: Session, item_sets: Sequence[bytes], judges: JudgeSpec) -> Loads:
-    """What judging the replies to these item sets would send to each host that is not this machine,
-    at the most: each question with its answer, once for each that judges there."""
+    """Return what judging the responses to these item sets would send to each remote host.
+
+    An upper bound: each question with its answer key, once per judge on that host.
+    """
     store = session.store
     sizes = {each: store.items.item_set(each).n_items for each in dict.fromkeys(item_sets)}
     return loads_of(
@@ -465,7 +479,7 @@ def loads_of_judging(session: Session, item_sets: Sequence[bytes], judges: Judge
 def planned_specs(
     session: Session, specs: Sequence[RunSpec], askers: Mapping[str, Asker], retriever: Retriever
 ) -> list[PlannedRun]:
-    """The runs that ``specs`` mean, all checked before one is stored."""
+    """Plan the runs of ``specs``; all are checked before one is stored."""
     plans = []
     for spec in specs:
         method = find_method(session.store.items.item_set(spec.item_set).method)
@@ -478,8 +492,10 @@ def planned_specs(
 
 
 def _keep_cards(session: Session, runs: Sequence[tuple[PlannedRun, RunProgress]]) -> None:
-    """Keeps what is known now of the models of these runs; it is in force for those of the runs
-    that have something left to ask."""
+    """Store the current model cards of these runs.
+
+    They apply to those runs that have something left to ask.
+    """
     real = [(planned, progress) for planned, progress in runs if not planned.run.simulated]
     names = sorted({planned.run.respondent for planned, _progress in real})
     asked = {p.key: p.run.respondent for p, progress in real if not progress.complete}
@@ -489,8 +505,10 @@ def _keep_cards(session: Session, runs: Sequence[tuple[PlannedRun, RunProgress]]
 
 
 def _check_told_apart(store: Store, specs: Sequence[RunSpec]) -> None:
-    """Raises BadUsage where one template would ask in several ways alike: their replies would be
-    read and compared as if they had been asked for different things."""
+    """Raise BadUsage if one template renders the same prompt in several prompting methods.
+
+    Their responses would be read and compared as if they differed.
+    """
     asked: dict[tuple[bytes, bytes], list[RunSpec]] = {}
     for spec in specs:
         if spec.prompt is not None:
@@ -520,9 +538,11 @@ def _check_set(
         )
         if text in seen:
             raise BadUsage(
-                f"{prompt.name} asks {seen[text]} and {name} alike",
-                hint="use one prompting method, let the template read {{ prompt_method }}, or give "
-                f'each its own in a run file: [prompt_method.{name}] prompt_template = "FILE"',
+                f"{prompt.name} renders the same prompt for {seen[text]} and {name}",
+                hint=(
+                    "use one prompting method, use {{ prompt_method }} in the template, or "
+                    f'set one each in a run file: [prompt_method.{name}] prompt_template = "FILE"'
+                ),
             )
         seen[text] = name
 
@@ -530,8 +550,10 @@ def _check_set(
 def perform_request(
     session: Session, request: RunRequest, *, spending: Spending | None = None, **watching: Any
 ) -> list[RunResult]:
-    """Runs what a request means; ``watching`` as for ``Workspace.run``. ``spending`` is that of the
-    request's budget, where other calls share it."""
+    """Run what a request describes; ``watching`` as for ``Workspace.run``.
+
+    ``spending`` is the spending of the request's budget, if other calls share it.
+    """
     asked = request.asked
     return run_specs(
         session,

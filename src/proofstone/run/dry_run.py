@@ -1,4 +1,4 @@
-"""Dry runs: what runs, and judging them, would take and what they would send, before they do."""
+"""Estimate what runs and their judging would take and send, before anything is sent."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def dry_run(
     on_interrupt: Callable[[int], None] | None = None,
     **asking: Any,
 ) -> DryRun:
-    """What ``run`` with the same arguments would take: requests, tokens, money and time.
+    """Estimate what ``run`` with these arguments would take: requests, tokens, money and time.
 
-    ``pilot`` questions of each model and way are really asked, a seeded sample, and their
-    replies kept: the run takes them from the cache. 0 asks nobody, and tells from the prompts
-    and ``max_tokens`` what the longest replies would cost. ``budget`` bounds the pilot, and it
-    is said whether as much would cover the rest.
+    ``pilot`` questions of each model and prompting method, a seeded sample, are really asked. Their
+    responses are stored, and the run takes them from the cache. With 0, no API calls are made, and
+    ``max_tokens`` bounds the cost from above. ``budget`` limits the pilot; the result says whether
+    the same amount would cover the rest.
     """
     return forecast_specs(
         session,
@@ -106,19 +106,21 @@ def forecast_specs(
     watch: Watch | None = None,
     on_interrupt: Callable[[int], None] | None = None,
 ) -> DryRun:
-    """``dry_run`` for runs whose settings differ from each other. Raises BadUsage for a pilot
-    of one question, of which no range can be told."""
+    """``dry_run`` for runs with different settings.
+
+    Raises BadUsage for a pilot of one question, which gives no range.
+    """
     if pilot == 1 or pilot < 0:
         raise BadUsage(
-            f"a pilot asks 2 questions or more, not {pilot}: a range needs two",
-            hint="or 0, to ask nobody and see what the longest replies would cost",
+            f"expected a pilot of 2 questions or more, got {pilot}: a range needs two",
+            hint="or 0, to make no API calls and see the cost of the longest responses",
         )
     check_own_prompts(session, specs)
     retriever = _told_retriever(session, specs, spending)
     groups = _surveyed(session, specs, retriever, max_connections, cache, spending)
     pilots = [pilot_of(group, pilot) for group in groups]
     if loads := pilot_loads(session.store, pilots, session.config):
-        let_out(session, loads)  # a pilot's calls are calls like any
+        let_out(session, loads)  # calls of a pilot are stored like all others
     names = list(dict.fromkeys(spec.model for spec in specs))
 
     async def work(stop: asyncio.Event) -> DryRun:
@@ -143,7 +145,7 @@ def forecast_judging(
     *,
     max_connections: int | None = None,
 ) -> JudgingForecast:
-    """What judging the replies to come of these runs takes at the most; nobody is asked."""
+    """Bound what judging the future responses of these runs takes. Makes no API calls."""
     groups = _surveyed(session, specs, _told_retriever(session, specs), max_connections)
     surveys = [survey for group in groups for survey in group.surveys]
     return with_askers(
@@ -157,7 +159,7 @@ def forecast_judging(
 def _told_retriever(
     session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
 ) -> Retriever:
-    """What is known of what a search would find: the web is not searched for it."""
+    """Return a retriever that knows earlier searches only; no web search is made."""
     retriever = remembered_retriever(session, specs, spending)
     local = [each for each in specs if each.context_source == "local"]
     clear_searches(session, local, retriever, spending)
@@ -172,7 +174,7 @@ def _surveyed(
     cache: CacheUse = "same",
     spending: Spending | None = None,
 ) -> list[Group]:
-    """What is left of all runs, in groups that a pilot each is drawn from."""
+    """Group what is left of all runs; each group gets one pilot."""
 
     async def survey(askers: dict[str, Asker]) -> list[Group]:
         plans = planned_specs(session, specs, askers, retriever)
@@ -187,15 +189,17 @@ def _surveyed(
     )  # fmt: skip
 
 
-# What would be sent.
+# Render the prompts that would be sent.
 
 _PROMPTS = 64
 
 
 def rendered_prompts(session: Session, specs: Sequence[RunSpec], n: int) -> list[RenderedPrompt]:
-    """The prompts of the first ``n`` questions in each way as they would be sent; models that are
-    sent the same stand together, and one that is sent something else (a text model) has prompts of
-    its own."""
+    """Render the prompts of the first ``n`` questions in each prompting method.
+
+    Models that receive the same prompt are grouped. One that receives another prompt (a text model)
+    has its own.
+    """
     check_own_prompts(session, specs)
     retriever = _told_retriever(session, specs)
 
@@ -214,7 +218,7 @@ async def _rendered(
     shown: dict[tuple[str, str, str], int] = {}
     for planned, asker in runs:
         run = planned.run
-        # Forms follow each other: what is left of n goes to the next one of the same run.
+        # Forms follow each other: the rest of n goes to the next form of the same run.
         key = (run.respondent, run.prompt_method, str(run.settings))
         left = n - shown.get(key, 0)
         for stored in _first_asked(store, planned, left):
@@ -242,7 +246,7 @@ async def _rendered(
 
 
 def _first_asked(store: Store, planned: PlannedRun, n: int) -> Iterator[StoredItem]:
-    """The first ``n`` questions of a run that are asked."""
+    """Yield the first ``n`` questions of a run that are asked."""
     for after in range(-1, planned.n_items - 1, _PROMPTS):
         size = min(_PROMPTS, planned.n_items - 1 - after)
         for stored in asked_page(store, planned.prompt_method, planned.item_set.id, after, size):
@@ -258,8 +262,7 @@ _BILLED = 200
 
 
 class _Left(Struct, frozen=True):
-    """What is left of a group, by its pilot, with the asker of its model and its place among the
-    connections."""
+    """Hold what is left of a group, its pilot, the asker of its model and its connections."""
 
     pilot: Pilot
     asker: Asker
@@ -274,26 +277,26 @@ class _Left(Struct, frozen=True):
 
     @property
     def telling(self) -> list[Observed]:
-        """Questions that say what one takes."""
+        """Return the questions that show what one question takes."""
         return [each for each in self.pilot.observed if each.says_something]
 
     @property
     def asked(self) -> int:
-        """Questions that the pilot answered anew."""
+        """Return the number of questions that the pilot answered without the cache."""
         return sum(each.was_asked and not each.error for each in self.pilot.observed)
 
     @property
     def to_ask(self) -> int:
-        """Questions that remain."""
+        """Return the number of questions that remain."""
         return self.pilot.group.to_ask - self.asked
 
     @property
     def is_unpriced(self) -> bool:
-        """Whether money is to be spent and no price is known."""
+        """Return True if money is to be spent and no price is known."""
         return self.asker.price is None and not self.run.simulated and self.to_ask > 0
 
     def usd(self, usage: Usage) -> float:
-        """What a call takes at its model's price; 0 where none is known."""
+        """Return the cost of a call at its model's price in USD; 0 if no price is known."""
         return cost_usd(self.asker.price, usage, _BILLED) or 0.0
 
 
@@ -305,13 +308,13 @@ def forecast_runs(
     budget: Budget | None = None,
     interrupted: bool = False,
 ) -> DryRun:
-    """What is left takes; ``n`` is the number of questions that each pilot was to ask."""
+    """Estimate what is left after the pilots; ``n`` questions were requested per pilot."""
     groups = [_Left(pilot, askers[pilot.group.run.respondent]) for pilot in pilots]
     by_model: dict[str, list[_Left]] = {}
     for group in groups:
         by_model.setdefault(group.run.respondent, []).append(group)
     total, reach = _part(groups, n), None
-    # The most that is put aside for one call of what is left; 0 where nothing is.
+    # The largest amount reserved for one remaining call; 0 if none remains.
     bounds = [
         (group.usd(survey.most), total_tokens(survey.most))
         for group in groups
@@ -395,7 +398,7 @@ def _from_pilot(groups: Sequence[_Left]) -> Amounts:
 
 
 def _priced(groups: Sequence[_Left]) -> list[_Left] | None:
-    """Those whose money can be told; None where that would be nothing of what is to be spent."""
+    """Return the groups with an estimable cost; None if all paid groups lack one."""
     left = [group for group in groups if group.to_ask]
     priced = [group for group in left if not group.is_unpriced]
     return priced if priced or not left else None
@@ -404,8 +407,10 @@ def _priced(groups: Sequence[_Left]) -> list[_Left] | None:
 def _total(
     groups: Sequence[_Left], value: Callable[[Observed], float], per: int = 1
 ) -> Range | None:
-    """The prediction of a total over groups, each value divided by ``per``; None where one of them
-    has something left and says too little of it."""
+    """Predict a total over groups, each value divided by ``per``.
+
+    None if a group has something left and too few observations.
+    """
     sampled = [
         Sampled([value(each) / per for each in group.telling], group.to_ask) for group in groups
     ]
@@ -416,8 +421,10 @@ def _total(
 
 
 def _seconds(groups: Sequence[_Left]) -> Range | None:
-    """The time until all is asked: models of one endpoint share its connections, endpoints go on
-    beside each other."""
+    """Predict the time until all is asked, in seconds.
+
+    Models of one endpoint share its connections; endpoints run concurrently.
+    """
     by_slots: dict[int, list[_Left]] = {}
     for group in groups:
         by_slots.setdefault(id(group.asker.limiter), []).append(group)
@@ -434,7 +441,7 @@ def _seconds(groups: Sequence[_Left]) -> Range | None:
 
 
 def _longest(groups: Sequence[_Left]) -> Amounts:
-    """From prompts alone to the longest replies; the pilot's share is taken off evenly."""
+    """Return bounds from prompts alone to the longest responses, less the pilot's share."""
     asked = [group for group in groups if not group.run.simulated]
     tokens, cost = Range(0.0, 0.0), Range(0.0, 0.0)
     is_bounded = True
@@ -461,7 +468,7 @@ def _longest(groups: Sequence[_Left]) -> Amounts:
 
 
 def _told_apart(groups: Sequence[_Left]) -> Iterator[str]:
-    """For each group the settings that tell it from others of the same model and way."""
+    """Yield the settings that distinguish each group within its model and prompting method."""
     by_name: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for group in groups:
         by_name.setdefault((group.run.respondent, asked_as(group.run)), []).append(
@@ -476,16 +483,16 @@ def _told_apart(groups: Sequence[_Left]) -> Iterator[str]:
         )
 
 
-# What judging takes: calls, tokens and money of each judge, before anybody is asked.
+# Estimate judging: calls, tokens and money per judge, before any API call.
 
-_COUNTED = 200  # questions whose tokens are counted; others are taken to be like these
+_COUNTED = 200  # questions whose tokens are counted; the others are assumed to be like these
 
 
-_STAND_IN = "?"  # a reply that nobody gave yet
+_STAND_IN = "?"  # placeholder for a response that does not exist yet
 
 
 class _Listening:
-    """A judge who notes what it is asked, and is not heard: so that nothing is scored."""
+    """Record what a judge would be asked; it never answers, so nothing is scored."""
 
     def __init__(self) -> None:
         self.asked: list[JudgeQuestion] = []
@@ -506,8 +513,10 @@ async def forecast_of_responses(
     *,
     again: bool = False,
 ) -> JudgingForecast:
-    """What grading a run's stored replies takes; those that these judges graded already only where
-    it is to be done ``again``."""
+    """Estimate what grading a run's stored responses takes.
+
+    Responses already graded by these judges count only with ``again``.
+    """
     newest = store.scores.newest(key, method.scorer_version, Bench(spec, askers).name)
     listening, n = _Listening(), 0
     scoring = None if again or newest is None else newest.key
@@ -525,8 +534,10 @@ async def forecast_of_responses(
 def forecast_of_questions(
     questions: Iterable[JudgeQuestion], of: int, spec: JudgeSpec, askers: Sequence[Asker]
 ) -> JudgingForecast:
-    """What putting these questions takes, of ``of`` that a rule may have settled; they are counted
-    and not held."""
+    """Estimate what these questions to judges take, out of ``of`` that a rule may have settled.
+
+    Questions are counted and not stored.
+    """
     held = iter(questions)
     sample = list(islice(held, _COUNTED))
     n = len(sample) + sum(1 for _question in held)
@@ -543,8 +554,10 @@ async def forecast_of_runs(
     spec: JudgeSpec,
     askers: Sequence[Asker],
 ) -> JudgingForecast:
-    """What grading the replies that are still to come takes, at the most: every question with its
-    answer, and a reply from nothing to the longest that there may be."""
+    """Bound what grading the future responses of runs takes.
+
+    Each question goes with its answer key and a response from empty to the longest possible one.
+    """
     found = []
     for survey in surveys:
         longest = survey.planned.run.settings.get("max_tokens")
@@ -562,7 +575,7 @@ async def forecast_of_runs(
 
 
 async def _sampled(store: Store, run: Run) -> list[JudgeQuestion]:
-    """What judges would be asked of the first questions of a run, with a stand-in for a reply."""
+    """Return the judge questions for the first items of a run, with a placeholder as response."""
     method, response = find_method(run.method), Response(text=_STAND_IN, finish="stop")
     units = [
         unit
@@ -581,8 +594,11 @@ def _of_judge(
     n: int,
     response_tokens: int | None,
 ) -> JudgeForecast:
-    """One judge on ``n`` replies like those of ``sample``, each of which has up to
-    ``response_tokens`` that are not counted in it (None: without bound); each request made once."""
+    """Estimate one judge on ``n`` responses like those of ``sample``.
+
+    Each response adds up to ``response_tokens`` that the sample does not count (None: unbounded).
+    Retries are not counted.
+    """
     form: ResponseForm = "json" if takes_schema(asker.model) else "line"
     prompts = [counted_tokens(pose(question, form)) for question in sample[:_COUNTED]]
     times = spec.votes * spec.orders
@@ -605,7 +621,7 @@ def _of_judge(
 
 
 def _together(parts: Sequence[JudgeForecast], judge: str) -> JudgeForecast:
-    """One judge over several runs: from nothing, as rules may settle all, to all of it."""
+    """Sum one judge over several runs: from 0 (rules may settle all) to everything."""
 
     def summed(ranges: Sequence[Range | None]) -> Range | None:
         known = [each.high for each in ranges if each is not None]

@@ -1,4 +1,4 @@
-"""Every setting that a command would run with, and where it comes from."""
+"""List every setting that a command would run with, and its origin."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import RunFile
 from proofstone.run.run_options import COUNTS, names_of
 
-# Variables that change how endpoints are reached, wherever they are set.
+# Environment variables that change how endpoints are reached.
 _OF_CONNECTIONS = ("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "ALL_PROXY", "SSL_CERT_FILE",
                    "SSL_CERT_DIR")  # fmt: skip
 
@@ -58,7 +58,7 @@ _EMPTY = {"prompt_template": "the method's"}
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """Settings that belong together, under a heading."""
+    """Settings under one heading."""
 
     heading: str
     settings: tuple[Effective, ...]
@@ -67,7 +67,7 @@ class Section(Struct, frozen=True, kw_only=True):
 def effective_models(
     config: ModelConfig, request: RunRequest, file: RunFile | None
 ) -> Iterator[Section]:
-    """How each model is reached: those of the request, else all that files name."""
+    """Yield how each model is reached: the models of the request, or all configured ones."""
     names = list(request.models) or sorted(config.models)
     for name in names:
         above = list(_above(name, request, file))
@@ -81,8 +81,10 @@ def effective_run(
     file: RunFile | None,
     defaults: Callable[[str], Mapping[str, Any]] | None,
 ) -> Iterator[Section]:
-    """What is run, and how each model is asked in each way; ``defaults`` are the method's, None
-    where no target says which method it is."""
+    """Yield what is run and how each model is asked with each prompting method.
+
+    ``defaults`` are the method's; None if no target determines the method.
+    """
     whole = tuple(_whole(request, file))
     if whole:
         yield Section(heading="run", settings=whole)
@@ -93,8 +95,7 @@ def effective_run(
 
 
 def other_tables(config: ModelConfig) -> Iterator[Section]:
-    """What files and environment say beside providers and models: settings of the workspace, and
-    variables that change how endpoints are reached."""
+    """Yield the workspace's settings, and variables that change how endpoints are reached."""
     for tables in config.layers:
         if tables.where == BUILT_IN:
             continue
@@ -146,7 +147,7 @@ def _asked(
     defaults: Callable[[str], Mapping[str, Any]] | None,
     config: ModelConfig,
 ) -> Iterator[Effective]:
-    """Each setting of one model in one way, of the highest layer that says it."""
+    """Yield each setting of one model and prompting method, from the highest layer that sets it."""
     unsupported, _field = sent_to(parse_model_name(model), config)
     plain = Asking(**_PLAIN)
     own = {} if defaults is None else defaults(prompt_method)
@@ -197,7 +198,7 @@ def _shown(place: KeyPath | str, name: str, file: RunFile | None, preset: str) -
 
 
 def _above(name: str, request: RunRequest, file: RunFile | None) -> Iterator[tuple[str, Entry]]:
-    """What run file and flags say over the configuration, of how a model is reached."""
+    """Yield what run file and flags override about how a model is reached."""
     entry = request.entries.get(name, Entry())
     for field, key in (("model", "file"), ("max_connections", ""), ("timeout_s", "")):
         value = getattr(entry, field)
@@ -222,7 +223,7 @@ def _flat(fields: Any, path: KeyPath) -> Iterator[tuple[KeyPath, Any]]:
 
 
 def _masked(name: str, value: Any) -> str:
-    """A setting as it may be seen; the name of a variable is no secret."""
+    """Return a setting with secrets masked; the name of a variable is not a secret."""
     if is_secret_name(name) and not name.endswith("_env") and isinstance(value, str):
         return MASK
     if isinstance(value, list | tuple | dict):

@@ -1,8 +1,7 @@
-"""Items with the passages that they rest on: which can be asked so, and how they are asked; the
-same way leads to the prompt for what a search found.
+"""Ask items together with their source passages or with search results.
 
-An item is asked with all its passages or not at all. Half of them would measure neither memory nor
-reading, and a passage that is cut may have lost the sentence that counts.
+With evidence, an item is asked with all its passages or not at all. Half of them would measure
+neither memory nor reading, and a shortened passage may lose the sentence that counts.
 """
 
 from __future__ import annotations
@@ -52,19 +51,19 @@ from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
-# Items with what a search finds for them in the workspace's own sources.
-#
-# Other than evidence, which an item is asked with whole or not at all, this is what a reader with a
-# search box would have: it may hold the answer or not, and every item is asked.
+# Items with search results from the workspace's sources. Unlike evidence, search results may or may
+# not hold the answer, and every item is asked.
 
 _AT_ONCE = 256  # questions searched for together
 
 
 class RetrievalAsked(Struct, frozen=True, kw_only=True):
-    """What each item is to be asked with: so many chunks of so many tokens together, found by a way
-    of searching in a ``source`` (see ``SearchSource``), with this model as ``embedding_model``
-    where it is not the carried one. ``index``: the state of the sources that is meant, where a run
-    has one."""
+    """Hold what each item is asked with: so many chunks, of so many tokens together.
+
+    ``search`` is the search method and ``source`` where to search (see ``SearchSource``).
+    ``embedding_model`` replaces the bundled embedding model. ``index`` is the required state of the
+    sources, if a run has one.
+    """
 
     chunks: int = CHUNKS
     most_tokens: int
@@ -75,9 +74,12 @@ class RetrievalAsked(Struct, frozen=True, kw_only=True):
 
 
 class Retriever:
-    """Finds chunks for the items of sets: each set is searched for once, though several models are
-    asked. ``open_index`` gives the index that can be searched in a way with an embedder. What the
-    web was searched for is handed in (``know``): here nothing is sent."""
+    """Find chunks for the items of sets.
+
+    Each set is searched for once, even for several models. ``open_index`` returns the index for a
+    search method and embedding model. Web results are passed in by ``know``: nothing is sent from
+    here.
+    """
 
     def __init__(
         self, store: Store, open_index: Callable[[SearchMethod, str], SourceIndex]
@@ -89,21 +91,24 @@ class Retriever:
         self._of_the_web: dict[tuple[bytes, RetrievalAsked], Retrieved] = {}
 
     def index(self, search: SearchMethod, embedding_model: str = "") -> SourceIndex:
-        """The index for a way of searching, opened once."""
+        """Return the index for a search method, opened once."""
         if (search, embedding_model) not in self._indexes:
             self._indexes[search, embedding_model] = self._open(search, embedding_model)
         return self._indexes[search, embedding_model]
 
     def know(self, item_set: bytes, asked: RetrievalAsked, found: Retrieved) -> None:
-        """Takes what the web was found to say for a set."""
+        """Store the web results for a set."""
         self._of_the_web[item_set, structs.replace(asked, index="")] = found
 
     def find(self, method: Method, item_set: ItemSet, asked: RetrievalAsked) -> Retrieved:
-        """The chunks for all items of a set. Raises BadUsage where the method does not say what its
-        items ask, and where no source can be searched."""
+        """Return the chunks for all items of a set.
+
+        Raises BadUsage if the method does not define search queries, or if no source can be
+        searched.
+        """
         if method.query is None:
             raise BadUsage(
-                f"{method.title} does not say what to search for of its questions",
+                f"{method.title} defines no search query for its questions",
                 hint="--context none or evidence",
             )
         if asked.source != LOCAL:
@@ -111,8 +116,8 @@ class Retriever:
         index = self.index(asked.search, asked.embedding_model)
         if not index.n_chunks:
             raise BadUsage(
-                "there is nothing to search: no source of this workspace has passages",
-                hint="proofstone ingest FILE... reads documents",
+                "nothing to search: no source of this workspace has passages",
+                hint="proofstone ingest FILE...",
             )
         key = content_id("retrieved", [item_set.id, asked, index.key])
         if key not in self._known:
@@ -134,9 +139,11 @@ def with_retrieval(
     asked: RetrievalAsked,
     retriever: Retriever | None,
 ) -> PromptMethod:
-    """The way, each item asked with what is found for it; its prompts' hash is another one then,
-    and another again once a source has changed. Raises BadUsage as ``Retriever.find``, and where a
-    run was begun on other sources."""
+    """Return the prompting method with each item's search results added to its prompt.
+
+    This changes the hash of its prompts, as does every change of a source. Raises BadUsage as
+    ``Retriever.find``, and if the run was started with other sources.
+    """
     if asked.chunks < 1 or asked.most_tokens < 1:
         raise BadUsage("--context-chunks and --context-tokens take 1 or more")
     if retriever is None:
@@ -144,8 +151,8 @@ def with_retrieval(
     found = retriever.find(method, item_set, asked)
     if asked.index and asked.index != found.index:
         raise BadUsage(
-            "the sources have changed since this run was begun, so a search finds other chunks",
-            hint="begin it again with 'run': what is asked alike comes from the cache",
+            "the sources have changed since this run was started, so a search finds other chunks",
+            hint="start it again with 'run': identical requests come from the cache",
         )
     what = [retrieved_prompt(), found.chunks, found.most_tokens, found.search, found.index]
     key = content_id("retrieved", [prompt_method.prompt_hash, *what])
@@ -153,7 +160,7 @@ def with_retrieval(
 
 
 def retrieved_settings(prompt_method: PromptMethod) -> dict[str, Any]:
-    """What a run's settings hold of it; nothing where nothing was searched for."""
+    """Return a run's settings on retrieval; empty without retrieval."""
     found = prompt_method.retrieved
     if found is None:
         return {}
@@ -169,7 +176,7 @@ def retrieved_settings(prompt_method: PromptMethod) -> dict[str, Any]:
 
 
 def retrieved_notes(prompt_method: PromptMethod) -> tuple[str, ...]:
-    """What to say before a run: that some questions are asked with nothing."""
+    """Return notes to show before a run, such as questions without search results."""
     found = prompt_method.retrieved
     if found is None:
         return ()
@@ -180,24 +187,24 @@ def retrieved_notes(prompt_method: PromptMethod) -> tuple[str, ...]:
     if empty:
         notes.append(
             f"for {empty:,} of {total:,} questions nothing was found (or nothing within "
-            "--context-tokens): they are asked without material"
+            "--context-tokens): they are asked without context"
         )
     if n_failed:
         first = next(iter(found.failed.values()))
         notes.append(
             f"for {n_failed:,} of {total:,} questions the search by {found.source} failed "
-            f"({first}): they are not asked; going on searches for them again"
+            f"({first}): they are not asked; resume the run to search again"
         )
     if left:
         notes.append(
-            f"{left:,} of {total:,} questions were not searched for by {found.source} yet: a run "
-            "sends a query for each, and their material is not counted here"
+            f"{left:,} of {total:,} questions were not searched for by {found.source} yet: a "
+            "run sends one query for each, and their results are not counted here"
         )
     return tuple(notes)
 
 
 def retrieved_origins(store: Store, prompt_method: PromptMethod) -> list[Origin]:
-    """The sources of what is shown, with how many of their passages; pages of the web are one."""
+    """Return the sources of the passages shown, with counts; all web pages count as one source."""
     found = prompt_method.retrieved
     if found is None:
         return []
@@ -210,9 +217,10 @@ def retrieved_origins(store: Store, prompt_method: PromptMethod) -> list[Origin]
 def with_chunks(
     store: Store, prompt_method: PromptMethod, page: Iterable[StoredItem]
 ) -> Iterator[StoredItem]:
-    """Items with what was found for them: of each passage the part that is shown, which stands in
-    place of its text. What was purged since is not shown, and items whose search failed are left
-    out."""
+    """Yield items with the retrieved part of each passage in place of its text.
+
+    Purged passages are not shown. Items whose search failed are left out.
+    """
     found = prompt_method.retrieved
     failed = {} if found is None else found.failed
     page = [stored for stored in page if stored.loaded.item.id not in failed]
@@ -234,11 +242,11 @@ def _cut(passage: Passage, chunk: ShownChunk) -> Passage:
 
 
 def read_search(text: str) -> SearchMethod:
-    """A way of searching by its name. Raises BadUsage."""
+    """Return the search method with this name. Raises BadUsage."""
     for prompt_method in SEARCH_METHODS:
         if text == prompt_method:
             return prompt_method
-    raise BadUsage(f"sources are searched by {', '.join(SEARCH_METHODS)}, not by {text!r}")
+    raise BadUsage(f"unknown search method {text!r}: expected {', '.join(SEARCH_METHODS)}")
 
 
 def _found(
@@ -258,7 +266,7 @@ def _found(
 
 
 def within(found: Iterable[RetrievedChunk], most_tokens: int) -> Iterator[ShownChunk]:
-    """The best chunks, as far as they fit together."""
+    """Yield the best chunks that fit the token limit together."""
     count, left = load_cl100k(), most_tokens
     for chunk in found:
         left -= count(chunk.text)
@@ -270,25 +278,27 @@ def within(found: Iterable[RetrievedChunk], most_tokens: int) -> Iterator[ShownC
 def with_evidence(
     store: Store, prompt_method: PromptMethod, item_set: ItemSet, most_tokens: int
 ) -> PromptMethod:
-    """The way, each item asked with its passages; its prompts' hash is another one then.
+    """Return the prompting method with each item's passages added to its prompt.
 
-    Raises BadUsage where no item of the set can be asked so.
+    This changes the hash of its prompts. Raises BadUsage if no item of the set has usable passages.
     """
     if most_tokens < 1:
-        raise BadUsage(f"--context-tokens takes 1 or more, not {most_tokens}")
+        raise BadUsage(f"--context-tokens takes 1 or more, got {most_tokens}")
     evidence = _evidence(store, item_set, most_tokens)
     if len(evidence.left_out) == item_set.n_items:
         raise BadUsage(
             f"no question of {item_set.name} can be asked with its evidence: {_why(evidence)}",
-            hint="a form from a bank that was built of passages can (proofstone ingest, then build "
-            "statements); raise --context-tokens where passages are too long",
+            hint=(
+                "use a form of a bank built from passages (proofstone ingest, then build "
+                "statements); raise --context-tokens if passages are too long"
+            ),
         )
     key = content_id("evidence", [prompt_method.prompt_hash, evidence_prompt(), most_tokens])
     return structs.replace(prompt_method, evidence=evidence, prompt_hash=key)
 
 
 def evidence_settings(prompt_method: PromptMethod) -> dict[str, Any]:
-    """What a run's settings hold of it; nothing where no evidence is shown."""
+    """Return a run's settings on evidence; empty without evidence."""
     evidence = prompt_method.evidence
     if evidence is None:
         return {}
@@ -297,22 +307,22 @@ def evidence_settings(prompt_method: PromptMethod) -> dict[str, Any]:
 
 
 def left_out_notes(prompt_method: PromptMethod, item_set: ItemSet) -> tuple[str, ...]:
-    """What to say before a run that does not ask all items."""
+    """Return notes to show before a run that does not ask all items."""
     evidence = prompt_method.evidence
     if evidence is None or not evidence.left_out:
         return ()
     n = len(evidence.left_out)
     return (
-        f"{n:,} of {item_set.n_items:,} questions are left out, since evidence is shown whole or "
-        f"not at all: {_why(evidence)}",
+        f"{n:,} of {item_set.n_items:,} questions are left out, since evidence is shown whole "
+        f"or not at all: {_why(evidence)}",
     )
 
 
 def left_out_again(store: Store, key: int, run: Run, items: Container[int]) -> int:
-    """How many of ``items`` (keys) the run with this key leaves out.
+    """Return how many of ``items`` (keys) the run with this key leaves out.
 
-    Known where it has all its replies: those without one. Of a run that still goes on it is found
-    anew; an item whose text was purged since is never asked.
+    For a run with all responses, these are the items without one. For an unfinished run, they are
+    computed. An item whose text was purged since is never asked.
     """
     n_items = store.items.item_set(run.item_set).n_items
     answered = store.runs.answered(key, run.last_step)
@@ -339,8 +349,7 @@ def _can_be_asked(store: Store, item: int, most_tokens: int) -> bool:
 
 
 def passages_behind(store: Store, item_set: bytes) -> set[bytes]:
-    """The passages that the items of a set rest on: those that their facts name, and those that
-    only the originals of falsified ones do."""
+    """Return the passages behind a set's items, including those of false statements' originals."""
     named = store.origins.passages_of_set(item_set)
     others = store.knowledge.facts_by_id(store.origins.facts_without_passage(item_set),
                                          readable=True)  # fmt: skip
@@ -350,8 +359,10 @@ def passages_behind(store: Store, item_set: bytes) -> set[bytes]:
 def asked_page(
     store: Store, prompt_method: PromptMethod, item_set: bytes, after: int, limit: int
 ) -> list[StoredItem]:
-    """The items at the ``limit`` places behind ``after``, without those that are not asked; with
-    their passages, where they are asked with them."""
+    """Return the items at the ``limit`` positions after ``after`` that are asked.
+
+    Items come with their passages if they are asked with them.
+    """
     page = store.items.page(item_set, after, limit)
     if prompt_method.retrieved is not None:
         return list(with_chunks(store, prompt_method, page))
@@ -365,7 +376,7 @@ def asked_page(
 def spread_items(
     store: Store, prompt_method: PromptMethod, item_set: ItemSet, n_items: int, n: int
 ) -> Iterator[LoadedItem]:
-    """Up to ``n`` of the first ``n_items`` items that are asked, evenly spread."""
+    """Yield up to ``n`` of the first ``n_items`` items that are asked, evenly spread."""
     places = range(n_items)
     if prompt_method.evidence is not None:
         asked = [place for place in places if place not in prompt_method.evidence.left_out]
@@ -381,7 +392,7 @@ def spread_items(
 async def ask_item(
     method: Method, item: LoadedItem, prompt_method: PromptMethod, call: Call
 ) -> None:
-    """Has the method ask an item; passages, where there are any, are put into its prompts."""
+    """Let the method ask an item, with its passages, if any, in the prompts."""
     if prompt_method.retrieved is not None:
         await method.ask(item, prompt_method, _informed(call, item, with_retrieved))
     else:
@@ -390,7 +401,7 @@ async def ask_item(
 
 
 def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) -> Call:
-    """A ``Call`` that puts an item's passages before its question."""
+    """Return a ``Call`` that puts an item's passages before its question."""
 
     async def asked(
         step: str,
@@ -407,11 +418,11 @@ def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) 
     return asked
 
 
-# ---------------------------------------------------------------- which passages an item rests on
+# ---------------------------------------------------------------- passages of an item
 
 
 def _evidence(store: Store, item_set: ItemSet, most_tokens: int) -> Evidence:
-    """Which items of a set can be asked with all that they rest on."""
+    """Return which items of a set can be asked with all their passages."""
     count = load_cl100k()
     lengths: dict[bytes, int] = {}
     without, too_long = [], []
@@ -430,8 +441,10 @@ def _evidence(store: Store, item_set: ItemSet, most_tokens: int) -> Evidence:
 
 
 def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
-    """Items with the passages of their facts, in the order of the facts, each once; none where a
-    fact has none here, or one whose text was purged."""
+    """Yield items with the passages of their facts, each once, in the order of the facts.
+
+    An item has none if one of its facts has no passage here, or one whose text was purged.
+    """
     page = list(page)
     places = _passages_of(
         {fact.id: fact for stored in page for fact in stored.loaded.facts}.values(), store
@@ -443,7 +456,7 @@ def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredI
 
 
 def _passages_of(facts: Collection[Fact], store: Store) -> dict[bytes, bytes]:
-    """The passage of each fact that has one; a falsified one may have only its original's."""
+    """Return the passage of each fact that has one; a false statement may use its original's."""
     origins = {fact.id: origin_of(fact) for fact in facts if fact.passage is None}
     named = {each for each in origins.values() if each}
     originals = store.knowledge.facts_by_id(named, readable=True)
@@ -470,28 +483,28 @@ def _of_facts(
 def _why(evidence: Evidence) -> str:
     reasons = []
     if evidence.n_without:
-        reasons.append(f"{evidence.n_without:,} rest on something without a passage here")
+        reasons.append(f"{evidence.n_without:,} depend on a fact without a passage here")
     if evidence.n_too_long:
         reasons.append(
-            f"{evidence.n_too_long:,} on passages of more than {evidence.most_tokens:,} tokens "
-            "together (--context-tokens)"
+            f"{evidence.n_too_long:,} have passages of more than {evidence.most_tokens:,} "
+            "tokens together (--context-tokens)"
         )
     return " and ".join(reasons) or "it has none"
 
 
-# What a search found, in a prompt: set apart by marks that say of which passage it is.
+# Search results in a prompt: delimited by marks that name the passage.
 
-# Passages in a prompt: set apart by marks with a code, nothing hidden in them, before the
+# Passages in a prompt: delimited by marks with a code, without hidden characters, before the
 # question.
 
 T = TypeVar("T")
 
 
-_VERSION = 1  # raised where passages are put differently though the words are the same
+_VERSION = 1  # increase when passages are placed differently while the words stay the same
 
 
 class BlockWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of one language around passages. ``opens`` may name each one's ``{place}``."""
+    """Hold the words of one language around passages. ``opens`` may contain ``{place}``."""
 
     material: str
     opens: str
@@ -502,13 +515,15 @@ class BlockWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def with_passages(
     messages: Sequence[Message], passages: Sequence[Passage], language: str
 ) -> list[Message]:
-    """The conversation with passages before the text of its last message, which asks. Worked
-    examples before it stay as they are, without passages of their own."""
+    """Return the conversation with passages before the text of its last message, the question.
+
+    Few-shot examples before it stay as they are, without passages.
+    """
     return _preceded(messages, evidence_block([passage.text for passage in passages], language))
 
 
 def evidence_block(texts: Sequence[str], language: str) -> str:
-    """Texts as they stand in a prompt; the question follows."""
+    """Return texts as a prompt shows them; the question follows."""
     return _block_of(_words(_language(language)), texts)
 
 
@@ -517,8 +532,7 @@ def _language(code: str) -> str:
 
 
 def _block_of(words: BlockWords, texts: Sequence[str], places: Sequence[str] = ()) -> str:
-    """Texts between marks with a code that stands in none of them, each with its place where there
-    are places."""
+    """Return texts between marks with a code that occurs in none of them, with places if given."""
     code = fence_code(texts)
 
     def mark(of: str, number: int) -> str:
@@ -534,8 +548,10 @@ def _block_of(words: BlockWords, texts: Sequence[str], places: Sequence[str] = (
 
 
 def _preceded(messages: Sequence[Message], block: str) -> list[Message]:
-    """The conversation with a block before the text of its last message, which asks; images in it
-    stay where they are."""
+    """Return the conversation with a block before the text of its last message, the question.
+
+    Images in that message keep their place.
+    """
     *before, last = messages
     text = f"{block}\n\n"
     if isinstance(last.content, str):
@@ -554,31 +570,30 @@ def _retrieved_words(language: str) -> RetrievedWords:
 
 
 def _read_words(name: str, kind: type[T]) -> T:
-    """The words that a file beside this one holds."""
+    """Read the words in a file of this folder."""
     file = files(__package__) / name
     return msgspec.convert(tomllib.loads(file.read_text(encoding="utf-8")), kind)
 
 
 def evidence_prompt() -> bytes:
-    """The hash of all that these texts are made by."""
+    """Return the hash of everything that these texts depend on."""
     return content_id("evidence-prompt", [_VERSION, _words("en"), _words("zh")])
 
 
-_DIGITS = 16  # of a passage's id: enough to find it by
+_DIGITS = 16  # characters of a passage's id that suffice to find it
 
 
 _PLACE = rf"passage:([0-9a-f]{{{_DIGITS}}}) (\d+)-(\d+)"
 
 
 class RetrievedWords(BlockWords, frozen=True, forbid_unknown_fields=True):
-    """The words of one language; ``nothing`` says that a search found nothing."""
+    """Hold the words of one language; ``nothing`` is shown if a search found nothing."""
 
     nothing: str
 
 
 class ShownIn(Struct, frozen=True, gc=False):
-    """A chunk that a prompt shows: its passage as ``show`` finds it, and code points [start, end)
-    of that passage's text."""
+    """A chunk in a prompt: a passage id as ``show`` takes it, and code points [start, end)."""
 
     passage: str
     start: int
@@ -588,9 +603,11 @@ class ShownIn(Struct, frozen=True, gc=False):
 def with_retrieved(
     messages: Sequence[Message], chunks: Sequence[Passage], language: str
 ) -> list[Message]:
-    """The conversation with chunks (each a passage cut to what is shown of it) before the text of
-    its last message, best first; or with the words that nothing was found. Worked examples before
-    it stay as they are."""
+    """Return the conversation with chunks, best first, before the text of its last message.
+
+    Each chunk is a passage shortened to the part shown. Without chunks, a text says that nothing
+    was found. Few-shot examples before it stay as they are.
+    """
     words = _retrieved_words(_language(language))
     if not chunks:
         return _preceded(messages, words.nothing)
@@ -599,8 +616,10 @@ def with_retrieved(
 
 
 def shown_to(prompt: bytes) -> list[ShownIn]:
-    """The chunks that a stored prompt (canonical JSON of its messages) shows; none of one that was
-    purged."""
+    """Return the chunks that a stored prompt (canonical JSON of its messages) shows.
+
+    Empty for a purged prompt.
+    """
     if not prompt:
         return []
     messages = msgspec.json.decode(prompt, type=list[Message])
@@ -608,10 +627,10 @@ def shown_to(prompt: bytes) -> list[ShownIn]:
 
 
 def shown_in(text: str) -> list[ShownIn]:
-    """The chunks that a prompt's text shows, in order; none where it shows none.
+    """Return the chunks that a prompt's text shows, in order; empty if it shows none.
 
-    Only the marks of the block that it begins with count: nothing within a chunk or a question can
-    pass for one, since none holds the code.
+    Only the marks of the opening block count. A chunk or question cannot imitate them, since none
+    contains the code.
     """
     for language in ("en", "zh"):
         words = _retrieved_words(language)
@@ -630,7 +649,7 @@ def shown_in(text: str) -> list[ShownIn]:
 
 
 def retrieved_prompt() -> bytes:
-    """The hash of all that these texts are made by."""
+    """Return the hash of everything that these texts depend on."""
     return content_id(
         "retrieved-prompt", [_VERSION, _retrieved_words("en"), _retrieved_words("zh")]
     )

@@ -1,9 +1,8 @@
-"""What runs will take, in ranges, and how people read it: requests, tokens, money and time.
+"""Estimate what runs take, as ranges: requests, tokens, money and time.
 
-With a pilot a range is the 95% prediction interval of ``forecast_total``: what the questions asked
-took (retries and reasoning counted, as they were billed) says what those left will take. Without
-one it reaches from prompts alone to replies as long as they may be, no retry counted; nothing in
-between is likelier than the rest.
+With a pilot, a range is the 95% prediction interval of ``forecast_total``. It uses what the pilot's
+questions took as billed, retries and reasoning included. Without a pilot, a range extends from
+prompts alone to the longest possible responses, without retries; no value in it is more likely.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ CONFIDENCE = 0.95
 
 
 class Range(Struct, frozen=True):
-    """From ``low`` to ``high``; ``likely`` is None where no number between is likelier."""
+    """A range from ``low`` to ``high``; ``likely`` is None if no value between is more likely."""
 
     low: float
     high: float
     likely: float | None = None
 
     def __add__(self, other: Range) -> Range:
-        """Both together, each end with its like."""
+        """Add both ends."""
         likely = None
         if self.likely is not None and other.likely is not None:
             likely = self.likely + other.likely
@@ -42,9 +41,11 @@ class Range(Struct, frozen=True):
 
 
 class Amounts(Struct, frozen=True, kw_only=True):
-    """What is still to be asked takes: ``requests`` with retries, ``tokens`` of prompt and reply,
-    ``cost_usd``, ``seconds`` at the connections allowed. None where it cannot be told: no price, or
-    too few questions of a pilot that say something."""
+    """Hold what remaining questions take: ``requests`` (with retries), ``tokens``, ``cost_usd``.
+
+    ``tokens`` cover prompt and response. ``seconds`` assume the allowed connections. None means
+    unknown: no price, or too few informative questions in the pilot.
+    """
 
     requests: Range | None = None
     tokens: Range | None = None
@@ -53,15 +54,16 @@ class Amounts(Struct, frozen=True, kw_only=True):
 
 
 class Part(Struct, frozen=True, kw_only=True):
-    """One model in one way, one model in all its ways (``prompt_method`` empty), or all (``model``
-    too).
+    """Describe one model and prompting method, one model, or all models.
 
-    Of ``questions`` left when the dry run began (each sample counts) the cache answers ``cached``,
-    the pilot answered ``asked`` anew, and ``to_ask`` remain, which take ``amounts``. ``sampled``
-    questions of the pilot say what one takes, ``failed`` have no reply, by cause. ``reasoning`` is
-    the share of their reply's tokens, ``prompt`` that of the prompt in all. ``longest`` is what
-    the rest would take if every reply were as long as it may be, without retries. Where some of it
-    is ``unpriced``, money is that of the others.
+    ``prompt_method`` is empty for all prompting methods of a model, ``model`` for all models.
+
+    ``questions`` were left when the dry run began; each sample counts. Of these the cache answers
+    ``cached``, the pilot answered ``asked``, and ``to_ask`` remain, which take ``amounts``.
+    ``sampled`` pilot questions are informative; ``failed`` have no response, by cause.
+    ``reasoning`` is the share of reasoning in response tokens, ``prompt`` that of prompts in all
+    tokens. ``longest`` is the cost of the rest if every response had the maximum length, without
+    retries. If some of it is ``unpriced``, money covers the others only.
     """
 
     model: str = ""
@@ -84,14 +86,14 @@ class Part(Struct, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be told how many tokens are to come."""
+        """Return True if the number of remaining tokens can be estimated."""
         return self.amounts.tokens is not None
 
 
 class Reach(Struct, frozen=True, kw_only=True):
-    """Whether a budget covers what is left. The last call needs its worst case, so that is counted.
+    """State whether a budget covers what is left, including the worst case of the last call.
 
-    ``low`` and ``high`` are the shares of what is left that it reaches, between 0 and 1.
+    ``low`` and ``high`` are the shares (0 to 1) of what is left that it covers.
     """
 
     budget: str
@@ -101,14 +103,15 @@ class Reach(Struct, frozen=True, kw_only=True):
 
 
 class DryRun(Struct, frozen=True, kw_only=True):
-    """What runs would take. ``pilot`` is the number of questions asked of each model and way, 0
-    where nobody was asked; ``spent`` what that took, in how many ``requests``, ``again`` those
-    after a first one.
+    """Hold the estimate of what runs would take.
 
-    ``models`` are sums over ways, of those asked in several. ``call_usd`` and ``call_tokens`` are
-    the worst case of one call, which one that breaks is charged; ``broken`` did in the pilot.
-    ``one_request``: where nobody was asked, whether a question takes no more than the request that
-    was counted. ``unpriced`` are models of which no price is known.
+    ``pilot`` is the number of questions asked of each model and prompting method (0: no API calls).
+    ``spent`` is the pilot's cost, ``requests`` its requests, and ``again`` the retries among them.
+
+    ``models`` are sums over prompting methods, for models with several. ``call_usd`` and
+    ``call_tokens`` are the worst case of one call, charged if a connection breaks; ``broken`` did
+    so in the pilot. ``one_request`` (without a pilot): True if each question takes only the counted
+    request. ``unpriced`` are models without a known price.
     """
 
     parts: tuple[Part, ...]
@@ -129,8 +132,7 @@ class DryRun(Struct, frozen=True, kw_only=True):
 
 
 class StepForecast(Struct, frozen=True, kw_only=True):
-    """One step of a build: the ``rows`` that enter it in all, by which ``models`` it asks, and what
-    is left of it takes."""
+    """Hold one step of a build: the ``rows`` that enter it, its ``models``, and what is left."""
 
     name: str
     models: tuple[str, ...] = ()
@@ -139,10 +141,13 @@ class StepForecast(Struct, frozen=True, kw_only=True):
 
 
 class BuildForecast(Struct, frozen=True, kw_only=True):
-    """What a build would take. Of ``n_inputs`` rows ``left`` are not through yet; ``sampled`` of
-    the ``pilot`` rows say what one takes, the calls of the others ``failed``, by kind. ``rows`` are
-    those behind the last step, of all. ``left_out`` are batch steps: a sample says nothing of them.
-    ``spent`` is what the pilot took; ``unpriced`` are models of which no price is known."""
+    """Hold the estimate of what a build would take.
+
+    Of ``n_inputs`` rows ``left`` are unfinished. ``sampled`` of the ``pilot`` rows are informative;
+    the calls of the others ``failed``, by kind. ``rows`` leave the last step. ``left_out`` are
+    batch steps, about which a sample says nothing. ``spent`` is the pilot's cost. ``unpriced`` are
+    models without a known price.
+    """
 
     steps: tuple[StepForecast, ...]
     total: Amounts
@@ -164,12 +169,12 @@ class BuildForecast(Struct, frozen=True, kw_only=True):
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be told what is left takes."""
+        """Return True if what is left can be estimated."""
         return self.total.tokens is not None
 
 
 class JudgeForecast(Struct, frozen=True, kw_only=True):
-    """What one judge takes; ``unpriced``: no price is known, and money is not told."""
+    """Hold what one judge takes; ``unpriced``: no price is known, and no cost is given."""
 
     judge: str
     amounts: Amounts
@@ -177,8 +182,10 @@ class JudgeForecast(Struct, frozen=True, kw_only=True):
 
 
 class JudgingForecast(Struct, frozen=True, kw_only=True):
-    """What judging takes. Of ``of`` replies so many are for judges (``responses``): exactly those,
-    where the replies are there, else from none, as a rule may settle all, to all of them."""
+    """Hold what judging takes: ``responses`` of ``of`` responses go to judges.
+
+    Exact if the responses exist; otherwise a range from 0 (rules may settle all) to all.
+    """
 
     of: int
     responses: Range
@@ -186,13 +193,12 @@ class JudgingForecast(Struct, frozen=True, kw_only=True):
 
     @property
     def unpriced(self) -> tuple[str, ...]:
-        """The judges of which no price is known."""
+        """Return the judges without a known price."""
         return tuple(each.judge for each in self.judges if each.unpriced)
 
 
 class SentAs(Struct, frozen=True, kw_only=True):
-    """To which model a prompt goes, the settings that are sent with it, and those that it does not
-    take."""
+    """Name the model a prompt goes to, the settings sent with it, and those it does not take."""
 
     model: str
     settings: Mapping[str, Any]
@@ -200,8 +206,10 @@ class SentAs(Struct, frozen=True, kw_only=True):
 
 
 class RenderedPrompt(Struct, frozen=True, kw_only=True):
-    """The first request of one item in one way, image parts by their digest; later ones of a way in
-    steps depend on replies."""
+    """Hold the first request of one item and prompting method; image parts appear by digest.
+
+    Later requests of a prompting method in steps depend on responses.
+    """
 
     prompt_method: str
     form: str
@@ -212,7 +220,7 @@ class RenderedPrompt(Struct, frozen=True, kw_only=True):
 
 
 def reach_of(budget: Budget, needed: Range | None, worst: float, *, is_left: bool) -> Reach:
-    """Whether a budget covers what is ``needed`` in its unit, where one call may take ``worst``."""
+    """Return whether a budget covers what is ``needed``, if one call may take up to ``worst``."""
     text = shown(budget.unit, budget.amount)
     if needed is None:
         return Reach(budget=text, verdict="unknown")
@@ -228,13 +236,13 @@ def reach_of(budget: Budget, needed: Range | None, worst: float, *, is_left: boo
     )
 
 
-# As people read it: a row a model and way, and what to know besides.
+# Text output: one row per model and prompting method, then notes.
 
 _UNKNOWN = "?"
 
 
 def forecast_lines(found: DryRun) -> list[str]:
-    """The result: the table, how its ranges came about, the budget, missing prices."""
+    """Return the table, the basis of its ranges, the budget and missing prices."""
     return [
         *_table(found),
         *_pilot(found),
@@ -245,7 +253,7 @@ def forecast_lines(found: DryRun) -> list[str]:
 
 
 def talk(found: DryRun) -> Iterator[str]:
-    """What went wrong, and what may be done next."""
+    """Yield what went wrong, and possible next steps."""
     for part in found.parts:
         if part.stopped:
             code = (BudgetReached if part.over_budget else EndpointUnusable).code
@@ -257,13 +265,13 @@ def talk(found: DryRun) -> Iterator[str]:
             yield f"note: {' '.join(_who(part))}: {failed} of the pilot failed: {kinds}"
         if found.pilot and not part.is_known and not part.stopped:
             yield (
-                f"note: {' '.join(_who(part))}: what a question takes cannot be told from "
-                f"{_n(part.sampled)}; look at why they fail, or ask more with --pilot"
+                f"note: {' '.join(_who(part))}: no estimate per question from "
+                f"{_n(part.sampled)}; check why they fail, or raise --pilot"
             )
 
 
 def prompt_lines(prompts: Sequence[RenderedPrompt]) -> Iterator[str]:
-    """Prompts as they would be sent, and behind those of each way the settings sent with them."""
+    """Yield the rendered prompts, each followed by the settings sent with it."""
     told: set[tuple[str, str]] = set()
     for prompt in prompts:
         names = ", ".join(dict.fromkeys(to.model for to in prompt.to))
@@ -312,7 +320,7 @@ def _row(part: Part, model: str, prompt_method: str) -> list[str]:
 
 
 def _shown_range(amount: Range | None, text: Callable[[float], str]) -> str:
-    """``likely [low, high]``, ``low .. high`` where none is likelier, one number where it is."""
+    """Return ``likely [low, high]``, ``low .. high`` without a likely value, or one number."""
     if amount is None:
         return _UNKNOWN
     low, high = text(amount.low), text(amount.high)
@@ -323,14 +331,14 @@ def _shown_range(amount: Range | None, text: Callable[[float], str]) -> str:
 
 def _pilot(found: DryRun) -> Iterator[str]:
     if found.requests:
-        again = f" ({found.again:,} of them again)" if found.again else ""
+        again = f" ({found.again:,} of them retries)" if found.again else ""
         answered = f"{_n(found.total.asked)} answered in {found.requests:,} request"
         plural = "" if found.requests == 1 else "s"
         yield f"pilot    {answered}{plural}{again}: {spent_text(found.spent)}"
         if found.total.asked:
-            yield "         its replies are kept: the run takes them from the cache"
+            yield "         responses are stored: the run takes them from the cache"
     elif found.total.sampled:
-        yield f"pilot    {_n(found.total.sampled)}, all from the cache: nobody was asked"
+        yield f"pilot    {_n(found.total.sampled)}, all from the cache: no API calls"
 
 
 def _ranges(found: DryRun) -> Iterator[str]:
@@ -339,55 +347,57 @@ def _ranges(found: DryRun) -> Iterator[str]:
     elif found.pilot:
         yield from _from_pilot(found)
     else:
-        yield "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
+        yield (
+            "from prompts alone to responses of max_tokens, without retries; no API calls were made"
+        )
         if not found.one_request:
-            yield "the first request of each question only: later ones depend on its replies"
+            yield "the first request of each question only: later ones depend on responses"
 
 
 def _from_pilot(found: DryRun) -> Iterator[str]:
     if not any(part.is_known for part in found.parts if part.to_ask):
-        yield "too few questions of the pilot were answered to say what the others take"
+        yield "too few pilot questions were answered to estimate the rest"
         return
     yield (
-        f"{found.confidence:.0%} prediction intervals for what is left to ask, reasoning and "
-        "retries counted as the pilot met them"
+        f"{found.confidence:.0%} prediction intervals for what is left to ask, with reasoning "
+        "and retries as in the pilot"
     )
     if found.total.reasoning >= 0.005:
-        yield f"{found.total.reasoning:.0%} of the reply tokens are reasoning"
+        yield f"{found.total.reasoning:.0%} of response tokens are reasoning"
     longest, in_usd = found.total.longest, found.total.longest.cost_usd is not None
     amount = longest.cost_usd if in_usd else longest.tokens
     if amount is not None and amount.high:
         call = f"{_usd(found.call_usd)} USD" if in_usd else f"{_amount(found.call_tokens)} tokens"
         high = f"{_usd(amount.high)} USD" if in_usd else f"{_amount(amount.high)} tokens"
-        yield f"if every reply were as long as it may be: {high}"
-        met = f"{found.broken:,} did in the pilot" if found.broken else "none did in the pilot"
-        yield f"a connection that breaks may be billed besides, up to {call} each: {met}"
+        yield f"if every response had the maximum length: {high}"
+        met = f"{found.broken:,} broke in the pilot" if found.broken else "none broke in the pilot"
+        yield f"a broken connection may be billed as well, up to {call} each: {met}"
 
 
 def budget_lines(reach: Reach | None, what: str = "ask") -> Iterator[str]:
-    """Whether the budget covers what is left to ``what``."""
+    """Yield whether the budget covers what is left to ``what``."""
     if reach is None:
         return
     low, high = f"{reach.low:.0%}", f"{reach.high:.0%}"
     share = low if low == high else f"{low} to {high}"
     said = {
         "covers": f"covers what is left to {what}",
-        "may cover": f"may not do: it reaches {low} to all of what is left to {what}",
-        "does not cover": f"does not do: it reaches {share} of what is left to {what}",
+        "may cover": f"may fall short: it covers {low} to all of what is left to {what}",
+        "does not cover": f"falls short: it covers {share} of what is left to {what}",
     }.get(reach.verdict)
-    yield f"budget   {reach.budget}" + (f" {said}" if said else ": whether it does cannot be told")
+    yield f"budget   {reach.budget}" + (f" {said}" if said else ": coverage is unknown")
 
 
 def price_notes(unpriced: Sequence[str]) -> Iterator[str]:
-    """The lines to add to the configuration where prices are missing."""
+    """Yield the configuration lines to add for missing prices."""
     if not unpriced:
         return
-    yield f"no price is known of {', '.join(unpriced)}; to see money,"
+    yield f"no price is known for {', '.join(unpriced)}; to estimate the cost,"
     yield from price_lines(unpriced)
 
 
 def shown_range(amount: Range | None, kind: Literal["amount", "usd", "time"]) -> str:
-    """A range as a cell of a table, which is empty where no time at all is needed."""
+    """Return a range as a table cell; empty if no time is needed."""
     if kind == "time" and amount is not None and not amount.high:
         return ""
     texts: dict[str, Callable[[float], str]] = {
@@ -403,7 +413,7 @@ def _who(part: Part) -> tuple[str, str]:
 
 
 def _amount(amount: float) -> str:
-    """``812``, ``80.4k``, ``1.13M``: the three digits that matter, a forecast knows no more."""
+    """Return ``812``, ``80.4k`` or ``1.13M``: three significant digits."""
     sizes = (("", 1.0), ("k", 1e3), ("M", 1e6))
     unit, size = next((pair for pair in sizes if amount / pair[1] < 999.5), ("G", 1e9))
     scaled = amount / size
@@ -412,7 +422,7 @@ def _amount(amount: float) -> str:
 
 
 def _usd(amount: float) -> str:
-    """``0.0123``, ``12.35``: three digits that matter, and never less than cents."""
+    """Return ``0.0123`` or ``12.35``: three significant digits, and at least cents."""
     if not amount:
         return "0"
     return f"{amount:,.{max(2, 2 - floor(log10(amount)))}f}"
@@ -439,8 +449,7 @@ _SEVERAL = {"response": "responses", "triple": "triples"}
 
 
 def judging_lines(found: JudgingForecast, what: str = "response") -> Iterator[str]:
-    """How many replies (or triples) are for judges, a row a judge, and where the ranges come
-    from."""
+    """Yield how many responses (or triples) judges get, a row per judge, and the ranges' basis."""
     responses = found.responses
     of = f"{found.of:,} {what if found.of == 1 else _SEVERAL[what]}"
     if not responses.high:
@@ -448,9 +457,9 @@ def judging_lines(found: JudgingForecast, what: str = "response") -> Iterator[st
         return
     if responses.likely is not None:
         n = shown_range(responses, "amount")
-        yield f"judging  {n} of {of} are for judges; rules settle the rest"
+        yield f"judging  {n} of {of} need judges; rules settle the rest"
     else:
-        yield f"judging  up to {responses.high:,.0f} of {of} are for judges; rules settle some"
+        yield f"judging  up to {responses.high:,.0f} of {of} need judges; rules settle some"
     rows = [["", "requests", "tokens", "USD"]]
     rows += [
         [
@@ -462,5 +471,5 @@ def judging_lines(found: JudgingForecast, what: str = "response") -> Iterator[st
         for each in found.judges
     ]
     yield from aligned(rows, left=(0,))
-    yield "from prompts alone to replies of max_tokens, no request made twice; nobody was asked"
+    yield ("from prompts alone to responses of max_tokens, without retries; no API calls were made")
     yield from price_notes(found.unpriced)

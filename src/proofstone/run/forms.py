@@ -1,7 +1,7 @@
-"""The forms and runs that targets mean, and forms composed from a bank without its retired facts.
+"""Find the forms and runs of targets, and compose forms from a bank without excluded facts.
 
-Which facts were retired by then stands in a form's recipe, and so in its id: the same command gives
-another form once something else is retired, and an old form is always composed as it was.
+A form's recipe names the excluded facts, and so does its id. The same command gives another form
+once another fact is excluded; an old form is always composed as it was.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ class _Fewer:
 
 
 def excluded_facts(store: Store, bank: BankReader) -> dict[str, list[str]]:
-    """What a recipe says of the bank's facts that are retired now; empty where none are."""
+    """Return the recipe's entry on the bank's excluded facts; empty if there are none."""
     excluded = store.corrections.excluded_facts(fact.id for fact in bank.facts())
     return {WITHOUT: sorted(identity.hex() for identity in excluded)} if excluded else {}
 
 
 def fewer_facts(bank: BankReader, recipe: Mapping[str, Any]) -> BankReader:
-    """The bank without the facts that a recipe leaves out."""
+    """Return the bank without the facts that a recipe leaves out."""
     without = {bytes.fromhex(identity) for identity in recipe.get(WITHOUT, ())}
     if not without:
         return bank
@@ -73,12 +73,12 @@ def fewer_facts(bank: BankReader, recipe: Mapping[str, Any]) -> BankReader:
 
 
 def bank_of(store: Store, form: ItemSet) -> BankReader | None:
-    """The bank that a form was composed from, without what it left out; None without one."""
+    """Return the bank that a form was composed from, less what it left out; None without one."""
     return fewer_facts(store.knowledge.bank(form.bank), form.recipe) if form.bank else None
 
 
 def plain_form(form: ItemSet) -> ItemSet:
-    """The form with its recipe as the method made it."""
+    """Return the form with its recipe as the method made it."""
     recipe = {name: value for name, value in form.recipe.items() if name != WITHOUT}
     return structs.replace(form, recipe=recipe)
 
@@ -86,9 +86,11 @@ def plain_form(form: ItemSet) -> ItemSet:
 def without_former_versions(
     store: Store, prompt_method: PromptMethod, form: ItemSet
 ) -> PromptMethod:
-    """The way of asking a corrected form, whose worked examples come from the bank before: none may
-    rest on a former version of a fact that the form's items rest on. The others stay as they are,
-    so that what does not show the corrected fact is not asked anew."""
+    """Return the prompting method of a corrected form, with examples of the earlier bank.
+
+    Examples are dropped if they use a former version of a fact of the form. The others stay, so
+    that prompts without the corrected fact are not asked again.
+    """
     if form.corrects is None or not prompt_method.shots:
         return prompt_method
     shown = {fact.id for example in prompt_method.shots for fact in example.facts}
@@ -109,10 +111,10 @@ def build_forms(
     clock: Clock,
     name: str | None = None,
 ) -> list[ItemSet]:
-    """Composes one form a seed from a bank, without its retired facts. The same bank, seed and
-    parameters, and nothing else retired: the same form.
+    """Compose one form per seed from a bank, without its excluded facts.
 
-    Raises BadUsage for parameters that cannot be, BadInput where the bank cannot make the form.
+    The same bank, seed, parameters and exclusions give the same form. Raises BadUsage for invalid
+    parameters, BadInput if the bank cannot make the form.
     """
     plain = method.recipe(params)
     whole = store.knowledge.bank(bank)
@@ -140,8 +142,10 @@ def build_forms(
 
 
 def forms_of(store: Store, found: Found) -> list[bytes]:
-    """The item sets that a form, a bank or a run means. A bank without any gets one where its
-    method asks banks as they stand, else BadUsage is raised."""
+    """Return the item sets of a form, a bank or a run.
+
+    A bank without forms gets one if its method asks banks directly; otherwise BadUsage is raised.
+    """
     if found.kind == "form":
         return [found.id]
     if found.kind == "run":
@@ -160,7 +164,7 @@ def forms_of(store: Store, found: Found) -> list[bytes]:
 
 
 def _form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
-    """The form of a bank whose facts are its questions; none of any other."""
+    """Return the form of a bank whose facts are its questions; empty for any other."""
     method = find_method(store.knowledge.bank(bank).method)
     if method.bank_run is None:
         return []
@@ -169,16 +173,21 @@ def _form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
 
 
 def not_run(store: Store, targets: Iterable[Found], forms: Iterable[bytes]) -> NotFound:
-    """That nothing was run on targets; of ``forms`` that were corrected, which runs their former
-    versions have, what is left to ask, and the commands."""
+    """Return the error that nothing was run on targets.
+
+    For corrected ``forms`` it names the runs of their former versions, what is left to ask, and the
+    commands.
+    """
     names = ", ".join(
         f"{target.name}-{short(target.id, 4)}" if target.name else short(target.id)
         for target in targets
     )
     told = [(each, _runs_before(store, each)) for each in forms]
     said = [
-        f"its {_counted(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} of the former "
-        f"version {shown_name(former)}, and {_differing(store, form, former)} left to ask"
+        (
+            f"its {_counted(len(runs), 'run')} {'is' if len(runs) == 1 else 'are'} of the former "
+            f"version {shown_name(former)}, and {_differing(store, form, former)} left to ask"
+        )
         for form, (former, runs) in told
         if former is not None
     ]
@@ -190,21 +199,21 @@ def not_run(store: Store, targets: Iterable[Found], forms: Iterable[bytes]) -> N
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """The item sets that a target means, and the runs on them with their keys."""
+    """Hold the item sets of a target, and the runs on them with their keys."""
 
     item_sets: tuple[ItemSet, ...]
     runs: tuple[tuple[int, Run], ...]
 
     @property
     def method(self) -> str:
-        """The name of the method that all of them share."""
+        """Return the name of the method that all of them share."""
         return self.item_sets[0].method
 
 
 def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
-    """The runs that ``targets`` mean: runs, forms, or banks (all forms of one recipe).
+    """Return the runs of ``targets``: runs, forms, or banks (all forms of one recipe).
 
-    Raises BadUsage where they cannot stand in one table, NotFound where nothing was run.
+    Raises BadUsage if they cannot share one table, NotFound if nothing was run.
     """
     chosen: dict[bytes, tuple[int, Run]] = {}
     sets: dict[bytes, ItemSet] = {}
@@ -218,7 +227,7 @@ def select_runs(store: Store, targets: Sequence[Found]) -> Selection:
         sets |= {identity: store.items.item_set(identity) for identity in found}
         chosen |= {run.id: (key, run) for key, run in store.runs.of_sets(found)}
     if len({item_set.method for item_set in sets.values()}) > 1:
-        raise BadUsage("these targets belong to different methods; name those of one")
+        raise BadUsage("these targets belong to different methods; name targets of one method")
     _refuse_several_recipes(list(sets.values()))
     if not chosen:
         raise not_run(store, targets, sets)
@@ -235,8 +244,10 @@ def _forms_of_bank(store: Store, bank: Found) -> list[bytes]:
 
 
 def _refuse_several_recipes(forms: Sequence[ItemSet]) -> None:
-    """What a bank is asked by one recipe says nothing of what it is asked by another: numbers of
-    choices, ways of posing, facts retired in between."""
+    """Raise BadUsage for forms of several recipes, whose scores cannot be combined.
+
+    Recipes differ in the number of choices, the question format or the excluded facts.
+    """
     by_bank: dict[bytes, list[ItemSet]] = {}
     for form in forms:
         if form.bank is not None:
@@ -246,13 +257,14 @@ def _refuse_several_recipes(forms: Sequence[ItemSet]) -> None:
         if len(recipes) > 1:
             names = ", ".join(shown_name(form) for form in of_bank[:10])
             raise BadUsage(
-                f"these forms of one bank are of {len(recipes)} recipes, which do not add up",
-                hint=f"name those of one: {names}",
+                f"these forms of one bank have {len(recipes)} recipes, whose scores cannot be "
+                "combined",
+                hint=f"name the forms of one recipe: {names}",
             )
 
 
 def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:
-    """A sentence on each of these sets that was corrected, naming its newer versions."""
+    """Return a sentence for each of these sets that was corrected, naming its newer versions."""
     said = []
     for item_set in item_sets:
         found = store.lookup.find(f"form:{item_set.id.hex()}")
@@ -265,9 +277,11 @@ def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:
 
 
 def run_again(store: Store, form: bytes) -> list[str]:
-    """The options of ``run`` by which a corrected form is asked as the version before it that was
-    asked last, one a way of asking: its models and all settings that are not the method's own.
-    Empty where none was."""
+    """Return the options of ``run`` that ask a corrected form like its last version with runs.
+
+    One line per prompting method: its models and all settings that differ from the method's
+    defaults. Empty if no version was asked.
+    """
     former, runs = _runs_before(store, form)
     limits = store.runs.limits([key for key, _run in runs])
     models: dict[str, list[str]] = {}
@@ -293,7 +307,7 @@ _CONTEXT = {CONTEXT: "context", CONTEXT_TOKENS: "context-tokens", CONTEXT_CHUNKS
 
 
 def _options(store: Store, run: Run) -> str:
-    """How a run was asked, as options of ``run``."""
+    """Return a run's settings as options of ``run``."""
     settings = run.settings
     asked = (
         ""
@@ -312,7 +326,7 @@ def _options(store: Store, run: Run) -> str:
     ours = {"shots", "samples", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
     for name in sorted({*settings, *usual_ones} - ours):
         value = settings.get(name)
-        # Thinking makes room for itself, unless the length is named.
+        # Thinking raises the token limit, unless the limit is given.
         if value == usual_ones.get(name) and not (name == "max_tokens" and "thinking" in settings):
             continue
         if name in _PLAIN and value is not None:
@@ -323,13 +337,13 @@ def _options(store: Store, run: Run) -> str:
 
 
 def _from_here(file: Path) -> str:
-    """A file as a command names it: from the current folder where it lies below it."""
+    """Return a file relative to the current folder if it lies below it."""
     here = Path.cwd().resolve()
     return str(file.relative_to(here) if file.is_relative_to(here) else file)
 
 
 def _runs_before(store: Store, form: bytes) -> tuple[ItemSet | None, list[tuple[int, Run]]]:
-    """The newest former version of a form on which something was run, with its runs."""
+    """Return the newest former version of a form with runs, and these runs."""
     former = store.items.item_set(form).corrects
     while former is not None:
         found = store.items.item_set(former)
@@ -340,7 +354,7 @@ def _runs_before(store: Store, form: bytes) -> tuple[ItemSet | None, list[tuple[
 
 
 def _left_to_ask(store: Store, forms: Sequence[bytes]) -> Iterator[str]:
-    """Of corrected forms on which nothing was run yet, what is left to ask, and the commands."""
+    """Yield what is left to ask of corrected forms without runs, with the commands."""
     asked = {run.item_set for _key, run in store.runs.of_sets(forms)}
     for form in forms:
         former, _runs = _runs_before(store, form)
@@ -369,21 +383,24 @@ def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-# Files of questions: which method reads one as items or as facts, and ``run FILE``.
+# Question files: find the method that reads one as items or as facts.
 
-_LOOKED_AT = 20  # rows whose columns tell what a file holds
+_LOOKED_AT = 20  # rows read to learn a file's columns
 
 
 def is_question_file(target: str) -> bool:
-    """Whether a target is a file of rows; no form or bank is named so."""
+    """Return True if a target is a file of rows; no form or bank has such a name."""
     path = Path(target)
     suffix = path.suffixes[-2:][0] if path.suffix == ".gz" else path.suffix
     return suffix.lower() in SUFFIXES and path.is_file()
 
 
 def method_of_bank_file(path: Path, *, encoding: str = "") -> str:
-    """The name of the method that reads a file as facts, by its columns; the usual one where none
-    says so. Raises BadUsage where several do, and what reading raises."""
+    """Return the name of the method that reads a file as facts, by its columns.
+
+    Falls back to the default method. Raises BadUsage if several methods match, and what reading
+    raises.
+    """
     columns = file_columns(path, encoding=encoding)
     found = [method.name for method in every_method() if method.recognises_facts(columns)]
     if len(found) > 1:
@@ -392,8 +409,10 @@ def method_of_bank_file(path: Path, *, encoding: str = "") -> str:
 
 
 def method_of_reference(path: Path, *, encoding: str = "") -> str:
-    """The name of the method that reads a file as a reference. Raises BadInput where it says
-    nothing of what it names, and what reading raises."""
+    """Return the name of the method that reads a file as a reference knowledge base.
+
+    Raises BadInput if its columns match no method, and what reading raises.
+    """
     reader = RowReader(path, encoding=encoding)
     columns = _columns(reader)
     known = [each for each in every_method() if each.verifying is not None]
@@ -402,25 +421,25 @@ def method_of_reference(path: Path, *, encoding: str = "") -> str:
             return method.name
     wanted = "; or ".join(each.verifying.reference_columns for each in known if each.verifying)
     raise BadInput(
-        f"{path} holds no reference: its columns are {', '.join(columns) or 'none'}",
+        f"{path} is not a reference knowledge base: its columns are {', '.join(columns) or 'none'}",
         reader.problems,
         hint=f"expected {wanted}",
     )
 
 
 def method_of_list(called: str) -> str:
-    """The name of the method whose items are called so. Raises NotFound where there is none."""
+    """Return the method whose items have this name. Raises NotFound if there is none."""
     found = [method.name for method in every_method() if method.items_called == called]
     if not found:
-        raise NotFound(f"no method that is installed asks of {called}")
+        raise NotFound(f"no installed method asks about {called}")
     return found[0]
 
 
 def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> str:
-    """The name of the method that reads the questions of a file, by its columns; ``otherwise``
-    where none does.
+    """Return the name of the method that reads a file's questions, by its columns.
 
-    Raises BadInput where there is none, BadUsage where several would, and what reading raises.
+    ``otherwise`` is used if none matches. Raises BadInput if there is none, BadUsage if several
+    match, and what reading raises.
     """
     reader = RowReader(path, encoding=encoding)
     columns = _columns(reader)
@@ -433,9 +452,11 @@ def method_of_file(path: Path, *, otherwise: str = "", encoding: str = "") -> st
         raise _ambiguous(path, found, "form")
     if not found:
         raise BadInput(
-            f"{path} holds no questions that are known here: its columns are {', '.join(columns)}",
-            hint="expected question and answer; or question, options and answer; "
-            "of entities: proofstone import FILE --as entities",
+            f"no method reads the columns of {path}: {', '.join(columns)}",
+            hint=(
+                "expected question and answer; or question, options and answer; for entities: "
+                "proofstone import FILE --as entities"
+            ),
         )
     return found[0]
 
@@ -446,12 +467,12 @@ def file_columns(path: Path, *, encoding: str = "") -> dict[str, None]:
 
 
 def _columns(reader: RowReader) -> dict[str, None]:
-    """The columns of the first rows, each once."""
+    """Return the columns of the first rows, each once."""
     return {name: None for row in islice(reader, _LOOKED_AT) for name in row.values}
 
 
 def _ambiguous(path: Path, found: Sequence[str], kind: str) -> BadUsage:
     return BadUsage(
-        f"{path} could be read by {' and '.join(found)}",
-        hint=f"say which: proofstone import FILE --as {kind} --method NAME",
+        f"{path} matches the columns of {' and '.join(found)}",
+        hint=f"choose one: proofstone import FILE --as {kind} --method NAME",
     )

@@ -1,4 +1,4 @@
-"""What judging would take: calls, tokens and money of each judge, before anybody is asked."""
+"""Ask LLM judges about responses, estimate what that takes, and show their verdicts."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ from proofstone.stats.ranks import share_estimate
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
-# What judges said of one reply, as people read it: each judge's label and its reason.
+# Text output of verdicts: each judge's label and its reason.
 
 
 def verdict_lines(verdict: PanelVerdict) -> Iterator[str]:
-    """A head and, where there is one, a reason a judge; of several also what they came to."""
+    """Yield a heading and reason per judge; for several judges also the joint verdict."""
     for judge_vote in verdict.judge_votes:
         yield f"--- judge {judge_vote.judge}: {_label(judge_vote)}"
         said = judge_vote.reason or _unread(judge_vote)
@@ -61,18 +61,20 @@ def verdict_lines(verdict: PanelVerdict) -> Iterator[str]:
             yield said
     if len(verdict.judge_votes) > 1 or verdict.by_rule:
         came_to = verdict.label or {"tied": "tied", "no_quorum": "too few votes"}[verdict.state]
-        yield f"--- together: {came_to}" + (", by the rule for ties" if verdict.by_rule else "")
+        yield f"--- panel: {came_to}" + (", by the tie rule" if verdict.by_rule else "")
     if isinstance(verdict.rests_on, Passage):
         where = ", ".join(filter(None, (verdict.rests_on.title, verdict.rests_on.url)))
-        yield f"--- rests on{f' ({where})' if where else ''}"
+        yield f"--- evidence{f' ({where})' if where else ''}"
         yield verdict.rests_on.text
 
 
 def judges_of_response(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
-    """What judges said of a reply in each whole scoring of its run, newest first, by the keys of
-    run and item; nothing where no judge was asked."""
+    """Yield what judges said of a response in each complete scoring of its run, newest first.
+
+    ``run`` and ``item`` are keys. Yields nothing if no judge was asked.
+    """
     for scoring in reversed(store.scores.of_run(run)):
-        if scoring.settings:  # what a method judges in a way of its own is told by itself
+        if scoring.settings:  # a method with its own form of judging shows its verdicts itself
             continue
         for score in store.traces.scores(scoring.key, item):
             if score.sample == sample and score.verdict is not None:
@@ -81,36 +83,39 @@ def judges_of_response(store: Store, run: int, item: int, sample: int) -> Iterat
 
 
 def _label(judge_vote: JudgeVote) -> str:
-    """A vote; or why there is none, and after how many replies."""
+    """Return a vote, or why there is none and after how many responses."""
     if judge_vote.state == "voted":
         return judge_vote.label
-    said = {"unparsed": "no label", "split": "different labels", "failed": "not heard"}
-    times = f" in {len(judge_vote.heard)} replies" if len(judge_vote.heard) > 1 else ""
+    said = {"unparsed": "no label", "split": "different labels", "failed": "no response"}
+    times = f" in {len(judge_vote.heard)} responses" if len(judge_vote.heard) > 1 else ""
     why = f" ({judge_vote.trouble.replace('_', ' ')})" if judge_vote.trouble else ""
     return f"{said[judge_vote.state]}{times}{why}"
 
 
 def _unread(judge_vote: JudgeVote) -> str:
-    """What a judge without a label last said."""
+    """Return the last reason of a judge without a label."""
     return next((each.reason for each in reversed(judge_vote.heard) if each.reason), "")
 
 
-# Models as judges: each asked through its asker, every call kept, with the purpose "judge"; and
-# several of them as a panel that scores.
+# Judges are models asked through their askers, every call stored with the purpose "judge". Several
+# form a panel.
 
-# Room for a reason and a label; a judge that thinks aloud is given more by its entry.
+# Tokens for a reason and a label; the entry of a reasoning model allows more.
 JUDGE_SETTINGS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0, "max_tokens": 512})
 
 
 def takes_schema(model: Model) -> bool:
-    """Whether a model's endpoint holds replies to a JSON schema."""
+    """Return True if a model's endpoint enforces a JSON schema on responses."""
     _sent, dropped = model.sent_settings({"schema": {"type": "object"}})
     return "schema" not in dropped
 
 
 class AskedJudge:
-    """A ``JudgeModel`` over an asker. ``keep`` is awaited with each call that is not from the
-    cache; ``settings`` go with every question."""
+    """A ``JudgeModel`` over an asker.
+
+    ``keep`` is awaited with each call that is not from the cache; ``settings`` go with every
+    question.
+    """
 
     def __init__(
         self,
@@ -132,7 +137,7 @@ class AskedJudge:
         reask: int,
         vote: int,
     ) -> Response:
-        """The reply; CallFailed where none came, the call kept all the same."""
+        """Return the response, or raise CallFailed; the call is stored in either case."""
         prompt = canonical_json(messages)
         request = ModelRequest(
             messages=tuple(messages),
@@ -152,8 +157,10 @@ class AskedJudge:
 
 
 class JudgeSpec(Struct, frozen=True, kw_only=True):
-    """Who is to judge, and how they decide: see ``JudgingRules`` and ``PanelRules``. A quorum of 0
-    is all of them."""
+    """Name the judges and how they decide: see ``JudgingRules`` and ``PanelRules``.
+
+    A quorum of 0 means all of them.
+    """
 
     models: tuple[str, ...]
     votes: int = 1
@@ -163,17 +170,17 @@ class JudgeSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def asking(self) -> JudgingRules:
-        """How each is asked."""
+        """Return how each judge is asked."""
         return JudgingRules(votes=self.votes, orders=self.orders)
 
     @property
     def rules(self) -> PanelRules:
-        """How their votes decide."""
+        """Return how their votes decide."""
         return PanelRules(quorum=self.quorum or len(self.models), majority=self.majority)
 
 
 class Bench:
-    """The judges of a spec with their askers, ready to sit.
+    """The judges of a spec with their askers.
 
     A judge that cannot be asked any more (no budget, no endpoint) leaves its questions open.
     """
@@ -184,7 +191,7 @@ class Bench:
 
     @property
     def name(self) -> str:
-        """By which a scoring knows them: their names, and what of the rules is not as usual."""
+        """Return the name for scorings: the judges, and rules that differ from the defaults."""
         said = [", ".join(asker.model.name for asker in self._askers)]
         usual = JudgeSpec(models=self._spec.models)
         for rule in ("votes", "orders", "quorum", "majority"):
@@ -194,12 +201,15 @@ class Bench:
 
     @property
     def stopped(self) -> Exception | None:
-        """Why one of them cannot be asked any more."""
+        """Return why one of them cannot be asked any more; None if all can."""
         return next((a.stopped for a in self._askers if a.stopped is not None), None)
 
     def sitting(self, keep: Callable[[CallRecord], Awaitable[None]]) -> Judge:
-        """The judges as one, each of whose calls goes to ``keep``: what could not be put to them
-        has failed, and may be put again. Raises BadUsage for rules that cannot be."""
+        """Return the judges as one; each call goes to ``keep``.
+
+        A question that could not be asked has failed and may be asked again. Raises BadUsage for
+        invalid rules.
+        """
         judges = [AskedJudge(asker, keep) for asker in self._askers]
         panel = Panel(judges, asking=self._spec.asking, rules=self._spec.rules)
 
@@ -216,9 +226,9 @@ class Bench:
         return judge
 
 
-# Judges of runs: named, told what would leave, seated.
+# Judges of runs: who they are and what would be sent.
 
-# A model, several of them, or how they decide besides.
+# A model, several of them, or a spec with rules.
 Judges = str | Sequence[str] | JudgeSpec
 
 
@@ -226,8 +236,10 @@ _ABOUT = 300  # characters of a question's frame: task, labels, marks
 
 
 def judge_spec(judges: Judges) -> JudgeSpec | None:
-    """Who is meant; None for nobody. Raises BadUsage for a simulated respondent, which sees no
-    text."""
+    """Return the judges of a text or spec; None for none.
+
+    Raises BadUsage for a simulated model, which reads no text.
+    """
     if isinstance(judges, str):
         judges = (judges,) if judges else ()
     if not isinstance(judges, JudgeSpec):
@@ -235,14 +247,14 @@ def judge_spec(judges: Judges) -> JudgeSpec | None:
     made_up = [name for name in judges.models if name.startswith("sim/")]
     if made_up:
         raise BadUsage(
-            f"{', '.join(made_up)} cannot judge: a simulated respondent reads nothing",
-            hint="name a model: --judge provider/model",
+            f"{', '.join(made_up)} cannot judge: simulated models read no text",
+            hint="name another model: --judge provider/model",
         )
     return judges if judges.models else None
 
 
 def judges_asked(asked: RunAsked) -> JudgeSpec | None:
-    """Who is to judge by what was asked, and how they decide. Raises as ``judge_spec``."""
+    """Return the requested judges and how they decide. Raises as ``judge_spec``."""
     rules = {name: getattr(asked, name) for name in JUDGING[1:]}
     return judge_spec(JudgeSpec(models=asked.judge, **rules))
 
@@ -254,8 +266,11 @@ def loads_of(
     *,
     about: int = _ABOUT,
 ) -> Loads:
-    """The same of ``texts`` by what they are of: their origins, and how many replies they are;
-    ``about`` so many characters go with each."""
+    """Return what judging ``texts`` would send to each remote host.
+
+    ``texts`` gives the number of responses by their origins; ``about`` is the length of each in
+    characters.
+    """
     loads: Loads = {}
     for judge in judges.models:
         to = leaves_to(judge, config)
@@ -277,8 +292,7 @@ async def seated(
     askers: Mapping[str, Asker],
     clock: Clock,
 ) -> AsyncIterator[Judging]:
-    """The judges at work, every call of theirs kept in ``store``. Raises at the end what stopped
-    one of them."""
+    """Run the judges, with every call stored in ``store``. Raises at the end what stopped one."""
     bench = Bench(spec, list(askers.values()))
     recorded = on_record(store, askers.values(), clock)
     async with recorded as kept, store.writer(kept) as writer:
@@ -288,15 +302,18 @@ async def seated(
         raise bench.stopped
 
 
-# Trying a model as a judge: how often a text under judgement talks it into a label.
+# Judge robustness test: how often a prompt injection in the judged text changes the label.
 
 _CONFIDENCE = 0.95
 
 
 class JudgeTrial(Struct, frozen=True, kw_only=True):
-    """What attacks on one judge came to. ``sound`` is the share of attacks on texts that it judges
-    rightly without them; ``fooled`` and ``silenced`` are shares of these: it gave the label that
-    the attack was after, or none. ``by_carrier``: fooled and sound ones of each."""
+    """Hold the result of attacks on one judge.
+
+    ``sound`` is the share of attacked texts that it judges correctly without the attack. ``fooled``
+    and ``silenced`` are shares of these: it gave the attacker's label, or none. ``by_carrier``
+    counts (fooled, sound) per carrier.
+    """
 
     model: str
     sound: Estimate
@@ -314,10 +331,10 @@ async def perform_judge_trial(
     *,
     limit: int | None = None,
 ) -> JudgeTrial:
-    """Asks a judge the packaged attacks (the first ``limit`` of them, spread over all carriers),
-    and their texts without them. Every call is kept; a second time comes from the cache.
+    """Ask a judge the bundled attacks and the same texts without them.
 
-    Raises EndpointUnusable where the model cannot be used at all, BudgetReached where a budget
+    ``limit`` takes that many attacks, spread over all carriers. Every call is stored; repeating it
+    uses the cache. Raises EndpointUnusable if the model cannot be used, BudgetReached if a budget
     does not cover it.
     """
     chosen = attacks()

@@ -1,9 +1,9 @@
-"""The run loop: plans from an index, asks, scores, and counts as finished what is committed.
+"""Ask the items of a run: plan pages, send requests, and count what is committed as finished.
 
-Workers take (item, sample) from small pages; a page leaves out what has a reply at the run's last
-step already, so a resumed run renders nothing that is done. Each call goes through the asker
-(cache, limit, retries) and then to the writer; finished items are scored a few at a time, while
-their replies are at hand.
+Workers take (item, sample) from small pages. A page omits what already has a response at the run's
+last step, so a resumed run renders nothing that is done. Each call goes through the asker (cache,
+limit, retries) and then to the writer. Finished items are scored in small groups while their
+responses are in memory.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ async def perform_run(
     clock: Clock,
     judges: str = "",
 ) -> None:
-    """Asks what is left of a run, until done, stopped, or the model cannot be used.
+    """Ask what is left of a run, until done, stopped, or the model cannot be used.
 
-    Returns when every reply is committed; ``progress`` says what came of it. Replies that a rule
-    can score go to the scoring by these ``judges``; the others are left. Raises RunInUse
-    where another process works on it, and StoreFailed where replies could not be kept.
+    Returns when every response is committed; ``progress`` holds the result. Responses that a rule
+    can score go to the scoring of these ``judges``; the others are left. Raises RunInUse if another
+    process works on it, and StoreFailed if responses could not be stored.
     """
     async with lease_held(store.runs, planned.key, clock):
         scoring = open_scoring(store, method, planned.key, planned.run, clock, judges)
@@ -70,7 +70,7 @@ async def perform_run(
 
 
 class _Job:
-    """One (item, sample) to ask; ``partial`` says that some of its steps have replies."""
+    """One (item, sample) to ask; ``partial``: some of its steps have responses."""
 
     __slots__ = ("partial", "sample", "stored")
 
@@ -82,7 +82,7 @@ class _Job:
 
 @dataclass
 class _RunLoop:
-    """The state of one run while it is being worked on."""
+    """Hold the state of one run while it is being worked on."""
 
     store: Store
     writer: Writer
@@ -105,29 +105,31 @@ class _RunLoop:
         )
 
     async def work(self) -> None:
-        """Runs as many workers as the endpoint may take requests at once."""
+        """Run as many workers as the endpoint allows concurrent requests."""
         keeping_up = asyncio.create_task(self._keep_up())
         workers: list[asyncio.Task[None]] = []
         try:
             for n in range(self.asker.max_connections):
                 workers.append(asyncio.create_task(self._worker()))
-                if n % 8 == 7:  # all first requests in one step held up the loop for 30 ms
+                if (
+                    n % 8 == 7
+                ):  # starting all first requests in one step delayed the event loop by 30 ms
                     await asyncio.sleep(0)
             await asyncio.gather(*workers)
         finally:
             for task in (*workers, keeping_up):
                 task.cancel()
-            # A page it could not plan, a worker could not either, and has said so.
+            # If planning a page failed here, it failed in a worker too, which raised the error.
             await asyncio.gather(keeping_up, return_exceptions=True)
         await self._score_finished()
 
     async def _keep_up(self) -> None:
-        """Plans ahead and scores between two bunches of replies, where it holds up nobody."""
+        """Plan ahead and score between batches of responses, when it delays no request."""
         while True:
             await self.writer.lull()
             self._plan_ahead()
             while self._finished:
-                await asyncio.sleep(0)  # replies that came meanwhile go first
+                await asyncio.sleep(0)  # responses that arrived meanwhile go first
                 await self._score_finished(_SCORED_AT_ONCE)
 
     async def _worker(self) -> None:
@@ -143,24 +145,26 @@ class _RunLoop:
                 responses = in_format(call.responses, self._answer_format)
                 self._finished.append(Finished(job.stored, responses, job.sample))
             except CallFailed:
-                pass  # recorded and counted where it was known to have failed; others were not sent
+                pass  # recorded and counted where it occurred; others were not sent
             finally:
                 self.progress.in_flight -= 1
         if self.asker.stopped is not None:
             self.progress.stopped = str(self.asker.stopped)
 
     async def _score_finished(self, most: int | None = None) -> None:
-        """Scores what is finished and was not scored yet, ``most`` at the most."""
+        """Score up to ``most`` finished items that are not scored yet."""
         finished, self._finished = self._finished[:most], self._finished[most:] if most else []
         try:
             rows = await score_responses(self.store, self.method, finished)
         except Exception:  # noqa: BLE001 - a scorer's fault must not end a run that costs money:
-            return  # score_run meets it again, and raises it, when all replies are kept
+            return  # score_run finds it again, and raises it, when all responses are stored
         self.writer.write_scores(self.scoring, rows)
 
     def _next(self) -> _Job | None:
-        """The next job; None when there is none left. Pages are small and read on the loop: in a
-        thread, the driver would give up the interpreter lock at every row and wait to get it back.
+        """Return the next job; None if there is none left.
+
+        Pages are small and read on the event loop. In a thread, the driver would release the
+        interpreter lock at every row and wait to get it back.
         """
         while not self._jobs and self._left > 0:
             self._plan_next()
@@ -177,7 +181,7 @@ class _RunLoop:
         self._left -= size
 
     def _plan_page(self, after: int, size: int) -> list[_Job]:
-        """What is left to ask of the ``size`` items behind position ``after``."""
+        """Return what is left to ask of the ``size`` items after position ``after``."""
         store, planned = self.store, self.planned
         if self._is_fresh:
             return [
@@ -200,8 +204,7 @@ class _RunLoop:
 
 
 class _ItemCall:
-    """The ``Call`` that a method's ``ask`` is handed for one (item, sample); it keeps the
-    ``responses`` by step."""
+    """The ``Call`` for one (item, sample); stores ``responses`` by step."""
 
     __slots__ = ("_job", "_loop", "responses")
 
@@ -236,14 +239,17 @@ class _ItemCall:
         return response
 
     async def finish(self) -> None:
-        """Finishes an item of which nothing is left to ask before the last step: the reply of the
-        step that was asked last stands for it, and is not asked or billed again."""
+        """Finish an item that ended before the run's last step.
+
+        The response of the last asked step is stored for the last step; it is not asked or billed
+        again.
+        """
         loop, job = self._loop, self._job
         last = loop.planned.run.last_step
         if last in self.responses or not self.responses:
             return
         step = next(reversed(self.responses))
-        await loop.writer.flush()  # the reply's call has a key once it is on disk
+        await loop.writer.flush()  # the response's call has a key once it is on disk
         key = loop.store.runs.call_key(loop.planned.key, job.stored.key, job.sample, step)
         place = Place(loop.planned.key, job.stored.key, job.sample, last)
         await loop.writer.write(key, place, self._count_done)
@@ -255,8 +261,11 @@ class _ItemCall:
         return None if kept is None else read_response(kept.wire, kept.raw)
 
     async def _record(self, call: CallRecord, place: Place) -> None:
-        """Keeps an attempt that is not the last one: billed, but of no use. It has its place, so
-        that it counts with its run also where the run is stopped before the next attempt."""
+        """Store an attempt that is not the last one: billed, but not used.
+
+        It has a place, so that it counts with its run even if the run stops before the next
+        attempt.
+        """
         self._loop.progress.count(call)
         await self._loop.writer.write(call, None if call.state == "submitted" else place)
 
@@ -280,9 +289,9 @@ class _ItemCall:
         self._loop.progress.done += 1
 
 
-# Measured on the run-loop bench: walking the bank, the libraries and the replies in flight again
-# and again takes a sixth of the loop's processor time; a hash or a compression that hands the
-# interpreter to another thread gets it back after the switch interval, 5 ms by default.
+# Measured on the run-loop bench: repeated garbage collection over the bank, the libraries and the
+# responses in flight takes a sixth of the loop's processor time. A hash or a compression that hands
+# the interpreter to another thread gets it back after the switch interval, 5 ms by default.
 _COLLECT_EVERY = 50_000
 
 
@@ -291,8 +300,11 @@ _SWITCH_S = 0.001
 
 @contextmanager
 def tuned_interpreter() -> Iterator[None]:
-    """Rare garbage collections that leave out what was there before, and short turns of threads;
-    as before when it ends. Campaigns of one process may overlap: the outermost restores."""
+    """Run garbage collection rarely, skip existing objects, and switch threads quickly.
+
+    Restores the former state at the end. Campaigns of one process may overlap: the outermost
+    restores.
+    """
     thresholds, interval = gc.get_threshold(), sys.getswitchinterval()
     if thresholds[0] >= _COLLECT_EVERY:
         yield

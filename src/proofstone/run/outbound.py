@@ -1,4 +1,4 @@
-"""What a run would send: how many requests, how much text, and which sources stand behind it."""
+"""Count what a run would send: requests, text, and the sources behind it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from proofstone.store.store import Store
 _AT_ONCE = 500  # positions in one statement
 
 
-_RENDERED = 24  # questions whose prompts are made to tell how long all are
+_RENDERED = 24  # questions whose prompts are rendered to estimate the length of all
 
 
 def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgoing:
-    """What is left of a run to send; nothing of a run that is done. Sends nothing."""
+    """Return what is left of a run to send; nothing for a finished run. Sends nothing."""
     try:
         key, run = store.runs.run(planned.run.id)
     except KeyError:
@@ -75,8 +75,10 @@ def what_would_leave(store: Store, method: Method, planned: PlannedRun) -> Outgo
 def cells_would_leave(
     store: Store, planned: PlannedRun, cells: Sequence[tuple[int, int]], length: float
 ) -> Outgoing:
-    """What asking a few (position, sample) of a run sends, each with a prompt of about ``length``
-    characters."""
+    """Return what asking a few (position, sample) of a run sends.
+
+    Each prompt is assumed to have ``length`` characters.
+    """
     positions = sorted({position for position, _sample in cells})
     origins = store.origins.of_positions(planned.item_set.id, positions)
     return _outgoing(store, planned, origins, len(positions), len(cells), length)
@@ -90,16 +92,16 @@ def _outgoing(
     n_requests: int,
     length: float,
 ) -> Outgoing:
-    """So many requests on questions of these origins, with what goes along with them."""
+    """Return so many requests for questions of these origins, with what accompanies them."""
     passages: list[Origin] = []  # a fact may name another source than its passage does
     if planned.prompt_method.retrieved is not None:
         passages = retrieved_origins(store, planned.prompt_method)
     elif planned.prompt_method.evidence is not None:
         passages = store.origins.of_passages(passages_behind(store, planned.item_set.id))
-    # Worked examples are sent too, and may rest on other sources than the questions.
+    # Few-shot examples are sent as well, and may come from other sources than the questions.
     facts = {fact.id for shot in planned.prompt_method.shots for fact in shot.facts}
     shots = store.origins.of_facts(sorted(facts), planned.item_set.name) if facts else []
-    # What goes along with questions makes them no more.
+    # Accompanying texts do not add questions.
     beside = [structs.replace(origin, n_items=0) for origin in (*shots, *passages)]
     return Outgoing(
         items=n_items,
@@ -111,7 +113,7 @@ def _outgoing(
 
 
 def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
-    """The origins of the questions that a run asks."""
+    """Return the origins of the questions that a run asks."""
     item_set, evidence = planned.item_set.id, planned.prompt_method.evidence
     if evidence is None or not evidence.left_out:
         return tuple(store.origins.of_set(item_set, planned.n_items))
@@ -124,7 +126,7 @@ def _of_questions(store: Store, planned: PlannedRun) -> tuple[Origin, ...]:
 def plan_loads(
     session: Session, specs: Sequence[RunSpec], retriever: Retriever | None = None
 ) -> Loads:
-    """What ``specs`` would send to each host that is not this machine; nothing of finished runs.
+    """Return what ``specs`` would send to each remote host; nothing for finished runs.
 
     Raises what ``open_model`` and ``plan_run`` raise.
     """
@@ -145,8 +147,7 @@ def plan_loads(
 
 
 def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> Loads:
-    """What pilots would send to each host that is not this machine: of that which they drew, what
-    the cache does not have."""
+    """Return what pilots would send to each remote host: the sampled questions not in the cache."""
     loads: Loads = {}
     for pilot in pilots:
         model = pilot.group.run.respondent
@@ -163,12 +164,11 @@ def pilot_loads(store: Store, pilots: Sequence[Pilot], config: ModelConfig) -> L
     return loads
 
 
-# What runs are asked with: searched for before they are planned, since planning sends nothing.
+# Searches are made before runs are planned, since planning sends nothing.
 
 
 class WebTask(Struct, frozen=True):
-    """What the web is searched for: the first ``n_items`` of a set, in one way, by the ``query`` of
-    each."""
+    """A web search for the first ``n_items`` of a set, with one ``query`` per item."""
 
     item_set: ItemSet
     asked: RetrievalAsked
@@ -178,16 +178,17 @@ class WebTask(Struct, frozen=True):
 
 
 def make_retriever(session: Session, spending: Spending | None = None) -> Retriever:
-    """What finds chunks of the workspace's sources; it opens their index where it is asked.
-    What an embedder takes for it is charged to ``spending``."""
+    """Return the retriever of chunks; it opens the sources' index on first use.
+
+    What an embedding model takes for it is charged to ``spending``.
+    """
     return Retriever(session.store, partial(index_for, session, spending=spending))
 
 
 def remembered_retriever(
     session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
 ) -> Retriever:
-    """A retriever that knows of the web what was found before, and counts what was not: for
-    what is told of runs without sending anything."""
+    """Return a retriever that uses stored web results and counts missing ones. Sends nothing."""
     retriever = make_retriever(session, spending)
     for task in _web_tasks(session, specs):
         queries = [(item, task.query(item)) for item in _items(session, task)]
@@ -202,11 +203,10 @@ def clear_searches(
     retriever: Retriever,
     spending: Spending | None = None,
 ) -> list[WebTask]:
-    """Lets out what ``specs`` would have searched for, once that is allowed, and opens the
-    indexes that need it; what is left is to be searched for on the web, charged to
-    ``spending``.
+    """Ask permission for the web searches of ``specs``, and open the indexes that they need.
 
-    Raises EgressRefused, and BadUsage and NoPrice as ``web_finder``.
+    Returns what is left to search on the web, charged to ``spending``. Raises EgressRefused, and
+    BadUsage and NoPrice as ``web_finder``.
     """
     for spec in specs:
         asked = spec.retrieval
@@ -229,8 +229,10 @@ def clear_searches(
 
 
 def forecast_searches(session: Session, specs: Sequence[RunSpec]) -> dict[str, Spent]:
-    """What searching the web for these runs takes, by search: one request for each question
-    that was not searched for yet. Sends nothing."""
+    """Return what web searches for these runs take, by search. Sends nothing.
+
+    One request per question that was not searched for yet.
+    """
     lacking: dict[str, dict[str, None]] = {}
     for task in _web_tasks(session, specs):
         queries = task.finder.lacking([task.query(item) for item in _items(session, task)])
@@ -244,7 +246,7 @@ def forecast_searches(session: Session, specs: Sequence[RunSpec]) -> dict[str, S
 
 
 async def do_search(session: Session, tasks: Sequence[WebTask], retriever: Retriever) -> None:
-    """Searches the web for all items of the tasks. Raises as ``WebFinder.find``."""
+    """Search the web for all items of the tasks. Raises as ``WebFinder.find``."""
     for task in tasks:
         items = list(_items(session, task))
         queries = [_web_query(session, task, item) for item in items]
@@ -255,7 +257,7 @@ async def do_search(session: Session, tasks: Sequence[WebTask], retriever: Retri
 def _web_tasks(
     session: Session, specs: Sequence[RunSpec], spending: Spending | None = None
 ) -> Iterator[WebTask]:
-    """One a set and way of searching, as far as the run that asks most of it."""
+    """Yield one task per set and search method, for the run that asks the most of it."""
     most: dict[tuple[bytes, RetrievalAsked], int] = {}
     for spec in specs:
         asked = spec.retrieval
@@ -278,7 +280,7 @@ def _web_tasks(
         method = find_method(item_set.method)
         if method.query is None:
             raise BadUsage(
-                f"{method.title} does not say what to search for of its questions",
+                f"{method.title} defines no search query for its questions",
                 hint="--context none or evidence",
             )
         yield WebTask(item_set, asked, n_items, finder, method.query)
@@ -295,7 +297,7 @@ def _items(session: Session, task: WebTask) -> Iterator[LoadedItem]:
 
 
 def _web_query(session: Session, task: WebTask, item: LoadedItem) -> WebQuery:
-    """What is searched for, and the sources of an item's facts."""
+    """Return the search query of an item, and the sources of its facts."""
     knowledge = session.store.knowledge
     passages = knowledge.passages({fact.passage for fact in item.facts if fact.passage})
     named = {fact.source for fact in item.facts if fact.source}

@@ -1,8 +1,7 @@
-"""The pilot of a dry run: what is left of runs to ask, and a few questions of it really asked.
+"""Ask a few of the remaining questions of runs, to estimate the rest.
 
-What the cache has, how long prompts are and how long replies may be is found without sending
-anything. A pilot's replies are kept as calls without a run, so that the run takes them from the
-cache.
+Cache hits, prompt lengths and maximum response lengths are found without sending anything. A
+pilot's responses are stored as calls without a run, so that the run takes them from the cache.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ from proofstone.store.writer import PilotPlace, Writer
 _PAGE = 128
 
 
-# As many as a limiter lets out at once from the start, so that no question waits for a slot and
-# the time it takes is its own.
+# As many as a limiter starts immediately, so that no question waits for a slot and its time is its
+# own.
 _AT_ONCE = 16
 
 
@@ -45,12 +44,12 @@ Cell = tuple[int, int]  # the place of an item in its set, and the sample
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """What is left of one run.
+    """Hold what is left of one run.
 
-    ``left`` are the (item, sample) without a reply; of the ``cached`` ones among them the cache has
-    all replies. Of the first ``requests`` of all others: ``characters``, ``prompt_tokens`` (about),
-    ``response_tokens`` (at most; None where nothing limits them), and ``most``, the bounds of the
-    dearest one. ``is_one_request`` says that no question takes more than these.
+    ``left`` are the (item, sample) without a response; for ``cached`` ones the cache has all
+    responses. The first ``requests`` of the others have ``characters``, ``prompt_tokens``
+    (approximate) and ``response_tokens`` (at most; None if unlimited). ``most`` bounds the most
+    expensive one. ``is_one_request``: no question takes more than these.
     """
 
     planned: PlannedRun
@@ -65,31 +64,35 @@ class Survey(Struct, frozen=True, kw_only=True):
 
     @property
     def to_ask(self) -> int:
-        """How many (item, sample) have to be asked."""
+        """Return the number of (item, sample) to ask."""
         return len(self.left) - len(self.cached)
 
 
 class Group(Struct, frozen=True, kw_only=True):
-    """The runs of one model that is asked in one way with the same settings, over all item sets:
-    one population, of which a pilot is a sample."""
+    """The runs of one model, prompting method and settings, over all item sets.
+
+    They form one population, of which a pilot is a sample.
+    """
 
     surveys: tuple[Survey, ...]
 
     @property
     def run(self) -> Run:
-        """The first of its runs; they differ in their item sets alone."""
+        """Return the first of its runs; they differ in their item sets alone."""
         return self.surveys[0].planned.run
 
     @property
     def to_ask(self) -> int:
-        """How many (item, sample) have to be asked, in all runs."""
+        """Return the number of (item, sample) to ask, in all runs."""
         return sum(survey.to_ask for survey in self.surveys)
 
     def sample(self, n: int) -> list[tuple[int, Cell]]:
-        """Up to ``n`` of what is left, each with the place of its run, drawn without replacement:
-        the same ones until one of them is asked by the run itself. Replies that the cache has are
-        drawn too: they cost nothing, and say as much of what the others will take. So a pilot that
-        is done again asks nothing. None where nothing is to be asked, or made up."""
+        """Sample up to ``n`` of what is left without replacement, each with the index of its run.
+
+        The sample stays the same until the run itself asks one of them. Cached responses are
+        sampled as well: they cost nothing and are equally informative. A repeated pilot therefore
+        asks nothing. Empty if nothing is left to ask, or if responses are simulated.
+        """
         if not self.to_ask or self.run.simulated:
             return []
         cells = [(place, cell) for place, each in enumerate(self.surveys) for cell in each.left]
@@ -98,7 +101,7 @@ class Group(Struct, frozen=True, kw_only=True):
 
 
 def group_surveys(surveys: Sequence[Survey]) -> list[Group]:
-    """Groups in the order of their first runs."""
+    """Group surveys, in the order of their first runs."""
     groups: dict[bytes, list[Survey]] = {}
     for survey in surveys:
         run = survey.planned.run
@@ -108,7 +111,7 @@ def group_surveys(surveys: Sequence[Survey]) -> list[Group]:
 
 
 async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
-    """What is left of a run. Of made-up replies nothing more is said than how many there are."""
+    """Return what is left of a run. For simulated models, only the number of responses is given."""
     run, method = planned.run, find_method(planned.run.method)
     settings = sent_to_model(run.settings)
     left: list[Cell] = []
@@ -119,7 +122,7 @@ async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
         left += [cell for _stored, cell in cells]
         if run.simulated:
             continue
-        firsts = await asyncio.gather(  # together, so that the cache is searched for all at once
+        firsts = await asyncio.gather(  # together, so that the cache is searched only once
             *(
                 _missing(method, planned, stored, n, settings, asker.find_cached)
                 for stored, (_position, n) in cells
@@ -135,7 +138,7 @@ async def survey_run(store: Store, planned: PlannedRun, asker: Asker) -> Survey:
 
 
 def _with_request(survey: Survey, request: ModelRequest, asker: Asker) -> Survey:
-    """The survey with one more first request counted."""
+    """Return the survey with one more first request counted."""
     most, so_far = asker.most_tokens(request), survey.response_tokens
     return structs.replace(
         survey,
@@ -153,16 +156,16 @@ def _with_request(survey: Survey, request: ModelRequest, asker: Asker) -> Survey
 
 
 async def first_request(planned: PlannedRun, stored: StoredItem) -> tuple[str, ModelRequest] | None:
-    """The step and request that asking an item begins with; None where it begins with none."""
+    """Return the step and request that asking an item begins with; None if there is none."""
     method, settings = find_method(planned.run.method), sent_to_model(planned.run.settings)
     return await _first_missing(method, planned, stored, 0, settings, None)
 
 
 def _pages(store: Store, planned: PlannedRun) -> Iterator[list[tuple[StoredItem, list[int]]]]:
-    """The items of a run, each with the samples that have no reply yet."""
+    """Yield the items of a run, each with the samples that have no response yet."""
     try:
         key = store.runs.run(planned.run.id)[0]
-    except KeyError:  # it was never begun
+    except KeyError:  # the run was never started
         key = None
     last, samples = planned.run.last_step, range(planned.samples)
     for after in range(-1, planned.n_items - 1, _PAGE):
@@ -185,7 +188,7 @@ async def _first_missing(
     settings: Mapping[str, Any],
     find: Callable[[ModelRequest], Awaitable[Asked | None]] | None,
 ) -> tuple[str, ModelRequest] | None:
-    """The first of ``_missing``; None where there are replies to all."""
+    """Return the first of ``_missing``; None if all have responses."""
     found = await _missing(method, planned, stored, sample, settings, find)
     return found[0] if found else None
 
@@ -198,8 +201,10 @@ async def _missing(
     settings: Mapping[str, Any],
     find: Callable[[ModelRequest], Awaitable[Asked | None]] | None,
 ) -> list[tuple[str, ModelRequest]]:
-    """The first request of an item to which ``find`` has no reply; of likelihoods, where no request
-    depends on a reply, all of them."""
+    """Return the first request of an item without a response in ``find``.
+
+    For likelihoods, whose requests depend on no response, returns all of them.
+    """
     missing: list[tuple[str, ModelRequest]] = []
 
     async def look(
@@ -218,7 +223,7 @@ async def _missing(
             missing.append((step, request))
             if planned.prompt_method.likelihood:
                 return Response(text="")
-            raise CallFailed("not_asked", "only what would be asked is wanted")
+            raise CallFailed("not_asked", "only the request is needed")
         return found.response
 
     try:
@@ -230,11 +235,11 @@ async def _missing(
 
 @dataclass(slots=True)
 class Observed:
-    """What one question of a pilot took: all its calls, with those that were billed and of no use.
+    """Hold what one question of a pilot took, including billed calls without a usable result.
 
-    ``requests`` counts each try, ``again`` those after a first one. ``cost_usd`` is None where no
-    price is known. ``broken`` calls were charged by our estimate. ``was_asked``: not all of it came
-    from the cache. ``error`` is why it has no reply.
+    ``requests`` counts each attempt, ``again`` the retries. ``cost_usd`` is None if no price is
+    known. ``broken`` calls were charged by our estimate. ``was_asked``: not all of it came from the
+    cache. ``error`` says why it has no response.
     """
 
     requests: int = 0
@@ -251,17 +256,19 @@ class Observed:
 
     @property
     def tokens(self) -> int:
-        """All tokens, those estimated too."""
+        """Return all tokens, estimated ones included."""
         return self.prompt_tokens + self.response_tokens + self.estimated_tokens
 
     @property
     def says_something(self) -> bool:
-        """Whether it was answered or billed: what merely failed is still to be asked, and says
-        nothing of what an answer takes."""
+        """Return True if it was answered or billed.
+
+        A question that merely failed is still to be asked and does not show what an answer takes.
+        """
         return not self.error or self.tokens > 0
 
     def add(self, call: CallRecord, price: Price | None) -> None:
-        """Counts one call, its cost at today's price."""
+        """Count one call, its cost at today's price."""
         usage = call.usage
         self.requests += call.attempts
         self.seconds += call.latency_s
@@ -278,20 +285,23 @@ class Observed:
 
 
 def _cost(call: CallRecord, price: Price | None) -> float | None:
-    """What a call costs at today's price: as its endpoint counted it, else by our estimate."""
+    """Return a call's cost at today's price: as billed by its endpoint, or by our estimate."""
     if price is None:
         return None
     if call.estimated_tokens is None:
         return cost_usd(price, call.usage, call.status) or 0.0
     if call.cost_usd is not None:
         return call.cost_usd
-    return call.estimated_tokens * max(price.input, price.output) / 1e6  # none was known then
+    return call.estimated_tokens * max(price.input, price.output) / 1e6  # no price was known then
 
 
 @dataclass(slots=True)
 class Pilot:
-    """The sample of one group, its counters, and what was observed; ``stopped`` says why its model
-    could not be asked any more, by the budget or ``over_budget``."""
+    """The sample of one group, its counters and observations.
+
+    ``stopped`` says why its model could not be asked any more; ``over_budget`` that it was the
+    budget.
+    """
 
     group: Group
     sample: list[tuple[int, Cell]]
@@ -302,12 +312,12 @@ class Pilot:
 
     @property
     def errors(self) -> Counter[str]:
-        """Why questions have no reply, with how many."""
+        """Count the reasons why questions have no response."""
         return Counter(each.error for each in self.observed if each.error)
 
 
 def pilot_of(group: Group, n: int) -> Pilot:
-    """A pilot of up to ``n`` questions, before it is asked."""
+    """Return a pilot of up to ``n`` questions, before it is asked."""
     sample, planned = group.sample(n), group.surveys[0].planned
     label = f"pilot {planned.run.respondent} {asked_as(planned.run)}"
     return Pilot(group, sample, RunProgress(label=label, total=len(sample), notes=planned.notes))
@@ -322,8 +332,11 @@ async def ask_pilots(
     clock: Clock,
     kept: Callable[[CallRecord], None] | None = None,
 ) -> None:
-    """Asks the samples of all pilots, until done or stopped: those of one endpoint one after the
-    other, endpoints beside each other. Raises StoreFailed where replies could not be kept."""
+    """Ask the samples of all pilots, until done or stopped.
+
+    Pilots of one endpoint follow each other; endpoints run concurrently. Raises StoreFailed if
+    responses could not be stored.
+    """
     by_slots: dict[int, list[Pilot]] = {}
     for pilot in pilots:
         by_slots.setdefault(id(askers[pilot.group.run.respondent].limiter), []).append(pilot)
@@ -338,7 +351,7 @@ async def ask_pilots(
         async with store.writer(kept) as writer, asyncio.TaskGroup() as tasks:
             for together in by_slots.values():
                 tasks.create_task(work_on(together, writer))
-    except ExceptionGroup as several:  # one failure says enough; the others follow from it
+    except ExceptionGroup as several:  # one failure is enough; the others follow from it
         raise several.exceptions[0] from several
 
 
@@ -354,7 +367,7 @@ class _Asking:
     clock: Clock
 
     async def work(self) -> None:
-        """Asks until all is asked or nothing can be any more."""
+        """Ask until all is asked or nothing more can be."""
         pilot, asker, left = self.pilot, self.asker, list(reversed(self.pilot.sample))
         if not left:
             return

@@ -1,4 +1,4 @@
-"""From what a person asks for to runs whose ids fix everything that shapes an answer."""
+"""Plan runs whose ids fix everything that shapes an answer."""
 
 from __future__ import annotations
 
@@ -62,15 +62,16 @@ from proofstone.store.store import Store
 
 
 class RunSpec(Struct, frozen=True, kw_only=True):
-    """What to run: an item set, a model, a way of asking with its settings.
+    """Describe a run: an item set, a model, and a prompting method with its settings.
 
-    ``settings`` override the method's defaults for the way; a value of None leaves one out.
-    ``limit`` asks only the first items and is not part of the run's id: without it the same
-    command goes on with the rest. ``prompt`` is a person's template, in place of the method's.
-    With the ``context`` "evidence" each item is asked with the passages that it rests on, up to
-    ``context_tokens`` of them; with "retrieved" with the ``context_chunks`` that ``context_search``
-    finds for it in ``context_source``, by meaning with ``context_embedding_model``.
-    ``context_index`` names the state of the sources that a run was begun on.
+    ``settings`` override the method's defaults; a value of None omits one. ``limit`` asks only the
+    first items and is not part of the run's id: the same command without it asks the rest.
+    ``prompt`` is a custom template that replaces the method's.
+
+    ``context`` "evidence" asks each item with its passages, up to ``context_tokens`` of them.
+    "retrieved" uses the ``context_chunks`` that ``context_search`` finds in ``context_source``,
+    by ``context_embedding_model``. ``context_index`` names the state of the sources that a run was
+    started with.
     """
 
     item_set: bytes
@@ -92,7 +93,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
 
     @property
     def retrieval(self) -> RetrievalAsked | None:
-        """What is to be searched for; None where nothing is."""
+        """Return what is to be searched for; None without retrieval."""
         if self.context != "retrieved":
             return None
         return RetrievalAsked(
@@ -106,9 +107,11 @@ class RunSpec(Struct, frozen=True, kw_only=True):
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
-    """A run with its way made ready and how much of it there is to do: ``n_items`` from the set's
-    first on, without those that its way leaves out; ``key`` once stored. ``notes`` are what to say
-    before it is asked."""
+    """A run with its prompting method ready, and how much there is to do.
+
+    ``n_items`` counts from the set's first item, less those that are left out. ``key`` is set once
+    stored. ``notes`` are shown before it is asked.
+    """
 
     run: Run
     item_set: ItemSet
@@ -120,12 +123,12 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """The number of (item, sample) to finish."""
+        """Return the number of (item, sample) to finish."""
         return self.n_asked * self.samples
 
     @property
     def n_not_searched(self) -> int:
-        """How many (item, sample) are not asked since the search for them failed."""
+        """Return how many (item, sample) are not asked because their search failed."""
         return (
             0
             if self.prompt_method.retrieved is None
@@ -134,16 +137,16 @@ class PlannedRun(Struct, frozen=True, kw_only=True):
 
     @property
     def n_asked(self) -> int:
-        """How many of its items are asked."""
+        """Return how many of its items are asked."""
         evidence = self.prompt_method.evidence
         left_out = () if evidence is None else evidence.left_out
         return self.n_items - sum(place < self.n_items for place in left_out)
 
 
 def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
-    """What asks for this very run again: settings that it lacks are left out of the defaults.
+    """Return the spec that asks for this run again; settings that it lacks omit the defaults.
 
-    Raises TextPurged where it was asked by a template that is gone.
+    Raises TextPurged if its template was deleted.
     """
     said = {name: value for name, value in run.settings.items() if name != "endpoint"}
     ours = {"shots", "samples", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
@@ -172,8 +175,7 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
 
 
 def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
-    """The plan with its run's key in the store, where it is put if it was not there, with the
-    template that it is asked by."""
+    """Return the plan with its run's key; stores the run and its template if they are new."""
     if planned.prompt_method.own_prompt is not None:
         store.own_prompts.keep(planned.prompt_method.own_prompt)
     key = store.runs.add(planned.run, clock.now(), __version__)
@@ -184,22 +186,24 @@ def store_run(store: Store, planned: PlannedRun, clock: Clock) -> PlannedRun:
 def plan_run(
     store: Store, method: Method, spec: RunSpec, model: Model, retriever: Retriever | None = None
 ) -> PlannedRun:
-    """The run that ``spec`` means, ready but not yet stored, so that all can be checked first.
+    """Return the run that ``spec`` describes, ready but not stored, so that all are checked first.
 
-    Raises BadUsage for an unknown way, a sample count below one, shots that cannot be made, and
-    questions that the model cannot be asked (``check_fit``); BadInput for a template of a person's
-    own that cannot ask them.
+    Raises BadUsage for an unknown prompting method, fewer than one sample, impossible few-shot
+    examples, and questions that the model cannot be asked (``check_fit``). Raises BadInput for a
+    custom template that cannot ask them.
     """
     if spec.samples < 1:
-        raise BadUsage(f"--samples takes 1 or more, not {spec.samples}")
+        raise BadUsage(f"--samples takes 1 or more, got {spec.samples}")
     if spec.limit is not None and spec.limit < 1:
-        raise BadUsage(f"--limit takes 1 or more, not {spec.limit}")
+        raise BadUsage(f"--limit takes 1 or more, got {spec.limit}")
     if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
         raise BadUsage(
-            "a prompt is no setting", hint="--prompt-template FILE, or prompt = in a run file"
+            "'prompt' cannot be a setting", hint="--prompt-template FILE, or prompt = in a run file"
         )
     if not set(CONTEXT_SETTINGS).isdisjoint(spec.settings):
-        raise BadUsage("a context is no setting", hint="--context NAME, or context = in a file")
+        raise BadUsage(
+            "'context' cannot be a setting", hint="--context NAME, or context = in a file"
+        )
     item_set = store.items.item_set(spec.item_set)
     bank = bank_of(store, item_set)
     name = scored_as(method, spec.prompt_method, model)
@@ -265,7 +269,7 @@ def plan_run(
 
 
 def _as_text(prompt_method: PromptMethod) -> PromptMethod:
-    """The way for a model that only goes on with a text; its prompts have a hash of their own."""
+    """Return the prompting method for a text-completion model; its prompts' hash differs."""
     key = [prompt_method.prompt_hash, prompt_method.text.stop, prompt_method.text.version]
     return msgspec.structs.replace(
         prompt_method, as_text=True, prompt_hash=content_id("as-text", key)

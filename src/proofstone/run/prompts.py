@@ -1,4 +1,4 @@
-"""Prompts before anything is asked: templates of people's own, and whether prompts fit a model."""
+"""Read custom prompt templates, and check whether prompts fit a model, before anything is asked."""
 
 from __future__ import annotations
 
@@ -37,18 +37,20 @@ from proofstone.texts.templates import answer_format_in
 _NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 
 
-_LONGEST = 1 << 20  # bytes; a longer file is no template, and is refused before it is read
+_LONGEST = 1 << 20  # bytes; a longer file is refused before it is read
 
 
 def read_own_prompt(path: Path) -> OwnPrompt:
-    """The template in a file, under the file's own name. Raises BadInput where it cannot be read
-    as UTF-8."""
+    """Return the template in a file, under the file's own name.
+
+    Raises BadInput if it cannot be read as UTF-8.
+    """
     try:
         if path.stat().st_size > _LONGEST:
-            raise BadInput(f"{path} is larger than 1 MB: it is no prompt template")
+            raise BadInput(f"{path} is larger than 1 MB, too large for a prompt template")
         return OwnPrompt(path.name, path.read_text(encoding="utf-8-sig"), str(path.resolve()))
     except FileNotFoundError:
-        raise BadInput(f"there is no prompt template {path}", hint="see docs/prompts.md") from None
+        raise BadInput(f"prompt template {path} not found", hint="see docs/prompts.md") from None
     except UnicodeDecodeError as error:
         raise BadInput(
             f"the prompt template {path} is not UTF-8: byte {error.start} cannot be read",
@@ -63,12 +65,12 @@ def read_own_prompt(path: Path) -> OwnPrompt:
 def with_prompt(
     method: Method, prompt_method: PromptMethod, prompt: OwnPrompt, item_set: ItemSet
 ) -> PromptMethod:
-    """The way, asking by a person's template; its prompts' hash is another one then.
+    """Return the prompting method with a custom template; this changes the hash of its prompts.
 
-    Raises BadInput for a template that the method cannot ask by, BadUsage where it takes none.
+    Raises BadInput for a template that the method cannot use, BadUsage if it takes none.
     """
     if method.prompts is None:
-        raise BadUsage(f"{method.name} asks by its own prompts alone: leave --prompt-template out")
+        raise BadUsage(f"{method.name} takes no prompt template: remove --prompt-template")
     method.prompts.check(prompt, prompt_method.name, item_set)
     _check_read(
         method, prompt_method, format_of(prompt), f"the line {{# answer: ... #}} of {prompt.name}"
@@ -78,32 +80,34 @@ def with_prompt(
 
 
 def kept_prompt(store: Store, run: Run) -> OwnPrompt | None:
-    """The template that a run was asked by, from the store; None where it was the method's own.
-    Raises TextPurged where it is gone."""
+    """Return the template that a run was asked with; None for the method's own.
+
+    Raises TextPurged if it was deleted.
+    """
     if PROMPT not in run.settings:
         return None
     text = store.own_prompts.text(bytes.fromhex(run.settings[PROMPT]))
     if text is None:
-        raise TextPurged(
-            f"the template {own_prompt_of(run.settings)}, by which this run asked, was purged"
-        )
+        raise TextPurged(f"the template {own_prompt_of(run.settings)} of this run was purged")
     return OwnPrompt(run.settings.get(PROMPT_NAME, ""), text)
 
 
 def format_of(
     prompt: OwnPrompt | None, settings: Mapping[str, Any] = _NO_SETTINGS
 ) -> AnswerFormat | None:
-    """The format of answers that a template or a run's settings state; None for none. Raises
-    BadInput for one that cannot be used, BadUsage where both state one."""
+    """Return the answer format of a template or of a run's settings; None without one.
+
+    Raises BadInput for an invalid one, BadUsage if both set one.
+    """
     stated = "" if prompt is None else answer_format_in(prompt.text)
     of_run = settings.get(ANSWER_FORMAT) or ""
     if stated and of_run:
         raise BadUsage(
-            "the format of answers is stated by the run and by its template",
-            hint="leave out --answer-format, or the template's line {# answer: ... #}",
+            "both the run and its template set an answer format",
+            hint="remove --answer-format, or the template's line {# answer: ... #}",
         )
     if not isinstance(of_run, str):
-        raise BadInput(f"no format of answers: {of_run!r}")
+        raise BadInput(f"invalid answer format: {of_run!r}")
     return read_answer_format(of_run or stated) if of_run or stated else None
 
 
@@ -113,8 +117,11 @@ def check_format(
     prompt: OwnPrompt | None,
     settings: Mapping[str, Any],
 ) -> None:
-    """Raises BadInput for a format of answers that cannot be used, BadUsage where the way takes
-    none or where the template states one too."""
+    """Check the answer format of a template or of settings.
+
+    Raises BadInput for an invalid one, BadUsage if the prompting method takes none or the template
+    sets one too.
+    """
     _check_read(method, prompt_method, format_of(prompt, settings), "--answer-format")
 
 
@@ -123,16 +130,16 @@ def _check_read(
 ) -> None:
     if stated is not None and prompt_method.whole_response:
         raise BadUsage(
-            f"{method.name} takes no format of answers with {prompt_method.name}: "
+            f"{method.name} takes no answer format with {prompt_method.name}: "
             f"{prompt_method.whole_response}",
-            hint=f"leave out {where}",
+            hint=f"remove {where}",
         )
 
 
 def in_format(
     responses: Mapping[str, Response], stated: AnswerFormat | None
 ) -> Mapping[str, Response]:
-    """The replies by step as they are scored: in a stated format, their answers alone."""
+    """Return the responses by step for scoring; with an answer format, only their answers."""
     if stated is None:
         return responses
     return {
@@ -142,16 +149,18 @@ def in_format(
 
 
 def prompt_settings(prompt: OwnPrompt | None) -> dict[str, str]:
-    """What a run's settings hold of its template."""
+    """Return a run's settings on its template."""
     return {} if prompt is None else {PROMPT: prompt.hash.hex(), PROMPT_NAME: prompt.name}
 
 
 def try_prompts(
     store: Store, method: Method, prompt_method: PromptMethod, item_set: ItemSet, n_items: int
 ) -> None:
-    """Renders what may fail on single questions, as many of them as are looked at before a run: a
-    person's template, and worked examples of which some may not be shown. Raises BadInput where a
-    template fails on one or says nothing, BadUsage where one finds too few examples."""
+    """Render the prompts that can fail on single questions, on a sample of them before a run.
+
+    These are custom templates, and few-shot examples of which some may not be shown. Raises
+    BadInput if a template fails or is empty, BadUsage if there are too few examples.
+    """
     if (
         prompt_method.own_prompt is None
         and not prompt_method.unfit
@@ -160,7 +169,7 @@ def try_prompts(
         return
     for messages in first_prompts(store, method, prompt_method, item_set, n_items):
         if prompt_method.own_prompt is not None and not messages[-1].text.strip():
-            raise BadInput(f"the template {prompt_method.own_prompt.name} makes an empty prompt")
+            raise BadInput(f"the template {prompt_method.own_prompt.name} renders an empty prompt")
 
 
 def check_fit(
@@ -172,10 +181,10 @@ def check_fit(
     model: Model,
     max_tokens: int | None,
 ) -> tuple[str, ...]:
-    """What to say before a run: that prompts will, or may, pass the model's window.
+    """Return warnings before a run: prompts that will, or may, exceed the model's context window.
 
-    Raises BadUsage where the questions show images to a model that takes none, and where no prompt
-    looked at leaves room for the reply.
+    Raises BadUsage if questions show images to a model without image input, and if no prompt in the
+    sample leaves room for the response.
     """
     if prompt_method.images and model.limits.images is False:
         raise no_images(model.name)
@@ -199,9 +208,9 @@ def check_fit(
 
 def _nothing_fits(model: str, limits: Limits, response: int, shortest: int) -> BadUsage:
     return BadUsage(
-        f"no prompt fits {model}: the shortest has about {shortest:,} tokens, "
-        f"and the window is {_window(limits, response)}",
-        hint="ask with fewer --shots or a lower --max-tokens, or correct window in its entry",
+        f"no prompt fits {model}: the shortest has about {shortest:,} tokens, and the context "
+        f"window is {_window(limits, response)}",
+        hint="use fewer --shots or a lower --max-tokens, or correct window in the model's entry",
     )
 
 
@@ -211,17 +220,16 @@ def _note(
     some = [f"about {beyond:,} will not fit"] if beyond else []
     some += [f"{near:,} {'more ' if beyond else ''}may not fit"] if near else []
     return (
-        f"of {len(lengths):,} prompts looked at {' and '.join(some)} {model}: the longest has "
+        f"of {len(lengths):,} prompts checked {' and '.join(some)} {model}: the longest has "
         f"about {lengths[-1]:,} tokens (by cl100k_base; the model's own may be {FEWEST:g} to "
-        f"{MOST:g} times as many), the window is {_window(limits, response)}; what does not "
-        f"fit fails "
-        "as too_long"
+        f"{MOST:g} times as many), the context window is {_window(limits, response)}; prompts that "
+        "do not fit fail as too_long"
     )
 
 
 def _window(limits: Limits, response: int) -> str:
     return (
-        f"{limits.window:,}, of which --max-tokens keeps {response:,}"
+        f"{limits.window:,}, of which --max-tokens reserves {response:,}"
         if response
         else (f"{limits.window:,}")
     )
@@ -233,8 +241,7 @@ _PAGE, _PAGES = 64, 16
 def first_prompts(
     store: Store, method: Method, prompt_method: PromptMethod, item_set: ItemSet, n_items: int
 ) -> Iterator[Sequence[Message]]:
-    """The first prompts of the set's first ``n_items``, or of a thousand of them in pages evenly
-    spread."""
+    """Yield the first prompts of the set's first ``n_items``, or of 1,000 evenly spread ones."""
     pages = -(-n_items // _PAGE)
     chosen = range(pages) if pages <= _PAGES else [n * pages // _PAGES for n in range(_PAGES)]
     for page in chosen:
@@ -246,15 +253,17 @@ def first_prompts(
 def first_prompt(
     method: Method, item: LoadedItem, prompt_method: PromptMethod
 ) -> Sequence[Message]:
-    """What a question's first call would send; nothing is sent."""
+    """Return what a question's first call would send; sends nothing."""
     return next(iter(known_prompts(method, item, prompt_method)), ())
 
 
 def known_prompts(
     method: Method, item: LoadedItem, prompt_method: PromptMethod
 ) -> list[Sequence[Message]]:
-    """What a question's calls would send, as far as it depends on no reply: the first call; of
-    likelihoods all of them. Nothing is sent."""
+    """Return what a question's calls would send, if it depends on no response. Sends nothing.
+
+    This is the first call, and for likelihoods all of them.
+    """
     seen: list[Sequence[Message]] = []
 
     async def look(
@@ -267,19 +276,19 @@ def known_prompts(
         seen.append(messages)
         if prompt_method.likelihood:
             return Response(text="")
-        raise CallFailed("not_asked", "only its prompt is wanted")
+        raise CallFailed("not_asked", "only its prompt is needed")
 
     asking = ask_item(method, item, prompt_method, look)
     with suppress(CallFailed, StopIteration):
         asking.send(None)
-    asking.close()  # one that asks several things at once has not ended
+    asking.close()  # a method that asks several things concurrently has not ended
     return seen
 
 
-# Thinking of hybrid models: whether it can be switched, and the room that a reply has for it.
+# Thinking of hybrid models: switching it, and the extra tokens for it.
 
-# Of a request's settings the one that says how many tokens longer a reply may be where the model is
-# told to think: a number, or AUTO for what its entry says. What is sent is ``max_tokens``.
+# The setting with the number of extra tokens if thinking is on: a number, or AUTO for the value of
+# the model's entry. Only ``max_tokens`` is sent.
 THINKING_TOKENS = "thinking_tokens"
 
 
@@ -287,17 +296,19 @@ AUTO = "auto"
 
 
 def with_room(asked: Mapping[str, Any], said: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
-    """The settings with ``max_tokens`` raised where thinking is on: by what ``said`` names (what a
-    person said, without the method's defaults), else by what the model's entry has, unless a person
-    named ``max_tokens``.
+    """Return the settings with ``max_tokens`` raised if thinking is on.
 
-    Of a known window at least half is left to the prompt, unless a number was named. Raises
-    BadUsage for a room that is no number.
+    The increase comes from ``said`` (settings given by the user, without defaults). Otherwise it
+    comes from the model's entry, unless the user gave ``max_tokens``. At least half of a known
+    context window is left to the prompt, unless a number was given. Raises BadUsage for an invalid
+    number.
     """
     settings = {name: value for name, value in asked.items() if name != THINKING_TOKENS}
     room = said.get(THINKING_TOKENS, 0 if "max_tokens" in said else AUTO)
     if room != AUTO and (isinstance(room, bool) or not isinstance(room, int) or room < 0):
-        raise BadUsage(f"{THINKING_TOKENS} takes a whole number from 0 up, or auto, not {room!r}")
+        raise BadUsage(
+            f"{THINKING_TOKENS} takes a whole number of 0 or more, or auto, got {room!r}"
+        )
     most = settings.get("max_tokens")
     if settings.get("thinking") != "on" or most is None:
         return settings
@@ -308,30 +319,34 @@ def with_room(asked: Mapping[str, Any], said: Mapping[str, Any], limits: Limits)
 
 
 def check_thinking(model: Model, settings: Mapping[str, Any]) -> None:
-    """Raises BadUsage for a word that is neither on nor off, and for a model of which nobody has
-    said how its thinking is switched: two runs that are the same would be compared."""
+    """Raise BadUsage for a value other than on and off, or a model without a known thinking switch.
+
+    Without a switch, two identical runs would be compared.
+    """
     wanted = settings.get("thinking")
     if wanted is None:
         return
     if wanted not in THINKING:
-        raise BadUsage(f"thinking is {' or '.join(THINKING)}, not {wanted!r}")
+        raise BadUsage(f"expected thinking {' or '.join(THINKING)}, got {wanted!r}")
     if model.simulated:
         return
     if "thinking" in model.sent_settings(settings)[1]:
         raise BadUsage(
-            f"nothing is known of how {model.name} is told to think or not",
-            hint=f'add to proofstone.toml [models."{model.name}".thinking] with the fields that '
-            "its provider names, such as on = { enable_thinking = true } and "
-            "off = { enable_thinking = false }",
+            f"no switch for thinking is known for {model.name}",
+            hint=(
+                f'add to proofstone.toml [models."{model.name}".thinking] with the fields of '
+                "its provider, such as on = { enable_thinking = true } and off = "
+                "{ enable_thinking = false }"
+            ),
         )
 
 
 def thinking_note(model: Model, settings: Mapping[str, Any]) -> tuple[str, ...]:
-    """What to say before a run that tells a simulated respondent to think."""
+    """Return the warning for a run with thinking on a simulated model."""
     if settings.get("thinking") is None or not model.simulated:
         return ()
     return (
-        f"{model.name} does not think: a simulated respondent answers alike with --thinking on "
+        f"{model.name} does not think: simulated models answer identically with --thinking on "
         "and off",
     )
 
@@ -386,7 +401,7 @@ def check_likelihood(
         )
 
 
-# What a run asks of its model, one call at a time: the same from the run loop and a dry run.
+# Requests of a run: the same for the run loop and a dry run.
 
 
 def request_of(
@@ -400,8 +415,11 @@ def request_of(
     oracle: Oracle | None = None,
     schema: Mapping[str, Any] | None = None,
 ) -> ModelRequest:
-    """The request of one step of one (item, sample). ``settings`` are ``sent_to_model`` of the
-    run's, made once: clients keep what the same object comes to."""
+    """Return the request of one step of one (item, sample).
+
+    ``settings`` are ``sent_to_model`` of the run's settings, made once: clients cache by this
+    object.
+    """
     prompt = canonical_json(messages)
     return ModelRequest(
         messages=tuple(messages),
@@ -424,5 +442,5 @@ def _draw_key(item: LoadedItem, step: str, oracle: Oracle | None) -> str:
 
 
 def sent_to_model(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a run that are a model's; the others say how often and where it is asked."""
+    """Return those settings of a run that are sent to a model."""
     return {name: value for name, value in settings.items() if name not in OUR_SETTINGS}

@@ -1,7 +1,7 @@
-"""What a person asks to be run, from a file, from a command, or from both: layers over layers.
+"""Merge run settings from a file and a command, layer by layer.
 
-What holds for all is overridden by what a way of asking says, that by what a model says, and that
-by the command's own options. The method's defaults stand below all of it.
+Settings for all are overridden by those of a prompting method, these by those of a model, and these
+by the command's options. The method's defaults are the lowest layer.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ _EFFORT = "reasoning_effort"
 
 
 class Asking(Struct, frozen=True, kw_only=True):
-    """How something is asked, as far as one layer says it: None, and settings that are not there,
-    leave it to the layer below. A setting of None leaves one out that has a default.
-    ``prompt_template`` is the path of a person's template, "" the method's own prompt."""
+    """One layer of settings. None, and missing settings, defer to the layer below.
+
+    A setting of None omits one with a default. ``prompt_template`` is the path of a custom
+    template; "" is the method's own prompt.
+    """
 
     shots: int | None = None
     samples: int | None = None
@@ -49,33 +51,32 @@ class Asking(Struct, frozen=True, kw_only=True):
     settings: Mapping[str, Any] = {}
 
     def over(self, below: Asking) -> Asking:
-        """This layer laid over another."""
+        """Return this layer merged over another."""
         settings = {**below.settings, **self.settings}
         if "max_tokens" in self.settings and THINKING_TOKENS not in self.settings:
-            settings.pop(THINKING_TOKENS, None)  # who names the longest reply means all of it
+            settings.pop(THINKING_TOKENS, None)  # a given maximum length is final
         return structs.replace(below, **self._counts(), settings=settings)
 
     def without(self, above: Asking) -> Asking:
-        """What of this layer still shows where another lies over it."""
+        """Return the part of this layer that another layer above it does not override."""
         gone = {*above.settings, *([THINKING_TOKENS] * ("max_tokens" in above.settings))}
         settings = {n: value for n, value in self.settings.items() if n not in gone}
         hidden = dict.fromkeys(above._counts())
         return structs.replace(self, **hidden, settings=settings)
 
     def _counts(self) -> dict[str, Any]:
-        """What this layer says besides settings."""
+        """Return the values of this layer other than settings."""
         said = structs.asdict(self)
         return {n: value for n, value in said.items() if n != "settings" and value is not None}
 
 
 class RunRequest(Struct, frozen=True, kw_only=True):
-    """Targets, models and ways with their layers, and what concerns the whole.
+    """Targets, models and prompting methods with their layers, and options of the whole run.
 
-    ``model_prompt_methods`` are the ways of single models, where they are not those of all;
-    ``entries`` how single models are reached (a file's place, connections), over the configuration.
-    ``whole`` are the fields of ``RunAsked`` that are said of all runs together: also ``thinking``
-    and ``reasoning_effort``, where everything is asked once with each of several, over what a layer
-    says.
+    ``model_prompt_methods`` are those of single models, if they differ from those of all.
+    ``entries`` override the configuration on how single models are reached (a file, connections).
+    ``whole`` are the fields of ``RunAsked`` given for all runs. With several values of ``thinking``
+    or ``reasoning_effort`` everything is asked once with each, over all layers.
     """
 
     targets: tuple[str, ...] = ()
@@ -89,11 +90,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def asked(self) -> RunAsked:
-        """What concerns the whole, with the defaults of what is not said."""
+        """Return the options of the whole run, with defaults for missing ones."""
         return RunAsked(**self.whole)
 
     def prompt_methods_of(self, model: str) -> tuple[str, ...]:
-        """The ways in which a model is asked."""
+        """Return the prompting methods for a model."""
         return (
             self.model_prompt_methods.get(model)
             or tuple(self.prompt_methods)
@@ -101,7 +102,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         )
 
     def asking(self, model: str, prompt_method: str) -> Asking:
-        """How a model is asked in a way, all layers taken together."""
+        """Return the merged layers for a model and prompting method."""
         layers = (self.prompt_methods.get(prompt_method), self.models.get(model), self.flags)
         asking = self.for_all
         for layer in filter(None, layers):
@@ -109,8 +110,10 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return asking
 
     def specs(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
-        """The runs that are meant, model by model. Raises BadInput for a template that cannot be
-        read, BadUsage for what says how to search where nothing is searched for."""
+        """Return the requested runs, model by model.
+
+        Raises BadInput for an invalid template file, BadUsage for search options without a search.
+        """
         asked = self.asked
         if "context_source" in self.whole and "retrieved" not in asked.context:
             raise BadUsage("--context-source goes with --context retrieved")
@@ -119,7 +122,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return self.each_spec(item_sets)
 
     def each_spec(self, item_sets: Sequence[bytes]) -> list[RunSpec]:
-        """``specs`` of a request of which each part was checked."""
+        """Return the ``specs`` of a request whose parts were checked."""
         read, asked = cache(read_own_prompt), self.asked
         search = read_search(asked.context_search)
         for source in asked.context_source:
@@ -150,7 +153,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         ]
 
     def says(self, setting: str) -> bool:
-        """Whether some layer says a setting, or several values of it are asked."""
+        """Return True if a layer sets this setting, or several values of it are asked."""
         layers = (self.for_all, self.flags, *self.prompt_methods.values(), *self.models.values())
         return setting in self.whole or any(setting in each.settings for each in layers)
 
@@ -163,9 +166,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         prompt_methods: Sequence[str] = (),
         **whole: Any,
     ) -> RunRequest:
-        """The request with what a command says over it: targets, models and ways named there are
-        meant instead of its own, and keep the layers that it has for them. ``whole`` are fields of
-        ``RunAsked``."""
+        """Return the request with a command's options merged over it.
+
+        Targets, models and prompting methods given there replace its own and keep its layers for
+        them. ``whole`` are fields of ``RunAsked``.
+        """
         below = {n: v for n, v in self.whole.items() if n != _EFFORT or n not in flags.settings}
         return structs.replace(
             self,
@@ -184,8 +189,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     def resolved(
         self, targets: Sequence[str], defaults: Callable[[str], Mapping[str, Any]]
     ) -> RunRequest:
-        """The same runs with everything said: targets by id, the method's ``defaults`` of each way
-        and the flags within its layer, so that no later default and no flag can change them."""
+        """Return the same runs with every value explicit.
+
+        Targets are given by id, with the method's ``defaults`` and the flags in each layer. No
+        later default or flag can change them.
+        """
         all_prompt_methods = dict.fromkeys(
             prompt_method
             for model in self.models
@@ -220,28 +228,30 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
 
 def _each_context(asked: RunAsked) -> Iterator[tuple[ContextName, str]]:
-    """Each context with where it searches; what a search found once a source."""
+    """Yield each context with its search source; retrieved context once per source."""
     for context in asked.context:
         for source in asked.context_source if context == "retrieved" else (LOCAL,):
             yield context, source  # type: ignore[misc]
 
 
 def _each_swept(asked: RunAsked, asking: Asking) -> Iterator[Asking]:
-    """One a word of ``thinking`` and each effort of reasoning; as it is where there is none."""
+    """Yield one layer per value of ``thinking`` and reasoning effort; unchanged without any."""
     swept = {"thinking": asked.thinking, _EFFORT: asked.reasoning_effort}
     for words in product(*filter(None, swept.values())):
         settings = dict(zip((name for name in swept if swept[name]), words, strict=True))
         yield Asking(settings=settings).over(asking)
 
 
-# The runs that a request, or arguments of a workspace's ``run`` and ``dry_run``, mean.
+# Runs of a request, or of the arguments of ``run`` and ``dry_run``.
 
 
 def request_by(
     keywords: Mapping[str, Any], *, record: type[Struct] = RunAsked, **more: Any
 ) -> RunRequest:
-    """The request that keywords of a function make, by the fields of ``record``: what is none of
-    them is a setting."""
+    """Return the request that keyword arguments describe, by the fields of ``record``.
+
+    All other keywords are settings.
+    """
     said = dict(keywords)
     if "embedding_model" in said:
         said["context_embedding_model"] = said.pop("embedding_model")
@@ -263,8 +273,11 @@ def specs_of(
     prompt_method: str | Sequence[str] = DEFAULT_PROMPT_METHOD,
     **asked: Any,
 ) -> list[RunSpec]:
-    """A run for each model, way and item set, model by model; ``asked`` are fields of ``RunAsked``,
-    and settings. Raises what ``find_target`` and ``read_own_prompt`` raise."""
+    """Return a run for each model, prompting method and item set, model by model.
+
+    ``asked`` are fields of ``RunAsked``, and settings. Raises what ``find_target`` and
+    ``read_own_prompt`` raise.
+    """
     request = request_by(
         asked,
         models={model: Asking() for model in listed(models)},
@@ -274,7 +287,7 @@ def specs_of(
 
 
 def specs_of_request(session: Session, request: RunRequest) -> list[RunSpec]:
-    """The runs that a request means. Its entries of models are in force from now on."""
+    """Return the runs of a request. Its model entries apply from now on."""
     models = {**session.config.models}
     for name, entry in request.entries.items():
         models[name] = merged([models.get(name, Entry()), entry])
@@ -283,23 +296,22 @@ def specs_of_request(session: Session, request: RunRequest) -> list[RunSpec]:
 
 
 def item_sets_of(session: Session, targets: Sequence[Target]) -> list[bytes]:
-    """The item sets that targets mean, each once."""
+    """Return the item sets of targets, each once."""
     found = [session.find(target, "form", "bank", "run") for target in targets]
     return list(dict.fromkeys(each for one in found for each in forms_of(session.store, one)))
 
 
 def preset_of(session: Session, request: RunRequest) -> Preset | None:
-    """The preset that a request names, by the method of its first target; None where it names
-    none."""
+    """Return the preset of a request, from the method of its first target; None without one."""
     if not request.asked.preset:
         return None
     return find_preset(method_of(session, request.targets[0]), request.asked.preset)
 
 
 def with_preset(session: Session, request: RunRequest) -> RunRequest:
-    """The request over the choices of its preset, which everything that it says itself overrides.
+    """Return the request over the values of its preset; its own values override them.
 
-    Raises NotFound where a target's method has no preset of that name.
+    Raises NotFound if a target's method has no preset of that name.
     """
     if not request.asked.preset:
         return request
@@ -323,8 +335,10 @@ def with_preset(session: Session, request: RunRequest) -> RunRequest:
 def with_question_files(
     session: Session, request: RunRequest, tell: Callable[[ItemSet], None] | None = None
 ) -> RunRequest:
-    """The request with the form of each file among its targets in the file's place, imported where
-    it is not there yet; each is told of."""
+    """Return the request with question files among its targets replaced by their forms.
+
+    Files are imported if they are new; ``tell`` receives a line per file.
+    """
     targets = []
     for target in request.targets:
         if not is_question_file(target):

@@ -1,4 +1,4 @@
-"""Who answered a run, in words: said where it was more than one model, or one that changed."""
+"""Describe which model versions answered a run, if there were several or one changed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ from proofstone.store.store import Store
 
 
 def shares_of(store: Store, key: int, run: Run) -> tuple[ReportedShare, ...]:
-    """The shares of a run's replies by who answered; none for a simulated respondent, which is
-    what its name says."""
+    """Return the share of a run's responses per model version; empty for a simulated model."""
     return () if run.simulated else store.reported.of_run(key)
 
 
 def note_of_run(store: Store, found: Found) -> str:
-    """The note on a run as a line of its own; empty for what is no run, or has none."""
+    """Return the note on a run as a line; empty if it is not a run or has no note."""
     if found.kind != "run":
         return ""
     note = reported_note(shares_of(store, *store.runs.run(found.id)))
@@ -42,7 +41,7 @@ def note_of_run(store: Store, found: Found) -> str:
 
 
 def reported_models(shares: Iterable[ReportedShare]) -> dict[str, int]:
-    """The replies of each model that answered, in the order in which they began to."""
+    """Return the number of responses per model version, in the order of first appearance."""
     models: dict[str, int] = {}
     for share in shares:
         models[share.model] = models.get(share.model, 0) + share.responses
@@ -50,7 +49,7 @@ def reported_models(shares: Iterable[ReportedShare]) -> dict[str, int]:
 
 
 def reported_note(shares: Sequence[ReportedShare]) -> str:
-    """What to say of a run whose endpoint changed model or serving under it; else nothing."""
+    """Return a note on a run whose endpoint changed model or serving during it; otherwise ""."""
     models = reported_models(shares)
     if len(models) > 1:
         parts = [f"{model} ({_spell(model, shares)})" for model in models]
@@ -64,7 +63,7 @@ def reported_note(shares: Sequence[ReportedShare]) -> str:
 
 
 def _spell(model: str, shares: Sequence[ReportedShare]) -> str:
-    """How many replies of a model, and when."""
+    """Return the number of a model's responses, and when they came."""
     own = [share for share in shares if share.model == model]
     n = sum(share.responses for share in own)
     first, last = min(s.first_at for s in own), max(s.last_at for s in own)
@@ -77,11 +76,11 @@ def _minute(at: float) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-# The control: a few simple completions asked of a model, so that a reader sees it was asked.
+# Sanity check: a few simple completions that show that a model was asked.
 
 
 class ControlReport(Struct, frozen=True, kw_only=True):
-    """The answers of one model to the control's prompts, and their summary in a line."""
+    """Hold one model's answers to the sanity-check prompts, and a one-line summary."""
 
     model: str
     answers: tuple[ControlAnswer, ...]
@@ -91,10 +90,10 @@ class ControlReport(Struct, frozen=True, kw_only=True):
 async def perform_control(
     store: Store, asker: Asker, kept: Callable[[CallRecord], None] | None = None
 ) -> ControlReport:
-    """Asks the packaged prompts; every call is kept, and a second time comes from the cache.
+    """Ask the bundled prompts; every call is stored, and repeating it uses the cache.
 
-    ``kept`` is told of each call once it is on disk. Raises EndpointUnusable where the model cannot
-    be used at all, BudgetReached where a budget does not cover it.
+    ``kept`` receives each call once it is on disk. Raises EndpointUnusable if the model cannot be
+    used, BudgetReached if a budget does not cover it.
     """
     async with store.writer(kept) as writer:
 
@@ -125,12 +124,15 @@ async def perform_control(
     )
 
 
-# Which plan a run was made under.
+# The preregistration that applies to a run.
 
 
 def plan_in_force(store: Store, key: int, run: Run) -> tuple[Plan, bool] | None:
-    """The newest plan made before the first reply of a run, else the newest of all with True: made
-    after. A reply from the cache counts from when it was asked. None where there is no plan."""
+    """Return the newest plan made before a run's first response, and False.
+
+    Without one, return the newest plan and True (made afterwards). A cached response counts from
+    when it was asked. None without a plan.
+    """
     plans = store.plans.of_sets([run.item_set])
     if not plans:
         return None
@@ -140,24 +142,24 @@ def plan_in_force(store: Store, key: int, run: Run) -> tuple[Plan, bool] | None:
 
 
 def plan_sentence(store: Store, key: int, run: Run) -> str:
-    """``planned 2026-03-01 14:05 UTC 3f2a91bc``, or that it was planned after; else nothing."""
+    """Return ``planned 2026-03-01 14:05 UTC 3f2a91bc``; "" without a plan."""
     found = plan_in_force(store, key, run)
     if found is None:
         return ""
     plan, is_after = found
-    late = ", made after the first reply: exploratory" if is_after else ""
+    late = ", made after the first response: exploratory" if is_after else ""
     return f"planned {minute(plan.at)} {short(plan.id)}{late}"
 
 
 def n_begun(store: Store, plan: Plan) -> int:
-    """How many runs of a plan's target had replies before it was made."""
+    """Return how many runs of a plan's target had responses before it was made."""
     sets = [plan.target] if plan.kind == "form" else store.items.sets_of_bank(plan.target)
     runs = store.runs.of_sets(sets)
     return sum(0 < store.runs.totals(key).first_at < plan.at for key, _run in runs)
 
 
 def plan_row(plan: Plan) -> dict[str, Any]:
-    """A plan as a row for a file: its fields, ids in hexadecimal digits."""
+    """Return a plan as a row for a file: its fields, ids in hexadecimal digits."""
     row = structs.asdict(plan)
     pairs = [list(pair) for pair in plan.comparisons]
     lists = {"comparisons": pairs, "exclusions": list(plan.exclusions)}

@@ -1,4 +1,4 @@
-"""A run file: what is to be run, as a TOML text that stands beside the results it makes.
+"""Read and write run files: a TOML text with the targets, models and settings of runs.
 
     target = "elements-7f3a"
     prompt_method = ["direct", "cot"]
@@ -10,8 +10,8 @@
 
     [models."local/models/small.gguf"]
 
-Read whole: every unknown key and wrong value is named with its line. Paths are meant from the
-folder of the file.
+All unknown keys and invalid values are reported together, each with its line. Paths are relative to
+the file's folder.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from proofstone.run.run_options import COUNTS, RunAsked, RunOpt, names_of
 from proofstone.session.session import Session
 from proofstone.session.terminal import day
 
-# What a run file may say, key by key: of which type it is, and what is wrong with it.
+# The keys of a run file, with the type and check of each.
 
-UNSET = "unset"  # in place of a value: the setting is left out, though it has a default
+UNSET = "unset"  # in place of a value: omits a setting that has a default
 
 
-_NOT_HERE = frozenset({"schema", "response_format"})  # a method's own, not a person's
+_NOT_HERE = frozenset({"schema", "response_format"})  # set by a method only
 
 
 _SETTINGS = SETTINGS | {THINKING_TOKENS, ANSWER_FORMAT}
@@ -77,7 +77,7 @@ TOP_KEYS = (
 )
 
 
-# What a key takes: a check, and how a person would call it. Settings of no row may be any value.
+# The check of each key, and its description. Settings without a row take any value.
 Taken = tuple[Callable[[Any], bool], str]
 
 
@@ -107,11 +107,11 @@ def _number(value: Any, least: float = float("-inf")) -> bool:
 
 
 def _from(least: int) -> Taken:
-    return partial(_whole, least=least), f"a whole number from {least} up"
+    return partial(_whole, least=least), f"a whole number of {least} or more"
 
 
 def keys_of(record: type[Struct]) -> dict[str, Taken]:
-    """What each field of a record of ``RunOpt`` takes in a run file, by its type."""
+    """Return what each field of a record of ``RunOpt`` takes in a run file, by its type."""
     taken: dict[str, Taken] = {}
     for name, kind, option in options_in(record):
         if not isinstance(option, RunOpt) or option.of == "command":
@@ -135,12 +135,12 @@ _TAKES: Mapping[str, Taken] = {
     "thinking": (lambda value: value in THINKING, '"on" or "off"'),
     THINKING_TOKENS: (
         lambda value: value == AUTO or _whole(value, 0),
-        'a whole number from 0 up, or "auto"',
+        'a whole number of 0 or more, or "auto"',
     ),
     "reasoning_effort": (_text, "a text"),
     "context": (_contexts, '"none", "evidence", "retrieved" or a list of them'),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
-    "prompt_method": (_texts, "a way of asking or several"),
+    "prompt_method": (_texts, "a prompting method or several"),
     **dict.fromkeys(("target", "targets"), (_texts, "a form or bank, or several")),
     "file": (_text, "the path of a model's file"),
     "workspace": (_text, "the path of a folder"),
@@ -148,7 +148,7 @@ _TAKES: Mapping[str, Taken] = {
 }
 
 
-# Where the type is not all: these raise BadUsage for what they cannot read.
+# Further checks; these raise BadUsage for what they cannot read.
 _READS: Mapping[str, Callable[[Any], object]] = {
     **{name: partial(check_range, name) for name in NUMBER_SETTINGS},
     "stop": checked_stop,
@@ -157,7 +157,7 @@ _READS: Mapping[str, Callable[[Any], object]] = {
 
 
 def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, str]:
-    """What is wrong, by key, of a table that may hold the ``known`` keys."""
+    """Return the problems, by key, of a table that may hold the ``known`` keys."""
     wrong = {key: unknown_key(key, known) for key in fields if key not in known}
     for key, value in fields.items():
         if key in wrong or key not in _TAKES or (key in SETTINGS and value == UNSET):
@@ -166,7 +166,7 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
         if known is TOP_KEYS and _is_sweep(key, value):
             continue
         if not fits(value):
-            wrong[key] = f"{key}: expected {called}, not {value!r}"
+            wrong[key] = f"{key}: expected {called}, got {value!r}"
         elif key in _READS:
             try:
                 _READS[key](value)
@@ -176,9 +176,11 @@ def wrong_keys(fields: Mapping[str, Any], known: tuple[str, ...]) -> dict[str, s
 
 
 def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
-    """The layer that a checked table makes; paths are meant from ``folder``. Numbers are floats
-    where a setting takes fractions, so that 0 and 0.0 are one run; what stands in ``set`` stays as
-    it is."""
+    """Return the settings layer of a checked table; paths are relative to ``folder``.
+
+    Numbers become floats where a setting takes fractions, so that 0 and 0.0 give one run. Values in
+    ``set`` stay as they are.
+    """
     own = {name: _setting(name, value) for name, value in fields.items() if name in _SETTINGS}
     others = {
         name: None if value == UNSET else value for name, value in fields.get("set", {}).items()
@@ -191,12 +193,15 @@ def read_asking(fields: Mapping[str, Any], folder: Path) -> Asking:
 
 
 def beside(folder: Path, path: str) -> Path:
-    """A path that a run file names, meant from the file's ``folder``."""
+    """Return a path of a run file, relative to the file's ``folder``."""
     return (folder / Path(path).expanduser()).resolve()
 
 
 def has_own_key(name: str, value: Any) -> bool:
-    """Whether a setting is written under its own key and comes back as it is; else in ``set``."""
+    """Return True if a setting is written under its own key and read back unchanged.
+
+    All others are written in ``set``.
+    """
     if name not in ASKING_KEYS or name in ("set", "prompt_template"):
         return False
     if value is None:
@@ -207,13 +212,13 @@ def has_own_key(name: str, value: Any) -> bool:
 
 
 def _prompt(fields: Mapping[str, Any], folder: Path) -> str | None:
-    """The template's path; "" for the method's own prompt, over a layer that names a template."""
+    """Return the template's path; "" selects the method's own prompt."""
     path: str | None = fields.get("prompt_template")
     return str(beside(folder, path)) if path else path
 
 
 def _is_sweep(key: str, value: Any) -> bool:
-    """Whether a value asks everything once with each of several words."""
+    """Return True if a value asks everything once with each of several words."""
     if not (isinstance(value, list) and value):
         return False
     if key == "thinking":
@@ -229,15 +234,17 @@ def _setting(name: str, value: Any) -> Any:
     return float(value) if name in NUMBER_SETTINGS else value
 
 
-# A request as the text of a run file, which read again means the very same runs.
+# A request as the text of a run file; reading it back gives the same runs.
 
 
 def run_file_text(
     request: RunRequest, folder: Path, *, heading: str = "", names: Mapping[str, str] | None = None
 ) -> str:
-    """The run file of a request whose flags are none; files of models and templates are written as
-    seen from ``folder``, targets with their ``names`` behind them. Raises BadInput for a setting
-    that TOML cannot hold."""
+    """Return the run file of a request without flags.
+
+    Files of models and templates are relative to ``folder``; targets are followed by their
+    ``names``. Raises BadInput for a setting that TOML cannot hold.
+    """
     parts = ["\n".join(_top(request, folder, heading, names or {}))]
     parts += [
         _table("prompt_method", prompt_method, _asking(layer, folder))
@@ -266,8 +273,10 @@ def _top(
 
 
 def _asking(layer: Asking, folder: Path) -> dict[str, Any]:
-    """The keys of a layer: counts and the template first, then settings; those without a key of
-    their own in ``set``."""
+    """Return the keys of a layer: other values first, then settings.
+
+    Settings without a key go in ``set``.
+    """
     counts = {name: value for name in COUNTS if (value := getattr(layer, name)) is not None}
     if layer.prompt_template is not None:
         counts["prompt_template"] = (
@@ -314,7 +323,7 @@ def _lines(fields: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _said(value: Any, name: str) -> str:
-    """A value, or the word that leaves a setting out."""
+    """Return a value, or the word that omits a setting."""
     if value == UNSET:
         raise _unwritable(name, value)
     return _quoted(UNSET) if value is None else _value(value, name)
@@ -326,7 +335,7 @@ def _key(name: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML text; JSON's escapes are TOML's, but for DEL."""
+    """Return a TOML text; JSON's escapes are TOML's, except for DEL."""
     return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")
 
 
@@ -346,15 +355,14 @@ def _value(value: Any, name: str) -> str:
 
 
 def _unwritable(name: str, value: Any) -> BadInput:
-    return BadInput(f"the setting {name} cannot be written into a run file: {value!r}")
+    return BadInput(f"the setting {name} cannot be written to a run file: {value!r}")
 
 
 _SUFFIX = ".toml"
 
 
 class RunFile(Struct, frozen=True, kw_only=True):
-    """A run file as it was read: what it asks for, the workspace it names, and its text, to find
-    lines in."""
+    """Hold a run file as read: its request, its workspace, and its text to find lines in."""
 
     path: Path
     request: RunRequest
@@ -363,12 +371,12 @@ class RunFile(Struct, frozen=True, kw_only=True):
 
 
 def is_run_file(target: str) -> bool:
-    """Whether a target of ``run`` is meant as a run file: no form or bank ends so."""
+    """Return True if a target of ``run`` is a run file; no form or bank has its file extension."""
     return target.endswith(_SUFFIX)
 
 
 def read_run_file(path: Path) -> RunFile:
-    """The run file at ``path``. Raises BadInput naming every problem of it with its line."""
+    """Return the run file at ``path``. Raises BadInput naming every problem with its line."""
     text = _text_of(path)
     try:
         document = tomllib.loads(text)
@@ -390,7 +398,7 @@ def read_run_file(path: Path) -> RunFile:
     for prompt_method, fields in prompt_methods.items():
         check(("prompt_method", prompt_method), wrong_keys(fields, ASKING_KEYS))
     if "target" in document and "targets" in document:
-        check((), {"targets": "target and targets say the same: leave one out"})
+        check((), {"targets": "target and targets mean the same: remove one"})
     if wrong:
         lines = key_lines(text)
         at = {place: line_of(lines, place) for place, _what in wrong}
@@ -410,20 +418,23 @@ def read_run_file(path: Path) -> RunFile:
 _NESTED = ("models", "prompt_method")  # each a list of names, or a table of tables
 
 
-_SWEPT = ("thinking", "reasoning_effort")  # each a setting of all, or a list: asked with each
+_SWEPT = (
+    "thinking",
+    "reasoning_effort",
+)  # each one value for all, or a list: everything is asked with each
 
 
 _SEVERAL = {n for n, kind, _option in options_in(RunAsked) if get_origin(kind) is tuple}
 
 
-_FIRST = ("max_connections", "budget", "cache")  # of what concerns the whole, in a file
+_FIRST = ("max_connections", "budget", "cache")  # options of the whole run, in a file
 
 
 def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise BadInput(f"there is no run file {path}", hint="see docs/run-files.md") from None
+        raise BadInput(f"run file {path} not found", hint="see docs/run-files.md") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"the run file {path} cannot be read: {error}") from error
 
@@ -431,16 +442,16 @@ def _text_of(path: Path) -> str:
 def _tables(
     document: Mapping[str, Any], key: str, check: Callable[[KeyPath, Mapping[str, str]], None]
 ) -> dict[str, Mapping[str, Any]]:
-    """The tables below ``models`` or ``ask`` by name; names alone have empty ones."""
+    """Return the tables below ``models`` or ``ask`` by name; bare names have empty tables."""
     value = document.get(key, {})
     names = _listed(value)
     if names is not None:
         return {name: {} for name in names}
     if not isinstance(value, dict):
-        check((), {key: f"{key}: expected names or tables, not {value!r}"})
+        check((), {key: f"{key}: expected names or tables, got {value!r}"})
         return {}
     no_tables = {
-        name: f"expected a table [{key}.{name}], not {fields!r}"
+        name: f"expected a table [{key}.{name}], got {fields!r}"
         for name, fields in value.items()
         if not isinstance(fields, dict)
     }
@@ -459,7 +470,7 @@ def _request(
         key: value
         for key, value in document.items()
         if key in ASKING_KEYS
-        and not (key in _SWEPT and isinstance(value, list))  # asked once with each
+        and not (key in _SWEPT and isinstance(value, list))  # everything is asked once with each
     }
     return RunRequest(
         targets=tuple(_listed(targets) or ()),
@@ -485,9 +496,9 @@ def _request(
 
 
 def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[tuple[str, Entry]]:
-    """How single models are reached: a local one's file, meant from ``folder``, and connections.
+    """Yield how single models are reached: a local model's file, and connections.
 
-    The model keeps the name that is written here, so that a run is the same from anywhere.
+    The model keeps the name written here, so that a run is the same from any folder.
     """
     for name, fields in models.items():
         file = _file_of(name, fields.get("file"), folder)
@@ -501,7 +512,7 @@ def _entries(models: Mapping[str, Mapping[str, Any]], folder: Path) -> Iterable[
 
 
 def _file_of(name: str, file: str | None, folder: Path) -> str:
-    """The path that a local model's file is to be read from, with the options of its name."""
+    """Return the path of a local model's file, with the options of its name."""
     provider, _, rest = name.partition("/")
     path, question, options = rest.partition("?")
     if file is None and provider == "local" and path.endswith(".gguf"):
@@ -518,7 +529,7 @@ def _wrong_name(name: str) -> dict[str, str]:
 
 
 def _listed(value: Any) -> list[str] | None:
-    """One text or several as a list, each once; None for anything else."""
+    """Return a text or several as a list without duplicates; None for anything else."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
@@ -527,7 +538,7 @@ def _listed(value: Any) -> list[str] | None:
 
 
 def save_request(session: Session, request: RunRequest, path: Path) -> None:
-    """Writes the resolved request as a run file. Raises StoreFailed where it cannot be written."""
+    """Write the resolved request as a run file. Raises StoreFailed if that fails."""
     item_sets = item_sets_of(session, request.targets)
     names = {
         f"form:{identity.hex()}": shown_name(session.store.items.item_set(identity))
@@ -535,23 +546,24 @@ def save_request(session: Session, request: RunRequest, path: Path) -> None:
     }
     resolved = request.resolved(tuple(names), defaults_of(session, item_sets))
     now = day(session.clock.now())
-    heading = f"Resolved by proofstone {__version__} on {now}: nothing is left to defaults."
+    heading = f"Resolved by proofstone {__version__} on {now}: every default is written out."
     text = run_file_text(resolved, path.parent, heading=heading, names=names)
     try:
         path.write_text(text, encoding="utf-8", newline="\n")
     except OSError as error:
         raise StoreFailed(
-            f"cannot write {path}: {error.strerror or error}", hint="name another file with --save"
+            f"cannot write {path}: {error.strerror or error}",
+            hint="choose another file with --save",
         ) from error
 
 
 def defaults_of(session: Session, item_sets: Sequence[bytes]) -> Callable[[str], Mapping[str, Any]]:
-    """The method's default settings of a way. Raises BadUsage where there are several methods."""
+    """Return a method's default settings by prompting method; BadUsage for several methods."""
     names = {session.store.items.item_set(identity).method for identity in item_sets}
     if len(names) != 1:
         raise BadUsage(
-            f"these targets are of {len(names)} methods ({', '.join(sorted(names))}), whose "
-            "defaults one run file cannot hold",
-            hint="save a run file for each",
+            f"expected targets of one method, got {len(names)} ({', '.join(sorted(names))}): a "
+            "run file holds the defaults of one",
+            hint="save one run file per method",
         )
     return find_method(names.pop()).settings

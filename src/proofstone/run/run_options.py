@@ -1,4 +1,4 @@
-"""The options of ``run``: each is declared once, for the command, run files and notebooks."""
+"""Define the options of ``run``, once for the command, run files and notebooks."""
 
 from __future__ import annotations
 
@@ -20,26 +20,27 @@ MOST_TOKENS = 8000
 CHUNKS = 5
 
 
-# Those that say who judges; the first names models, the others how they decide.
+# Options on judges: the first names models, the others how they decide.
 JUDGING = ("judge", "votes", "orders", "quorum", "majority")
 
 
-COUNTS = ("shots", "samples", "limit", "replicate")  # what a layer says besides settings
+COUNTS = ("shots", "samples", "limit", "replicate")  # values of a layer other than settings
 
 
 class RunOpt(Opt, frozen=True):
-    """An option of ``run``: whether it says something ``of`` the whole, of single ways of
-    ``asking`` (so of models, too), a ``setting`` that is sent, or of how the ``command`` is put and
-    nothing that a run file holds. ``expected`` is what a run file is told to hold, where the type
-    does not say it."""
+    """An option of ``run`` and what it applies to.
+
+    ``of`` is "whole" (all runs), "asking" (single prompting methods and models), "setting" (sent to
+    the model), or "command" (not in run files). ``expected`` describes the value in a run file if
+    the type does not.
+    """
 
     of: Literal["command", "asking", "setting", "whole"] = "whole"
     expected: str = ""
 
 
 class RunAsked(Struct, frozen=True, kw_only=True):
-    """How runs are asked: each field is an option of ``run``, a key of run files and a keyword of
-    the notebook's ``run``, with its default where nothing says it."""
+    """Settings of runs: each field is an option, a run-file key and a keyword of ``run``."""
 
     models: Annotated[tuple[str, ...], RunOpt(
         "A model to ask; repeat it or use commas.", flags=("-m", "--model"),
@@ -160,7 +161,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
 
 
 def names_of(*kinds: str, record: type[Struct] = RunAsked) -> tuple[str, ...]:
-    """The fields of a record that say something of these (see ``RunOpt``), in order."""
+    """Return the fields of a record that apply to these (see ``RunOpt``), in order."""
     return tuple(
         name for name, _kind, option in options_in(record)
         if isinstance(option, RunOpt) and option.of in kinds

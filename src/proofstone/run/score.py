@@ -1,4 +1,4 @@
-"""Scoring what was asked; judges are asked at the most."""
+"""Score stored responses; only judges are called."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from proofstone.store.provenance import Origin
 T = TypeVar("T")
 
 
-_DIGITS = 12  # of an id: more than people type, so that no two of a list are alike
+_DIGITS = 12  # of an id: longer than people type, so that ids of a list stay distinct
 
 
 def score(
@@ -62,14 +62,14 @@ def score(
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
 ) -> Scored:
-    """Scores a run's stored replies; returns how many have scores. Asks no contestant, and
-    nobody at all without a ``judge``; with another judge than before it is another scoring.
+    """Score a run's stored responses; return how many have scores.
 
-    With a ``reference`` a sample of the triples that it holds is verified as ``settings`` say,
-    and counted: see ``verify_runs``, which takes several runs at once.
+    Makes no API calls without a ``judge``, and never calls the evaluated model. Another judge makes
+    another scoring. With a ``reference`` knowledge base, a sample of its triples is verified as
+    ``settings`` say (see ``verify_runs``, which takes several runs).
 
-    Raises what stopped the judges (EndpointUnusable, BudgetReached), once what they had judged
-    is kept; BadUsage where a reference is missing, or nothing can be verified against one.
+    Raises what stopped the judges (EndpointUnusable, BudgetReached) after their verdicts are
+    stored. Raises BadUsage if a reference is missing, or if nothing can be verified against one.
     """
     if reference is not None:
         (verified,) = verify_runs(session,
@@ -104,12 +104,12 @@ def score_forecast(
     again: bool = False,
     max_connections: int | None = None,
 ) -> JudgingForecast:
-    """What ``score`` with these judges would take; nobody is asked and nothing is kept."""
+    """Estimate what ``score`` would take with these judges. Makes no API calls, stores nothing."""
     found = find_target(session.store, run, ("run",))
     key, record = session.store.runs.run(found.id)
     spec = judge_spec(judge)
     if spec is None:
-        raise BadUsage("nobody is to judge, so there is nothing to foresee",
+        raise BadUsage("no judge is given, so there is nothing to estimate",
                        hint="--judge PROVIDER/NAME")  # fmt: skip
     _check_judged(find_method(record.method), record)
 
@@ -125,7 +125,7 @@ def score_forecast(
 
 
 def _check_judged(method: Method, run: Run) -> None:
-    """Raises BadUsage for a run of which judges decide nothing without a reference."""
+    """Raise BadUsage for a run whose responses judges do not score without a reference."""
     if method.verifying is not None:
         method.verifying.check_judged(run)
 
@@ -144,12 +144,14 @@ def verify_runs(
     watch: Watch | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Sequence[VerifiedRun]:
-    """Verifies a sample of what runs said, both ways, against a reference: a bank that ``build
-    reference`` made, a file or a folder. Each run's verdicts are a scoring of it, complete once
-    none waits; the same call goes on where it was left. Asks no contestant.
+    """Verify a sample of runs' triples against a reference knowledge base, in both directions.
 
-    ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
-    whose replies hold no triples, and what stopped a judge once all that it said is kept.
+    The reference is a bank made by ``build reference``, a file or a folder. Each run's verdicts are
+    a scoring of it, complete once none is pending. The same call resumes an interrupted one. Makes
+    no calls to evaluated models.
+
+    ``watch`` receives the number of triples done and their total. Raises BadUsage for runs without
+    triples, and what stopped a judge after its verdicts are stored.
     """
     verifying = verifying_of(session, runs)[1]
     return verifying.verify(
@@ -169,7 +171,7 @@ def verify_forecast(
     again: bool = False,
     max_connections: int | None = None,
 ) -> JudgingForecast:
-    """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
+    """Estimate what ``verify_runs`` would take. Makes no API calls and stores nothing."""
     verifying = verifying_of(session, runs)[1]
     found: JudgingForecast = verifying.forecast(
         session, runs, judge=judge, reference=reference, settings=settings or verifying.settings(),
@@ -179,22 +181,24 @@ def verify_forecast(
 
 
 def verifying_of(session: Session, runs: Sequence[Target]) -> tuple[Method, Verifying]:
-    """The method whose runs these are, and how it verifies them. Raises BadUsage for runs that
-    nothing can be verified of."""
+    """Return the method of these runs and how it verifies them.
+
+    Raises BadUsage for runs without anything to verify.
+    """
     found = [find_target(session.store, each, ("run",)) for each in runs]
     names = sorted({session.store.runs.run(each.id)[1].method for each in found})
     if not names:
-        raise BadUsage("no run is named", hint="proofstone list run")
+        raise BadUsage("no run is given", hint="proofstone list run")
     verifying = [how_to_verify(find_method(name)) for name in names]
     return find_method(names[0]), verifying[0]
 
 
 def how_to_verify(method: Method) -> Verifying:
-    """How runs of a method are verified. Raises BadUsage where they cannot be."""
+    """Return how runs of a method are verified. Raises BadUsage if they cannot be."""
     if method.verifying is None:
         raise BadUsage(
-            f"runs of {method.name} hold no triples to verify against a reference",
-            hint="leave --reference and what belongs to it away",
+            f"runs of {method.name} hold no triples to verify against a reference knowledge base",
+            hint="remove --reference and its options",
         )
     return method.verifying
 
@@ -210,8 +214,10 @@ def judge_units(
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
 ) -> list[Score]:
-    """The scores of units that are of no run, by rule and by ``judges``, whose calls are kept;
-    ``name`` says what the units are of. Raises what stopped a judge."""
+    """Return the scores of units without a run, by rule and by ``judges``.
+
+    Calls are stored; ``name`` says what the units belong to. Raises what stopped a judge.
+    """
     return with_judges(session,
         judges, lambda judge: score_units(method, units, judge), names=(name,), n=len(units),
         max_connections=max_connections, cache=cache, budget=budget,
@@ -230,9 +236,11 @@ def with_judges(
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
 ) -> T:
-    """What ``ask`` makes with ``judges``, whose calls are kept. ``names`` say what the texts
-    are of, at most ``n`` of which they see, of ``about`` so many characters each. Raises what
-    stopped a judge."""
+    """Return what ``ask`` makes with ``judges``; their calls are stored.
+
+    ``names`` say what the texts belong to. Judges see at most ``n`` texts, of ``about`` characters
+    each. Raises what stopped a judge.
+    """
     origins = [Origin(name, "", n, (name,)) for name in names]
     texts = {names[0].encode(): (origins, n)}
     more = {"about": about} if about else {}
@@ -252,7 +260,7 @@ def _seated(
     cache: CacheUse,
     budget: Budget | str | None,
 ) -> T:
-    """What ``ask`` makes with these judges at work."""
+    """Return what ``ask`` makes with these judges at work."""
 
     async def sit(askers: dict[str, Asker]) -> T:
         async with seated(session.store, judges, askers, session.clock) as judging:
@@ -265,8 +273,10 @@ def _seated(
 
 
 def runs_meant(session: Session, targets: Sequence[str]) -> tuple[str, ...]:
-    """The runs that texts name: one by itself, all of a form, a list or a bank. Raises NotFound
-    where nothing was run on one."""
+    """Return the runs of texts: a single run, or all of a form, a list or a bank.
+
+    Raises NotFound if nothing was run on one.
+    """
     meant: list[str] = []
     for target in targets:
         found = find_target(session.store, target, ())
@@ -279,7 +289,7 @@ def runs_meant(session: Session, targets: Sequence[str]) -> tuple[str, ...]:
 
 
 def respondent_of(session: Session, run: Target) -> str:
-    """The model whose run this is."""
+    """Return the model of a run."""
     found = find_target(session.store, run, ("run",))
     return session.store.runs.run(found.id)[1].respondent
 
@@ -287,8 +297,10 @@ def respondent_of(session: Session, run: Target) -> str:
 def self_evaluation_of_judges(
     session: Session, judge: Judges, evaluated_models: Sequence[str]
 ) -> tuple[SelfEvaluation, ...]:
-    """The judges that are, or whose family is, among the contestants whose replies they judge.
-    Asks nobody."""
+    """Return the judges that would evaluate responses of the same model or model family.
+
+    Makes no API calls.
+    """
     spec = judge_spec(judge)
     held = [("contestant", name) for name in evaluated_models]
     return (
@@ -298,11 +310,12 @@ def self_evaluation_of_judges(
     )
 
 
-# Grades of replies in a file: by rule, and by judges whose calls are kept if there is a place.
+# Grading of responses in a file: by rule and by judges, whose calls are stored if there is a
+# workspace.
 
 
 class GradedFile(Struct, frozen=True):
-    """The rows with what became of their replies; ``waiting`` of them only a judge can grade."""
+    """Hold the rows with the outcomes of their responses; ``waiting`` of them need a judge."""
 
     rows: tuple[dict[str, Any], ...]
     waiting: int
@@ -314,19 +327,21 @@ class _Responses(Struct, frozen=True):
 
 
 def grading_method(name: str = "") -> tuple[Method, FileGrades]:
-    """The method that grades files, the one of this name or else the first. Raises BadUsage."""
+    """Return the method that grades files, by name or the first one. Raises BadUsage."""
     for each in [name] if name else method_names():
         method = find_method(each)
         if method.grading_files is not None:
             return method, method.grading_files
-    raise BadUsage(f"the method {name or 'wanted'} grades no files")
+    raise BadUsage(f"the method {name or 'wanted'} does not grade files")
 
 
 def metrics_of_file(
     path: Path, by: Sequence[str] = (), *, against: str = "", encoding: str = ""
 ) -> dict[str, Any]:
-    """The measures of a file of grades, by the values of columns too, and how far its grades agree
-    with people's in the column ``against``. Raises what reading does."""
+    """Return the metrics of a file of grades, overall and by values of the columns ``by``.
+
+    Adds the agreement with human grades in the column ``against``. Raises what reading raises.
+    """
     _method, grading = grading_method()
     return read_checked(path, lambda rows: grading.metrics_of(rows, by, against), encoding=encoding)
 
@@ -342,10 +357,10 @@ def grade_file(
     budget: Budget | str | None = None,
     encoding: str = "",
 ) -> GradedFile:
-    """Grades the replies of a file. What a judge was asked is kept in the workspace of ``folder``,
-    or the nearest one; where there is none, nothing is kept.
+    """Grade the responses of a file.
 
-    Raises what reading a file does, and what stopped a judge.
+    Judge calls are stored in the workspace of ``folder`` or the nearest one; without one, nothing
+    is stored. Raises what reading a file raises, and what stopped a judge.
     """
     method, grading = grading_method()
     responses = read_checked(path, lambda rows: _read(grading, rows), encoding=encoding)
@@ -376,8 +391,10 @@ def _read(grading: FileGrades, rows: Iterable[Row]) -> _Responses:
 
 @contextmanager
 def passing_workspace(folder: Path | None) -> Iterator[Session]:
-    """The workspace of a folder, or the nearest one; else one that is gone afterwards, with the
-    settings of models of the current folder."""
+    """Yield the workspace of a folder, or the nearest one.
+
+    Without one, yields a temporary workspace with the model settings of the current folder.
+    """
     try:
         found = find_folder(folder or Path.cwd())
     except WorkspaceUnusable:

@@ -1,9 +1,9 @@
-"""Scoring: from replies to scores, asking no contestant.
+"""Compute scores from stored responses, without calling evaluated models.
 
-The run loop scores each reply as it comes; what it left (replies of an earlier version, a process
-that was killed, what only a judge can decide) is scored here from the stored bodies. A scoring
-grows with its run; scoring again, or with another judge, makes a new one. One that lacks scores of
-finished replies is not whole, and counts nowhere.
+The run loop scores each response as it arrives. The rest is scored here from the stored responses:
+those of an earlier version, of a killed process, or those that only a judge can score. A scoring
+grows with its run. Scoring again, or with another judge, makes a new one. A scoring that lacks
+scores of finished responses is incomplete and never used.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ _PAGE = 128
 
 
 class Scored(Struct, frozen=True):
-    """``n`` (item, sample) of a run have scores, ``waiting`` have replies and none."""
+    """``n`` (item, sample) of a run have scores; ``waiting`` have responses and no score."""
 
     n: int
     waiting: int
 
 
 class Judging(Struct, frozen=True):
-    """Who decides what no rule can, and the ``name`` by which a scoring knows them: its judges and
-    how they decide. ``is_stopped`` says whether one of them cannot be asked any more."""
+    """Who decides what no rule can, and the ``name`` that scorings store: judges and rules.
+
+    ``is_stopped`` returns True if one of them cannot be asked any more.
+    """
 
     name: str
     judge: Judge
@@ -49,9 +51,11 @@ class Judging(Struct, frozen=True):
 def open_scoring(
     store: Store, method: Method, key: int, run: Run, clock: Clock, judges: str = ""
 ) -> int:
-    """The scoring that a run's scores go to: the newest by this version of the scorer and these
-    judges, or a new one. One that was cut off half-way goes on; it is current only once it is
-    complete."""
+    """Return the scoring for a run's scores: the newest of this scorer version and these judges.
+
+    Makes a new one if there is none. An interrupted scoring is continued; it becomes current once
+    complete.
+    """
     newest = store.scores.newest(key, method.scorer_version, judges)
     if newest is not None:
         return newest.key
@@ -68,10 +72,10 @@ async def score_run(
     again: bool = False,
     judging: Judging | None = None,
 ) -> Scored:
-    """Scores every finished (item, sample) of a run and returns how many have scores now.
+    """Score every finished (item, sample) of a run; return how many have scores now.
 
-    What its scoring holds already is not done twice; ``again`` begins a new one. Where some must
-    wait (for a judge that was not named, or not heard), the scoring stays open.
+    Existing scores are kept; ``again`` starts a new scoring. If some must wait for a judge, the
+    scoring stays open.
     """
     judges = "" if judging is None else judging.name
     if again:
@@ -89,7 +93,7 @@ async def score_run(
 async def fill_scoring(
     store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None = None
 ) -> Scored:
-    """Adds what a scoring lacks of a run's finished replies."""
+    """Add the missing scores of a run's finished responses to a scoring."""
     n_scored, n_done = store.scores.n_scored(scoring), store.runs.count_done(key, run.last_step)
     if n_scored < n_done:
         await _score_missing(store, method, scoring, key, run, judge)
@@ -98,7 +102,7 @@ async def fill_scoring(
 
 
 class Finished(Struct, frozen=True, gc=False):
-    """One item's replies (by step) in one sample, all there."""
+    """All responses of one item (by step) in one sample."""
 
     item: StoredItem
     responses: Mapping[str, Response]
@@ -108,8 +112,10 @@ class Finished(Struct, frozen=True, gc=False):
 async def score_responses(
     store: Store, method: Method, finished: Iterable[Finished], judge: Judge | None = None
 ) -> list[ScoreRow]:
-    """The scores of what is finished, many at once: a scorer is fastest while it is warm. What only
-    a judge can decide has none without one."""
+    """Return the scores of finished items, many together: a scorer is fastest in batches.
+
+    Without a judge, responses that only a judge can score have none.
+    """
     units: list[Unit] = []
     rows: list[UnitRow] = []
     for one in finished:
@@ -121,7 +127,7 @@ async def score_responses(
 
 
 async def score_units(method: Method, units: Sequence[Unit], judge: Judge | None) -> list[Score]:
-    """The scores of units by their places among all, a page of them at a time."""
+    """Return the scores of units by their positions, a page at a time."""
     found: list[Score] = []
     for start in range(0, len(units), _PAGE):
         scores = await method.score(units[start : start + _PAGE], judge)
@@ -132,8 +138,10 @@ async def score_units(method: Method, units: Sequence[Unit], judge: Judge | None
 def pages_to_score(
     store: Store, key: int, run: Run, scoring: int | None
 ) -> Iterator[list[Finished]]:
-    """The finished (item, sample) of a run that a scoring lacks, all of them where there is none
-    yet, a page of items at a time."""
+    """Yield the finished (item, sample) of a run without a score in a scoring, a page at a time.
+
+    Yields all of them if there is no scoring yet.
+    """
     stated = format_of(kept_prompt(store, run), run.settings)
     for page in store.runs.response_pages(key, run.item_set, _PAGE):
         keys = [entry.item.key for entry in page]
@@ -153,9 +161,9 @@ def pages_to_score(
 async def _score_missing(
     store: Store, method: Method, scoring: int, key: int, run: Run, judge: Judge | None
 ) -> None:
-    # Stored in a thread while the next page is read and scored; read on the loop, in small pages:
-    # in a thread, the driver would wait for the interpreter lock at every row.
-    storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
+    # Stored in a thread while the next page is read and scored. Pages are read on the event loop
+    # and small: in a thread, the driver would wait for the interpreter lock at every row.
+    storing: list[asyncio.Task[None]] = []  # none yet, or that of the previous page
     for missing in pages_to_score(store, key, run, scoring):
         rows = await score_responses(store, method, missing, judge)
         await asyncio.gather(*storing)
@@ -164,7 +172,7 @@ async def _score_missing(
 
 
 def _finished(entry: ItemResponses, last_step: str) -> Iterable[tuple[int, dict[str, RawResponse]]]:
-    """The replies by step of each sample that has its last step, in the order of samples."""
+    """Yield the responses by step of each sample that has its last step, in sample order."""
     samples: dict[int, dict[str, RawResponse]] = {}
     for (sample, step), raw in entry.responses.items():
         samples.setdefault(sample, {})[step] = raw
@@ -176,7 +184,7 @@ def _response(raw: RawResponse) -> Response:
 
 
 def unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
-    """A unit of the item with this key, as it is stored."""
+    """Return a unit of the item with this key, as it is stored."""
     answer_key, n_choices = method.answer_key(unit)
     if unit.payload is None:  # the unit is its item
         return UnitRow(item, unit.kind, b"", 1, b"", answer_key, n_choices, unit.clusters)
@@ -187,12 +195,11 @@ def unit_row(store: Store, method: Method, item: int, unit: Unit) -> UnitRow:
     )
 
 
-# The scorings of a run, as people choose among them.
+# List the scorings of a run, to choose among them.
 
 
 class ScoringShown(Struct, frozen=True, kw_only=True):
-    """A whole scoring: by which version of the scorer and by whom besides, of how many replies, and
-    if it counts."""
+    """A complete scoring: scorer version, judges, number of responses, and if it is current."""
 
     id: str
     made_at: str
@@ -203,7 +210,7 @@ class ScoringShown(Struct, frozen=True, kw_only=True):
 
 
 def list_scorings(session: Session, run: Target) -> list[ScoringShown]:
-    """The whole scorings of a run, oldest first."""
+    """Return the complete scorings of a run, oldest first."""
     store, key = session.store, session.find(run, "run").key
     current = store.scores.current(key)
     return [

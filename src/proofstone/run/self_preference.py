@@ -1,7 +1,7 @@
-"""Who would judge, or answer, the work of its own kin: told before anything is asked.
+"""Find judges and models that would evaluate or answer material by related models.
 
-A model may favour what it or a sibling wrote, and knows what it once made. One entry a model: who
-reads a warning wants to know whom to replace, not every pair.
+A model may favor what it or a related model wrote (self-preference), and may know what it once
+made. There is one entry per model, since the fix is to replace that model.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ Family = Callable[[str], str]
 
 
 class SelfEvaluationPart(Struct, frozen=True):
-    """A part in the material that ``model`` had as ``role``; ``is_same`` where that is the very
-    model, else one of its family. ``n_items`` are those touched, of a target that has items."""
+    """The part (``role``) that ``model`` had in the material, in ``n_items`` of its items.
+
+    ``is_same`` is True for the very model and False for one of its family.
+    """
 
     role: str
     model: str
@@ -33,8 +35,10 @@ class SelfEvaluationPart(Struct, frozen=True):
 
 
 class SelfEvaluation(Struct, frozen=True, kw_only=True):
-    """A model (judge or contestant) whose own or whose family's work stands in the material, as
-    ``parts``; of a run in the ``n_items`` of ``item_set``."""
+    """A judge or evaluated model whose own or whose family's work is in the material, as ``parts``.
+
+    For a run, ``n_items`` is the size of ``item_set``.
+    """
 
     model: str
     family: str
@@ -44,7 +48,7 @@ class SelfEvaluation(Struct, frozen=True, kw_only=True):
 
 
 def self_evaluation(one: str, other: str, family: Family) -> bool | None:
-    """True where two names mean one model, False where they are of one family, else None."""
+    """Return True for two names of one model, False for one family, None for unrelated models."""
     if same_model(one, other):
         return True
     own = family(one)
@@ -54,7 +58,7 @@ def self_evaluation(one: str, other: str, family: Family) -> bool | None:
 def self_evaluation_of(
     models: Iterable[str], held: Sequence[tuple[str, str]], family: Family
 ) -> tuple[SelfEvaluation, ...]:
-    """The ``models`` that are kin to one who ``held`` (role, model) a part, each once."""
+    """Return those of ``models`` related to one that ``held`` a (role, model) part, each once."""
     found = []
     for model in dict.fromkeys(models):
         parts = tuple(
@@ -70,8 +74,10 @@ def self_evaluation_of(
 def held_by_builders(
     models: Mapping[str, str], purpose_of: Callable[[str], str]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Of the models of a build by seat: those that judge, and who makes what they judge. Who only
-    answers is neither."""
+    """Return the judges among a build's models, and the (role, model) parts that they judge.
+
+    A model that only answers items is neither.
+    """
     judges = [model for slot, model in models.items() if purpose_of(slot) == "judge"]
     makers = [(slot, model) for slot, model in models.items() if purpose_of(slot) == "build"]
     return judges, makers
@@ -80,8 +86,10 @@ def held_by_builders(
 def self_evaluation_of_runs(
     store: Store, specs: Sequence[RunSpec], family: Family
 ) -> tuple[SelfEvaluation, ...]:
-    """The contestants of runs that had a part in the items they are asked, themselves or through
-    their family: one entry a contestant and item set."""
+    """Return the evaluated models of runs that helped write or filter their items.
+
+    A model counts if it or its family took part; one entry per model and item set.
+    """
     found = []
     for item_set in dict.fromkeys(spec.item_set for spec in specs):
         touched = store.roles.of_items([item_set])
@@ -104,29 +112,32 @@ def self_evaluation_of_runs(
     return tuple(found)
 
 
-# A line for each model that would judge or answer the work of its own kin.
+# One line per model that would evaluate or answer work of its own family.
 
 
 def tell_lines(lines: Iterable[str], *, quiet: bool) -> None:
-    """Warnings on stderr."""
+    """Print warnings on stderr."""
     for line in lines:
         say(f"warning: {line}", quiet=quiet)
 
 
 def judge_lines(self_evaluation: Sequence[SelfEvaluation]) -> Iterator[str]:
-    """Of judges in a build: whose work each would judge."""
+    """Yield a warning per judge in a build, naming whose work it would judge."""
     for judge in self_evaluation:
         own = [part.role for part in judge.parts if part.is_same]
         others = [part for part in judge.parts if not part.is_same]
         said = [f"is itself the {_and_listed(own)}"] if own else []
         if others:
             held = _and_listed([f"{part.role} {visible(part.model)}" for part in others])
-            said.append(f"is of one family ({visible(judge.family)}) with the {held}")
-        yield f"the judge {visible(judge.model)} {' and '.join(said)}: it may favour its own work"
+            said.append(f"shares a model family ({visible(judge.family)}) with the {held}")
+        yield (
+            f"the judge {visible(judge.model)} {' and '.join(said)}: it may favor its own "
+            "work (self-preference)"
+        )
 
 
 def run_lines(self_evaluation: Sequence[SelfEvaluation]) -> Iterator[str]:
-    """Of contestants: what they and their family did in what they are asked, over all targets."""
+    """Yield a warning per evaluated model: its and its family's part in the items."""
     for model in dict.fromkeys(each.model for each in self_evaluation):
         mine = [each for each in self_evaluation if each.model == model]
         of = sum(each.n_items for each in mine)
@@ -136,13 +147,13 @@ def run_lines(self_evaluation: Sequence[SelfEvaluation]) -> Iterator[str]:
         if through:
             said.append(f"its family ({visible(mine[0].family)}) {_and_listed(through)}")
         yield (
-            f"{visible(model)} had a hand in what it is asked: {', '.join(said)} of {of:,} "
-            "questions; leaderboards mark it"
+            f"self-evaluation: {visible(model)} helped make the items it answers: "
+            f"{', '.join(said)} of {of:,} questions; leaderboards mark it"
         )
 
 
 def _did(parts: Sequence[SelfEvaluationPart]) -> list[str]:
-    """``wrote 30``, a role once: of several models in it, the one that touched the most."""
+    """Return parts such as ``wrote 30``, each role once with its model of the most items."""
     most: dict[tuple[str, str], int] = {}
     for part in parts:
         most[part.role, part.model] = most.get((part.role, part.model), 0) + part.n_items

@@ -1,1 +1,1 @@
-"""Search in what was read, in Wikipedia and on the web."""
+"""Search documents of the workspace, Wikipedia and the web."""

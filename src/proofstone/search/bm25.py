@@ -1,9 +1,9 @@
-"""BM25: the texts that share a query's rarest terms, found without looking at all others.
+"""Rank texts by BM25, scoring only the texts that can be among the best.
 
-Lucene's form of BM25 (Kamphuis, de Vries, Boytsov and Lin, ECIR 2020, table 1) with the term's
-weight in each text worked out when the index is made (Lù, "BM25S", 2024). Exact: a text is passed
-over only where the rest of the query could not lift it to the k-th best (Turtle and Flood's
-MaxScore, 1995), and equals are told apart by their place.
+Uses Lucene's form of BM25 (Kamphuis, de Vries, Boytsov and Lin, ECIR 2020, table 1). Term weights
+are computed when the index is made (Lù, "BM25S", 2024). Results are exact: a text is skipped only
+if the remaining query terms could not lift it to the k-th best (Turtle and Flood's MaxScore, 1995).
+Ties are broken by position.
 """
 
 from __future__ import annotations
@@ -24,14 +24,16 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int32]
 
-# Which terms stand in which texts, as arrays that are quickly kept, read and put together.
+# Term occurrences as arrays that are fast to store, read and join.
 
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Which terms stand in which of ``n_texts`` texts: ``vocabulary`` gives each term's number,
-    entry j says that term ``terms[j]`` stands ``counts[j]`` times in text ``texts[j]``; a text's
-    entries stand together, texts in order."""
+    """Occurrences of terms in ``n_texts`` texts.
+
+    ``vocabulary`` gives each term's number. Entry j says that term ``terms[j]`` occurs
+    ``counts[j]`` times in text ``texts[j]``. A text's entries are contiguous, texts in order.
+    """
 
     vocabulary: Mapping[str, int]
     terms: Ints
@@ -41,7 +43,7 @@ class Postings:
 
     @classmethod
     def of(cls, texts: Iterable[Iterable[str]]) -> Postings:
-        """The postings of texts, each given as its terms."""
+        """Return the postings of texts, each given as its terms."""
         import numpy as np  # noqa: PLC0415
 
         vocabulary: dict[str, int] = {}
@@ -67,7 +69,7 @@ class Postings:
 
     @classmethod
     def joined(cls, parts: Sequence[Postings]) -> Postings:
-        """The postings of several sets of texts, one behind the other."""
+        """Return the postings of several sets of texts, concatenated."""
         import numpy as np  # noqa: PLC0415
 
         vocabulary: dict[str, int] = {}
@@ -87,17 +89,17 @@ class Postings:
         )
 
 
-_DENSE = 8  # a term of more than an eighth of the texts is looked up in a column of all
+_DENSE = 8  # a term in more than an eighth of the texts gets a column over all texts
 
 
-_FEW = 128  # so few texts are not sifted once more
+_FEW = 128  # this few texts are not filtered again
 
 
 _SLACK = 1e-9  # of a bound: sums in another order differ in their last digits
 
 
 class _Wanted(NamedTuple):
-    """A term of a query: where its entries stand, how often it counts, the most that it adds."""
+    """A query term: its entries, its count in the query, and the most that it adds to a score."""
 
     start: int
     stop: int
@@ -107,8 +109,11 @@ class _Wanted(NamedTuple):
 
 
 class Bm25:
-    """An index over texts. ``k1`` bounds what a term's repetition adds, ``b`` says how far a long
-    text is held against it; 1.5 and 0.75 are bm25s's values."""
+    """An index over texts.
+
+    ``k1`` bounds what repetitions of a term add. ``b`` is the strength of the length normalization.
+    The defaults 1.5 and 0.75 are bm25s's values.
+    """
 
     def __init__(self, postings: Postings, *, k1: float = 1.5, b: float = 0.75) -> None:
         import numpy as np  # noqa: PLC0415
@@ -123,19 +128,21 @@ class Bm25:
         idf = np.log1p((self.n_texts - in_texts + 0.5) / (in_texts + 0.5))
         order = np.argsort(postings.terms, kind="stable")  # within a term texts stay in order
         texts, terms, counts = postings.texts[order], postings.terms[order], postings.counts[order]
-        self._texts = texts.astype(np.int64)  # as wide as indexing wants it
+        self._texts = texts.astype(np.int64)  # integer type that indexing needs
         self._weights = (idf[terms] * counts / (norm[texts] + counts)).astype(np.float32)
         self._starts = [0, *np.cumsum(in_texts).tolist()]
         most = np.zeros(n_terms, np.float32)
         np.maximum.at(most, terms, self._weights)
         self._most = most.astype(float).tolist()
-        self._sums = np.zeros(self.n_texts)  # lent to one search at a time
+        self._sums = np.zeros(self.n_texts)  # used by one search at a time
         self._lent = threading.Lock()
         self._columns: dict[int, NDArray[np.float32]] = {}
 
     def search(self, query: Iterable[str], k: int) -> list[Hit]:
-        """The ``k`` best texts of those that hold a term of the query (fewer where fewer do), best
-        first; of equals the one that stands first. A term counts as often as it is there."""
+        """Return the ``k`` best texts with a query term, best first; fewer if fewer have one.
+
+        Ties keep the order of the texts. A repeated query term counts as often as it occurs.
+        """
         wanted = self._wanted(query)
         if not wanted or k < 1:
             return []
@@ -153,7 +160,7 @@ class Bm25:
         return best_hits(texts, scores, k)
 
     def _wanted(self, query: Iterable[str]) -> list[_Wanted]:
-        """The terms of a query that the index knows, the rarest first."""
+        """Return the terms of a query that the index knows, the rarest first."""
         counts: dict[int, int] = {}
         for term in query:
             number = self._vocabulary.get(term)
@@ -169,9 +176,12 @@ class Bm25:
     def _of_rare_terms(
         self, wanted: Sequence[_Wanted], k: int
     ) -> tuple[int, NDArray[np.int64], NDArray[np.float64], float]:
-        """How many of the rarest terms it takes until a text without any of them cannot be among
-        the ``k`` best any more; the texts with one of them, what they reach by these, and a bar
-        that the k-th best passes."""
+        """Return the rarest terms needed so that a text without any of them cannot be in the ``k``
+        best.
+
+        Returns their number, the texts with one of them, the scores of these so far, and a
+        threshold that the k-th best exceeds.
+        """
         import numpy as np  # noqa: PLC0415
 
         sums = self._sums
@@ -187,19 +197,19 @@ class Bm25:
                 sums[held] = before + each.times * self._weights[each.start : each.stop]
                 rest, done, n = rest - each.most, done + each.most, n + 1
                 if rest >= done and n < len(wanted):
-                    continue  # no text can have passed that yet
+                    continue  # no text can have exceeded that yet
                 texts = np.concatenate(parts) if n > 1 else held
                 bar = _bar(sums[texts], k)
                 if rest < bar * (1 - _SLACK):
                     break
             reached = sums[texts]
-        finally:  # an interrupt too must leave nothing behind for the next search
+        finally:  # an interrupt must not leave anything for the next search either
             for part in parts:
                 sums[part] = 0
         return n, texts, reached, bar
 
     def _weights_in(self, term: _Wanted, texts: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What a term weighs in each of these texts, 0 where it is not."""
+        """Return the weight of a term in each of these texts, 0 where it does not occur."""
         import numpy as np  # noqa: PLC0415
 
         held = self._texts[term.start : term.stop]
@@ -216,19 +226,19 @@ class Bm25:
 
 
 def _bar(sums: NDArray[np.float64], k: int) -> float:
-    """The k-th best of these; 0 where there are fewer."""
+    """Return the k-th best of these; 0 if there are fewer."""
     import numpy as np  # noqa: PLC0415
 
     n = len(sums)
     return float(np.partition(sums, n - k)[n - k]) if n >= k else 0.0
 
 
-# The terms of a text that are looked up: words, and pairs of neighbouring Chinese characters.
+# Search terms of a text: words, and pairs of adjacent Chinese characters.
 #
-# Chinese has no spaces. Pairs find what a word list does without one: a pair inside a word is as
-# rare as the word, one across two words says little and weighs little.
+# Chinese has no spaces. Pairs work without a word list: a pair inside a word is as rare as the
+# word, and a pair across two words has a low weight.
 
-# Raised where another text would give other terms: an index that was made by others is made anew.
+# Increase when a text would give other terms: an index with another version is rebuilt.
 TERMS_VERSION = 1
 
 
@@ -239,21 +249,21 @@ _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 
 
 # A run of Han characters, or a word: letters and digits with an apostrophe, point or hyphen inside
-# (don't, 3.14, GPT-5); the underscore parts words.
+# (don't, 3.14, GPT-5); the underscore separates words.
 _RUN = re.compile(rf"[{_HAN}]+|(?:(?![{_HAN}_])\w)+(?:['.](?:(?![{_HAN}_])\w)+)*")
 
 
 _IS_HAN = re.compile(rf"[{_HAN}]").match
 
 
-_LONGEST = 64  # a longer "word" is a key or an address; its beginning is enough
+_LONGEST = 64  # a longer "word" is a key or an address; its beginning suffices
 
 
 def terms_of(text: str, cut: CutHan | None = None) -> Iterator[str]:
-    """The terms of a text in order, as often as they stand there; none of a text without letters.
+    """Yield the terms of a text in order, with repetitions; none for a text without letters.
 
-    Width and case do not count (NFKC, casefolded). ``cut`` parts a run of Han characters: pairs
-    (``bigrams``) without it.
+    Width and case are ignored (NFKC, casefolded). ``cut`` splits a run of Han characters; the
+    default is pairs (``bigrams``).
     """
     for found in _RUN.finditer(unicodedata.normalize("NFKC", text).casefold()):
         run = found[0]
@@ -264,20 +274,22 @@ def terms_of(text: str, cut: CutHan | None = None) -> Iterator[str]:
 
 
 def bigrams(run: str) -> Iterable[str]:
-    """Each character with the next one; a lone one by itself."""
+    """Yield each pair of adjacent characters; a single character alone."""
     if len(run) == 1:
         return (run,)
     return (run[at : at + 2] for at in range(len(run) - 1))
 
 
 def jieba_words() -> CutHan:
-    """Parts Chinese by the words of jieba's list, also the shorter ones inside a word. Raises
-    ExtraMissing without the package."""
+    """Return a splitter of Chinese by jieba's word list, including shorter words inside a word.
+
+    Raises ExtraMissing without the package.
+    """
     try:
         import rjieba  # noqa: PLC0415 - an extra
     except ImportError as cause:
         raise ExtraMissing(
-            "words of Chinese need jieba's list, which is not installed",
-            hint="pip install 'proofstone[chinese]', or leave pairs of characters",
+            "splitting Chinese into words needs jieba, which is not installed",
+            hint="pip install 'proofstone[chinese]', or use pairs of characters",
         ) from cause
     return lambda run: [word for word in rjieba.cut_for_search(run) if word.strip()]

@@ -1,7 +1,7 @@
-"""Texts cut into chunks of so many tokens, at the ends of sentences.
+"""Split texts into chunks of a maximum number of tokens, at sentence ends.
 
-A chunk is a span of its text, never a copy with changes: what is found can be traced to its
-passage, and by it to the page.
+A chunk is a span of its text, never a changed copy. Search results can therefore be traced to their
+passage and its page.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ CountTokens = Callable[[str], int]
 FindSentences = Callable[[str], Iterable[tuple[int, int]]]
 
 
-CHUNKS_VERSION = 1  # raised where the same text would be cut otherwise
+CHUNKS_VERSION = 1  # increase when the same text would be split differently
 
 
 LEAST_TOKENS = 8  # one character is up to four tokens: a piece of one always fits
 
 
-# Where an endless sentence is cut, if anywhere: behind a clause, else behind white space.
+# Split points of an overlong sentence: after a clause, or else after white space.
 _CLAUSE = re.compile(r"[，、；：,;:](?=.)|\n", re.DOTALL)
 
 
 _SPACE = re.compile(r"\s(?=\S)")
 
 
-# A token of cl100k_base is seldom longer than this: where to look first for where a piece ends.
+# A token of cl100k_base is rarely longer than this: the first estimate of where a piece ends.
 _CHARACTERS = 6
 
 
@@ -50,30 +50,34 @@ class Chunk(Struct, frozen=True, gc=False, order=True):
 
 
 class Chunking(Struct, frozen=True, kw_only=True):
-    """How texts are cut: chunks of at most ``most`` tokens; each begins with as many whole
-    sentences of the end of the one before as fit into ``overlap`` tokens. Raises BadUsage."""
+    """How texts are split: chunks of at most ``most`` tokens.
+
+    Each begins with the last whole sentences of the previous chunk that fit into ``overlap``
+    tokens. Raises BadUsage.
+    """
 
     most: int = 200
     overlap: int = 0
 
     def __post_init__(self) -> None:
         if self.most < LEAST_TOKENS:
-            raise BadUsage(f"a chunk takes {LEAST_TOKENS} tokens or more, not {self.most}")
+            raise BadUsage(f"expected chunks of {LEAST_TOKENS} tokens or more, got {self.most}")
         if not 0 <= self.overlap <= self.most // 2:
             raise BadUsage(
-                f"chunks overlap by 0 to {self.most // 2} tokens (half of one), not {self.overlap}"
+                f"expected an overlap of 0 to {self.most // 2} tokens (half a chunk), got "
+                f"{self.overlap}"
             )
 
 
 def cut_chunks(
     text: str, chunking: Chunking, *, count: CountTokens, sentences: FindSentences
 ) -> list[Chunk]:
-    """The chunks of a text in order; none of a text of white space.
+    """Return the chunks of a text in order; none for white space.
 
-    ``count`` counts tokens, ``sentences`` gives the spans of sentences in order. Sentences are put
-    together while ``count`` of the whole span is no more than ``most``; only one that is longer
-    itself is cut: behind a clause, else behind a word, else between characters. All that is no
-    white space is in a chunk, and without overlap in one only.
+    ``count`` counts tokens, ``sentences`` gives the spans of sentences in order. Sentences are
+    joined while the whole span has at most ``most`` tokens. Only a longer sentence is split: after
+    a clause, a word, or else between characters. Every character except white space is in a chunk,
+    and without overlap in exactly one.
     """
     pieces = [
         piece
@@ -86,7 +90,7 @@ def cut_chunks(
 def _packed(
     text: str, pieces: list[Chunk], chunking: Chunking, count: CountTokens
 ) -> Iterator[Chunk]:
-    """Pieces joined while they fit."""
+    """Yield pieces joined while they fit."""
     at = 0
     while at < len(pieces):
         until = at + 1
@@ -101,8 +105,10 @@ def _packed(
 def _overlapping(
     text: str, pieces: list[Chunk], at: int, until: int, chunking: Chunking, count: CountTokens
 ) -> int:
-    """Where the chunk behind [at, until) begins: never where this one did, and only so early that
-    it takes in the next piece too."""
+    """Return where the chunk after [at, until) begins.
+
+    It begins after this chunk's start, and late enough to include the next piece.
+    """
     last, start = pieces[until - 1], until
     while start - 1 > at and _fits(text, pieces[start - 1], last, chunking.overlap, count):
         start -= 1
@@ -112,13 +118,13 @@ def _overlapping(
 
 
 def _fits(text: str, first: Chunk, last: Chunk, most: int, count: CountTokens) -> bool:
-    # No token has more than 128 characters of text worth reading; longer is not counted at all.
+    # No token has more than 128 characters of meaningful text; longer spans are not counted.
     length = last.end - first.start
     return length <= 128 * most and count(text[first.start : last.end]) <= most
 
 
 def _pieces(text: str, start: int, end: int, most: int, count: CountTokens) -> Iterator[Chunk]:
-    """A sentence whole, or where it is too long in parts that fit, none of them white space."""
+    """Yield a sentence whole, or its parts if it is too long; no part is white space."""
     while start < end:
         while start < end and text[start].isspace():
             start += 1
@@ -131,8 +137,7 @@ def _pieces(text: str, start: int, end: int, most: int, count: CountTokens) -> I
 
 
 def _reach(text: str, start: int, end: int, most: int, count: CountTokens) -> int:
-    """How far a piece from ``start`` goes: to the end of the sentence, or to a cut before which
-    all fits."""
+    """Return the end of a piece: the sentence's end, or the last split point that fits."""
 
     def fits(stop: int) -> bool:
         return count(text[start:stop].rstrip()) <= most
@@ -147,7 +152,7 @@ def _reach(text: str, start: int, end: int, most: int, count: CountTokens) -> in
 
 
 def _last(places: Sequence[int], fits: Callable[[int], bool]) -> int | None:
-    """The last of these places, in order, that fits, if those before it do; None of none."""
+    """Return the last of these ascending positions that fits; None if none does."""
     low, high = 0, len(places)
     while low < high:
         middle = (low + high) // 2
@@ -156,23 +161,25 @@ def _last(places: Sequence[int], fits: Callable[[int], bool]) -> int | None:
 
 
 def tokens_by_bytes(text: str) -> int:
-    """About how many tokens a text has: four bytes are one, in Latin letters as in Chinese."""
+    """Estimate the tokens of a text: one per four bytes, for Latin letters and Chinese."""
     return -(-len(text.encode()) // 4)
 
 
-# What a search finds, and the order of it.
+# Search results and their order.
 
 
 class Hit(Struct, frozen=True, gc=False):
-    """A text by its place in the index, and how well it fits; more is better."""
+    """A text by its index, and its score; higher is better."""
 
     place: int
     score: float
 
 
 def best_hits(places: NDArray[np.int64], scores: NDArray[Any], k: int) -> list[Hit]:
-    """The ``k`` best of these texts (in any order, each with its score), best first; of equals the
-    one of the lower place. Fewer where there are fewer."""
+    """Return the ``k`` best of these texts, best first; ties by lower index.
+
+    The texts come in any order, each with its score. Returns fewer if there are fewer.
+    """
     import numpy as np  # noqa: PLC0415
 
     if k < 1:
@@ -185,18 +192,17 @@ def best_hits(places: NDArray[np.int64], scores: NDArray[Any], k: int) -> list[H
     return list(map(Hit, places[order].tolist(), scores[order].astype(np.float64).tolist()))
 
 
-# Several rankings of the same texts as one: reciprocal rank fusion.
+# Combine rankings of the same texts by reciprocal rank fusion.
 #
 # Cormack, Clarke and Büttcher, "Reciprocal rank fusion outperforms Condorcet and individual rank
 # learning methods" (SIGIR 2009): a text gets 1 / (60 + rank) from each ranking that has it. Scores
-# of different kinds (BM25's, cosines) need no common scale so.
+# on different scales (BM25, cosine) can thus be combined.
 
-RANK_CONSTANT = 60  # the paper's, chosen there once and for all
+RANK_CONSTANT = 60  # the paper's constant
 
 
 def fuse_ranks(rankings: Sequence[Sequence[Hit]], k: int) -> list[Hit]:
-    """The ``k`` texts with the most over all rankings (each best first), best first; of equals the
-    one of the lower place."""
+    """Return the ``k`` best texts over all rankings, best first; ties by lower index."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, hit in enumerate(ranking, start=1):

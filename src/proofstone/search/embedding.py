@@ -1,4 +1,4 @@
-"""The vectors of an index's chunks: kept beside its words, and made only where they are not."""
+"""Embed an index's chunks, and store their vectors beside its terms."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_AT_ONCE = 1024  # chunks whose texts are held together, which an endpoint may take in several lots
+_AT_ONCE = (
+    1024  # chunks whose texts are in memory together; an endpoint may take them in several batches
+)
 
 
 class ToEmbed(Struct, frozen=True, kw_only=True):
-    """Chunks whose vectors are not kept yet: of which sources, how many, and how long together (in
-    characters)."""
+    """Chunks without stored vectors: their sources, number, and total characters."""
 
     sources: tuple[bytes, ...]
     chunks: int
@@ -47,10 +48,10 @@ def all_vectors(
     embedding_model: EmbeddingModel,
     admit: Callable[[ToEmbed], None] | None = None,
 ) -> list[NDArray[np.float32]]:
-    """The vectors of each source's chunks, in the order of ``parts``, kept under its key or made.
+    """Return the vectors of each source's chunks, in the order of ``parts``.
 
-    Where what is kept has another length than what the embedder makes now (its model was changed
-    behind its name), it is made again.
+    Stored vectors are read by key; missing ones are made. Vectors with another length than the
+    model's current one (it changed under its name) are made again.
     """
     found: dict[bytes, NDArray[np.float32]] = {}
     for source, part in parts.items():
@@ -59,8 +60,10 @@ def all_vectors(
             found[source] = kept
 
     def make(lacking: list[bytes]) -> int:
-        """Makes and keeps the vectors of sources; how long the last ones are. Small sources are
-        embedded together: an endpoint takes a batch in the time of a text."""
+        """Make and store the vectors of sources; return the length of the last ones.
+
+        Small sources are embedded together, since a batch takes no longer than a text.
+        """
         if admit is not None:
             places = [place for source in lacking for place in parts[source].places]
             n_characters = sum(place.end - place.start for place in places)
@@ -119,16 +122,17 @@ def _width(vectors: NDArray[np.float32]) -> int:
     return int(vectors.shape[1]) if len(vectors) else 0
 
 
-# An embedder behind an endpoint, for callers that wait: ``EmbeddingModel`` by a model's name.
+# A synchronous ``EmbeddingModel`` over an endpoint, by a model's name.
 
 
 class EndpointEmbeddingModel:
-    """Texts as vectors by a model of the configuration (``openai/text-embedding-3-small``); its
-    host must be let out before. ``sources`` are the titles that the log names for what is sent.
-    ``spending`` is charged for it, on whichever loop: no call of it may be under way.
+    """Embed texts with a configured model (``openai/text-embedding-3-small``).
 
-    ``name`` tells apart whatever may give other vectors: the model as its endpoint knows it, the
-    endpoint, and the fields that every request carries (``body = {dimensions = 256}``).
+    Its host must be permitted first. ``sources`` are the titles that the log names for what is
+    sent. ``spending`` is charged, on any event loop; no other call of it may be in flight.
+
+    ``name`` identifies everything that changes vectors: the model, its endpoint, and the fields
+    that every request has (``body = {dimensions = 256}``).
     """
 
     def __init__(
@@ -142,9 +146,12 @@ class EndpointEmbeddingModel:
         named = parse_model_name(model)
         if named.provider in ("local", "sim", "inspect"):
             raise BadUsage(
-                f"{model} cannot be asked for vectors: an embedder is a model behind an "
-                "OpenAI-compatible /embeddings",
-                hint="name one of proofstone.toml (default: the bundled encoder)",
+                f"{model} has no embeddings: expected a model behind an OpenAI-compatible "
+                "/embeddings",
+                hint=(
+                    "name a model of proofstone.toml, or remove --embedding-model to use "
+                    "the bundled encoder"
+                ),
             )
         self._endpoint = endpoint = resolve(named, config)
         body = canonical_json(dict(endpoint.body)).decode() if endpoint.body else ""
@@ -157,8 +164,10 @@ class EndpointEmbeddingModel:
         self._purse = open_request_purse(model, endpoint.price, spending)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Vectors (texts, dimensions) of length 1. Raises EndpointUnusable, EgressRefused,
-        BudgetReached."""
+        """Return vectors (texts, dimensions) of length 1.
+
+        Raises EndpointUnusable, EgressRefused, BudgetReached.
+        """
 
         async def work(_stop: asyncio.Event) -> NDArray[np.float64]:
             client = EmbeddingsEndpoint(

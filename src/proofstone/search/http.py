@@ -1,4 +1,4 @@
-"""One GET through the gate: what came, bounded in size, time and redirects, or a clear problem."""
+"""Make one GET request, limited in size, time and redirects."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MOVED = frozenset({301, 302, 303, 307, 308})
 
 
 class Got(Struct, frozen=True, kw_only=True):
-    """An answer, its headers by name in any case; the body is cut short where ``is_cut``."""
+    """A response with case-insensitive headers; ``is_cut``: its body was truncated."""
 
     status: int
     headers: Mapping[str, str]
@@ -56,8 +56,7 @@ class Got(Struct, frozen=True, kw_only=True):
 
 
 class FetchedPage(Struct, frozen=True, kw_only=True):
-    """A page of the web, or why there is none: ``problem`` is empty where there is one. ``url`` is
-    where it lay in the end."""
+    """A web page, or the ``problem`` why there is none. ``url`` is its final address."""
 
     url: str
     media_type: str = ""
@@ -77,12 +76,11 @@ async def get(
     resends: bool = True,
     gate: EgressGate | None = None,
 ) -> Got:
-    """Return what an address answers, no more than ``most_bytes`` of it read.
+    """Return the response of an address, at most ``most_bytes`` of it.
 
-    ``gate`` holds for this request in place of the configuration's; ``resends`` is as of
-    ``open_session``. Raises EgressRefused where the
-    gate is shut, or where a host that is to be ``outside`` stands for this machine or its network;
-    EndpointUnusable where nothing answers in time, or where the address cannot be asked.
+    ``gate`` replaces the configuration's for this request; ``resends`` is as of ``open_session``.
+    Raises EgressRefused if the gate refuses, or if an ``outside`` host resolves to this machine or
+    its network. Raises EndpointUnusable without an answer in time, and for an invalid address.
     """
     import aiohttp  # noqa: PLC0415 - heavy
 
@@ -107,17 +105,18 @@ async def get(
 async def fetch_page(
     url: str, config: ModelConfig, *, local: bool = False, found: bool = False
 ) -> FetchedPage:
-    """A page as HTML or text: at most 8 MB, 30 seconds a request and 5 redirects, every host past
-    the gate. Raises nothing for what a page is or lacks. One that was ``found`` by a search that a
-    person allowed may be of any host that no policy refuses: its address alone is sent.
+    """Return a page as HTML or text: at most 8 MB, 30 seconds per request and 5 redirects.
 
-    An address of this machine or of the network that it stands in is refused unless it is meant
-    (``local``): what the web names must not reach what only this machine may see.
+    Every host is checked by the gate. Problems of a page are returned, not raised. A page ``found``
+    by a permitted search may be on any host that no policy refuses, since only its address is sent.
+
+    Addresses of this machine or its network are refused unless ``local``: names from the web must
+    not lead to what only this machine can reach.
     """
     for _redirect in range(_REDIRECTS + 1):
         to = destination_of(url)
         if to is None or (_is_inside(to) and not local):
-            return FetchedPage(url=url, problem="refused", detail="no address of the web")
+            return FetchedPage(url=url, problem="refused", detail="invalid web address")
         try:
             gate = config.gate
             if found:
@@ -132,15 +131,19 @@ async def fetch_page(
             try:
                 url = urljoin(url, moved)
             except ValueError:
-                return FetchedPage(url=url, problem="refused", detail="it moved to no address")
+                return FetchedPage(
+                    url=url, problem="refused", detail="redirected to an invalid address"
+                )
             continue
         return _page(url, got)
     return FetchedPage(url=url, problem="too_many_redirects", detail=f"more than {_REDIRECTS}")
 
 
 def _is_inside(to: Destination) -> bool:
-    """Whether it is this machine, or by its number one that only its network reaches. What a name
-    stands for is told where it is looked up."""
+    """Return True for this machine, or an IP address that only its network reaches.
+
+    Names are checked when they are resolved.
+    """
     try:
         return is_inside(to.host)
     except ValueError:
@@ -154,15 +157,17 @@ def _page(url: str, got: Got) -> FetchedPage:
     if got.status != 200:
         return FetchedPage(url=url, problem="http_error", detail=f"HTTP {got.status}")
     if kind not in _TEXTS or b"\0" in got.body[:4096]:
-        return FetchedPage(url=url, problem="not_text", detail=kind or "no type is stated")
+        return FetchedPage(url=url, problem="not_text", detail=kind or "no content type")
     if got.is_cut:
         return FetchedPage(url=url, problem="too_large", detail=f"more than {MOST_BYTES:,} bytes")
     return FetchedPage(url=url, media_type=kind, body=got.body)
 
 
 async def _read(response: aiohttp.ClientResponse, most: int) -> tuple[bytes, bool]:
-    """The body up to ``most`` bytes, and whether there is more. A length that is stated to be more
-    is not waited for."""
+    """Return the body up to ``most`` bytes, and whether there is more.
+
+    A body with a larger stated length is not read.
+    """
     if (response.content_length or 0) > most:
         return await response.content.read(4096), True
     parts: list[bytes] = []
@@ -175,13 +180,13 @@ async def _read(response: aiohttp.ClientResponse, most: int) -> tuple[bytes, boo
     return b"".join(parts), False
 
 
-# Notes of what came of asking the web, a file each: written whole, believed where readable.
+# Records of web requests, one per file: written atomically, ignored if not readable.
 
 T = TypeVar("T", bound=Struct)
 
 
 def read_note(file: Path, kind: type[T]) -> T | None:
-    """What was noted; None where nothing was, or nothing that can be read."""
+    """Return a stored record; None if there is none that can be read."""
     try:
         return msgspec.json.decode(file.read_bytes(), type=kind)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -189,7 +194,7 @@ def read_note(file: Path, kind: type[T]) -> T | None:
 
 
 def write_note(file: Path, note: Struct) -> None:
-    """Notes it in place of what was noted before; two processes may do so at once."""
+    """Store a record in place of the former one; safe with two processes."""
     file.parent.mkdir(parents=True, exist_ok=True)
     begun = file.with_name(f".{file.name}.{secrets.token_hex(4)}.part")
     begun.write_bytes(canonical_json(note))

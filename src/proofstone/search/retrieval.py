@@ -1,4 +1,4 @@
-"""Searching a workspace's own sources and the web, and what that would send elsewhere."""
+"""Search a workspace's sources and the web, and list what that would send."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from proofstone.session.session import Session, Target, find_target
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
-# What searching would send to another machine: texts to embed, queries to a search of the web.
+# Outbound data of searches: texts to embed, and web search queries.
 
 _OF_A_REQUEST = 96
 
@@ -43,7 +43,7 @@ _OF_A_REQUEST = 96
 def chunk_loads(
     store: Store, embedding_model: EmbeddingModel, config: ModelConfig, asked: ToEmbed
 ) -> Loads:
-    """The chunks of sources, in their own words; the embedder's log names them from now on."""
+    """Return the chunks of sources as outbound data; the embedding log names them from now on."""
     if not isinstance(embedding_model, EndpointEmbeddingModel):
         return {}
     known = store.knowledge.sources(asked.sources).values()
@@ -62,7 +62,7 @@ def chunk_loads(
 
 
 def query_loads(embedding_model: EmbeddingModel, config: ModelConfig, query: str) -> Loads:
-    """A query that a person wrote: of no source."""
+    """Return a user's query as outbound data, which has no source."""
     return _loads(embedding_model, config, _one_query(query))
 
 
@@ -73,7 +73,7 @@ def _one_query(query: str) -> Outgoing:
 def question_loads(
     store: Store, embedding_model: EmbeddingModel, config: ModelConfig, item_sets: Sequence[bytes]
 ) -> Loads:
-    """The questions of item sets, to be searched for by their meaning."""
+    """Return the questions of item sets as outbound data, to be embedded for a search."""
     loads: Loads = {}
     for item_set in dict.fromkeys(item_sets):
         for to, load in _loads(
@@ -92,11 +92,14 @@ def web_loads(
     item_sets: Mapping[bytes, int] | None = None,
     rows: Outgoing | None = None,
 ) -> Loads:
-    """What a search of the web would be sent: a ``query`` that a person wrote, one for each of so
-    many questions of item sets, or one for each of the ``rows`` of a build, made of their text."""
+    """Return the outbound data of a web search.
+
+    This is a ``query`` by a user, one query per question of item sets, or one per row of a build,
+    made from its text.
+    """
     to = destination_of(searcher.address)
     if to is None:
-        raise BadUsage(f"{searcher.address} is no address of a search")
+        raise BadUsage(f"{searcher.address} is not a valid search address")
     if to.is_local:
         return {}
     load = Load()
@@ -122,14 +125,16 @@ def _loads(embedding_model: EmbeddingModel, config: ModelConfig, outgoing: Outgo
     return {to: Load().with_run(embedding_model.model, b"", outgoing)}
 
 
-# Searching a workspace's own sources: the part that makes and keeps their index.
+# Search a workspace's own sources: make and store their index.
 
 
 def open_embedding_model(
     session: Session, name: str = "", spending: Spending | None = None
 ) -> EmbeddingModel:
-    """The carried encoder, or a model of the configuration behind ``/embeddings``, charged to
-    ``spending``. Raises what ``resolve`` raises, and NoPrice."""
+    """Return the bundled encoder, or a configured model behind ``/embeddings``.
+
+    Use is charged to ``spending``. Raises what ``resolve`` raises, and NoPrice.
+    """
     if name:
         return EndpointEmbeddingModel(
             name, session.config, session.clock, session.sent_log, spending
@@ -155,13 +160,12 @@ def source_index(
     embedding_model: EmbeddingModel | str | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> SourceIndex:
-    """The index of these sources, by default of all in their newest edition; what is kept of it
-    is made anew only where a source changed. With an ``embedding_model``, one or a model's name
-    ("": the carried encoder), it is searched by meaning too. ``tell`` hears the title of each
-    source that is read.
+    """Return the index of these sources (default: all, in their newest edition).
 
-    Chunks go to an embedder of another machine only where their sources may. Raises
-    EgressRefused.
+    Only changed sources are indexed again. With an ``embedding_model``, an object or a model's name
+    ("": the bundled encoder), it is also searched by meaning. ``tell`` receives the title of each
+    source that is read. Chunks are sent to a remote embedding model only if their sources permit
+    it. Raises EgressRefused.
     """
     only = {find_target(session.store, source, ("source",)).id for source in sources}
     return _index(session, only or None, indexing, embedding_model, tell)
@@ -192,8 +196,10 @@ def index_for(
     embedding_model: str = "",
     spending: Spending | None = None,
 ) -> SourceIndex:
-    """The index of all sources for a way of searching, with vectors where it needs any; making
-    them and searching by them is charged to ``spending``."""
+    """Return the index of all sources for a search method, with vectors if it needs them.
+
+    Making them and searching by them is charged to ``spending``.
+    """
     return source_index(
         session,
         embedding_model=None
@@ -211,9 +217,12 @@ def search_passages(
     sources: Sequence[Target] = (),
     embedding_model: EmbeddingModel | str | None = None,
 ) -> list[RetrievedChunk]:
-    """The ``k`` chunks that fit a query best, best first: by their words ("bm25"), by meaning
-    ("dense") or by both ("hybrid"), with the carried encoder unless another is handed in or
-    named. The query goes to a named one's host, once that is allowed."""
+    """Return the ``k`` best chunks for a query, best first.
+
+    ``search_method`` is by terms ("bm25"), by meaning ("dense") or by both ("hybrid"). The bundled
+    encoder is used unless another is given. The query is sent to a named model's host once that is
+    allowed.
+    """
     if search_method == "bm25":
         return source_index(session, sources).search([query], k, search_method)[0]
     made = _opened(session, embedding_model or "")
@@ -232,13 +241,15 @@ def web_finder(
     n_pages: int = 0,
     spending: Spending | None = None,
 ) -> WebFinder:
-    """What searches the web by a search of this name (``brave``, ``searxng:bing+baidu``); its
-    pages are searched as sources are. ``n_pages`` are asked for of each query and read, where
-    that is more than usual. What it takes is charged to ``spending``. Raises BadUsage for no
-    such search, or one that is not set up, and NoPrice."""
+    """Return the web searcher with this name (``brave``, ``searxng:bing+baidu``).
+
+    Its pages are searched like sources. ``n_pages`` results per query are read, if that is more
+    than the default. Costs are charged to ``spending``. Raises BadUsage for an unknown search or
+    one that is not configured, and NoPrice.
+    """
     asked, log = read_search_source(source), session.sent_log
     if asked.web is None:
-        raise BadUsage(f"{source} is no search of the web")
+        raise BadUsage(f"{source} is not a web search")
     searcher = WebSearcher(
         asked.web, session.folder, session.config, session.clock, engines=asked.engines, log=log,
         tell=tell, spending=spending,
@@ -260,8 +271,11 @@ def search_web(
     search_method: SearchMethod = "bm25",
     embedding_model: EmbeddingModel | str = "",
 ) -> WebFinding:
-    """What a search of the web finds for a query that a person wrote: it is sent, and the first
-    pages are fetched, read and kept as sources. Raises as ``WebFinder.find``."""
+    """Return the web search results for a user's query.
+
+    The query is sent, and the first pages are fetched, read and stored as sources. Raises as
+    ``WebFinder.find``.
+    """
     made = embedding_model if search_method == "bm25" else _opened(session, embedding_model)
     finder = web_finder(session, source, search_method=search_method, embedding_model=made)
     if not isinstance(made, str):
@@ -280,8 +294,10 @@ def searcher(
     search_method: SearchMethod = "bm25",
     embedding_model: EmbeddingModel | str = "",
 ) -> Searcher:
-    """What searches the workspace's own sources or the web, behind one protocol: for steps of
-    builds, and for methods. What it sends leaves only where a policy lists the search."""
+    """Return a searcher of the workspace's sources or the web, for build steps and methods.
+
+    Data is sent only if a policy lists the search.
+    """
     if source == LOCAL:
         index = source_index(
             session, embedding_model=None if search_method == "bm25" else embedding_model

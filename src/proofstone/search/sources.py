@@ -1,8 +1,8 @@
-"""The workspace's own sources as an index: made once, and again only where a source changed.
+"""Index the workspace's own sources; only changed sources are indexed again.
 
-Of each source its chunks and their terms are kept as a file, and beside it its vectors where they
-were asked for. What a file was made from is its key: other passages, another way of cutting or
-another embedder make it anew, and the files of a source that is gone, or was purged, are deleted.
+Each source has a file with its chunks and their terms, and one with its vectors if requested. A
+file's key covers its inputs: other passages, another way to split or another embedding model make
+it anew. The files of a deleted or purged source are deleted.
 """
 
 from __future__ import annotations
@@ -34,23 +34,24 @@ if TYPE_CHECKING:
 
 
 class SearchSource(Struct, frozen=True):
-    """A place to search: ``web`` is None for the workspace's own sources, else the search; of
-    SearXNG with the ``engines`` that it is to ask ("bing,baidu"), where they are named."""
+    """Where to search: ``web`` is None for the workspace's own sources.
+
+    ``engines`` are those that SearXNG is to ask ("bing,baidu"), if given.
+    """
 
     web: WebSearchName | None = None
     engines: str = ""
 
     @property
     def name(self) -> str:
-        """As a person writes it: ``local``, ``brave``, ``searxng:bing+baidu``."""
+        """Return its name: ``local``, ``brave``, ``searxng:bing+baidu``."""
         if self.web is None:
             return LOCAL
         return f"{self.web}:{self.engines.replace(',', '+')}" if self.engines else self.web
 
 
 def read_search_source(text: str) -> SearchSource:
-    """What a name means; engines of SearXNG stand behind a colon, with + between them. Raises
-    BadUsage."""
+    """Parse a search name; engines of SearXNG follow a colon, separated by +. Raises BadUsage."""
     name, colon, engines = text.partition(":")
     names = [each.strip() for each in engines.split("+") if each.strip()]
     if name == LOCAL and not colon:
@@ -59,28 +60,31 @@ def read_search_source(text: str) -> SearchSource:
         if name == web and (not colon or (web == "searxng" and names)):
             return SearchSource(web, ",".join(names))
     raise BadUsage(
-        f"nothing can be searched by the name {text!r}",
-        hint=f"{LOCAL}, {', '.join(WEB_SEARCHES)}, or engines of SearXNG: searxng:bing+baidu",
+        f"unknown search {text!r}",
+        hint=(
+            f"expected {LOCAL}, {', '.join(WEB_SEARCHES)}, or engines of SearXNG: "
+            "searxng:bing+baidu"
+        ),
     )
 
 
-# Which sources are searched where nobody names any: of a document read again, its newest edition.
+# Default sources: of a document ingested again, only its newest edition.
 #
-# A new edition is a source beside the old one, and both hold much the same sentences: side by side
-# each would crowd the other out, and the old would speak against the new.
+# A new edition is a separate source with mostly the same sentences. Indexed together, both would
+# fill the results, and the old one would contradict the new one.
 
-WEB = "web"  # the kind of pages that a search of the web found; they are found by that search alone
+WEB = "web"  # kind of pages found by a web search; only that search finds them
 
 
-OF_THE_WEB = "pages of the web"  # how all of them are called where it is said what goes where
+OF_THE_WEB = "pages of the web"  # the name for all of them in messages on outbound data
 
 
 def current_sources(present: Sequence[IndexedSource]) -> list[IndexedSource]:
-    """Those that hold now, in their order; without pages of the web.
+    """Return the current sources in their order, without web pages.
 
-    Two are editions of one document where kind, title and language are the same, and besides their
-    file's name or address, of which the one that came later holds; or their authors, with years
-    that differ, of which the latest holds. All else are documents of their own.
+    Two are editions of one document if kind, title and language agree. In addition, the file's name
+    or address must agree; the later one is current. Or the authors agree and the years differ; the
+    latest year is current. All others are separate documents.
     """
     own = [source for source in present if source.kind != WEB]
     newest: dict[Hashable, int] = {}
@@ -98,7 +102,7 @@ def current_sources(present: Sequence[IndexedSource]) -> list[IndexedSource]:
 
 
 def _place(source: IndexedSource) -> Hashable:
-    # A year that is stated decides: whoever reads the old edition again means no new one.
+    # A stated year decides: reading the old edition again does not make it the newest.
     return source.kind, source.title, source.language, source.origin, source.year
 
 
@@ -110,15 +114,14 @@ HanWords = Literal["bigrams", "jieba"]
 
 
 class Indexing(Struct, frozen=True, kw_only=True):
-    """How sources are indexed: how they are cut, and what a term of Chinese is."""
+    """How sources are indexed: how they are split, and what a Chinese term is."""
 
     chunking: Chunking = Chunking()
     han: HanWords = "bigrams"
 
 
 class RetrievedChunk(Struct, frozen=True, kw_only=True):
-    """A chunk that was found: ``text`` stands verbatim at [start, end) (code points) of the text of
-    its passage."""
+    """A search result: its ``text`` is at [start, end) (code points) of its passage's text."""
 
     passage: Passage
     source: Source
@@ -128,15 +131,17 @@ class RetrievedChunk(Struct, frozen=True, kw_only=True):
 
     @property
     def text(self) -> str:
-        """The chunk's own words."""
+        """Return the chunk's own words."""
         return self.passage.text[self.start : self.end]
 
 
 @dataclass(frozen=True, eq=False)
 class SourceIndex:
-    """An index of ``n_sources`` sources, of which ``n_made`` were read for it now. ``key`` is
-    another one whenever it could find anything else. ``former`` are the titles of older editions
-    that are left out of it."""
+    """An index of ``n_sources`` sources, of which ``n_made`` were read for it now.
+
+    ``key`` changes whenever results could change. ``former`` are the titles of older editions that
+    are left out.
+    """
 
     store: Store
     index: ChunkIndex
@@ -147,13 +152,13 @@ class SourceIndex:
 
     @property
     def n_chunks(self) -> int:
-        """How many chunks it holds."""
+        """Return the number of chunks."""
         return len(self.index)
 
     def search(
         self, queries: Sequence[str], k: int, search_method: SearchMethod = "bm25"
     ) -> list[list[RetrievedChunk]]:
-        """For each query the ``k`` best chunks, best first. Raises as ``ChunkIndex.search``."""
+        """Return each query's ``k`` best chunks, best first. Raises as ``ChunkIndex.search``."""
         hits = self.index.search(queries, k, search_method)
         knowledge = self.store.knowledge
         passages = knowledge.passages({hit.place.passage for each in hits for hit in each})
@@ -181,12 +186,11 @@ def open_index(
     tell: Callable[[str], None] | None = None,
     admit: Callable[[ToEmbed], None] | None = None,
 ) -> SourceIndex:
-    """The index of all sources with passages in their newest edition (or of ``only`` these, of
-    whatever edition), with vectors where there is an embedder. ``tell`` hears of each source before
-    it is read; ``admit`` of the texts that are to be embedded, before the first of them is: it
-    raises where they may not be.
+    """Return the index of all sources with passages, in their newest edition.
 
-    Raises ExtraMissing where a package for it is absent.
+    ``only`` selects sources, in any edition. Vectors are included with an embedding model. ``tell``
+    receives each source before it is read. ``admit`` receives the texts to embed before the first
+    is sent, and raises if that is not allowed. Raises ExtraMissing if a package is missing.
     """
     count = load_cl100k()
     cut = jieba_words() if indexing.han == "jieba" else None
@@ -248,11 +252,11 @@ def _made(
     return SourcePart(tuple(places), postings)
 
 
-# The workspace's own sources, and several searches together, behind ``Searcher``.
+# Search the workspace's own sources, and several searches together, as ``Searcher``.
 
 
 class LocalSearcher:
-    """An index, searched in one way; nothing leaves for it, and it never fails."""
+    """An index, searched with one method; it sends nothing and never fails."""
 
     name = LOCAL
 
@@ -262,13 +266,13 @@ class LocalSearcher:
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
     ) -> Sequence[FoundText]:
-        """The ``n`` best chunks."""
+        """Return the ``n`` best chunks."""
         (found,) = self._index.search([query], n, self._search_method)
         return found_texts(found)
 
 
 class JointSearcher:
-    """Several searches: the ``n`` best texts of each in their order, none twice."""
+    """Combine searches: the ``n`` best texts of each in their order, without duplicates."""
 
     def __init__(self, searchers: Sequence[Searcher]) -> None:
         self._searchers = searchers
@@ -277,7 +281,7 @@ class JointSearcher:
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
     ) -> Sequence[FoundText]:
-        """Fails where one of them does."""
+        """Return the texts of all searches; fails if one fails."""
         found: dict[tuple[bytes, int, int], FoundText] = {}
         for search in self._searchers:
             for each in await search(query, n, made_from=made_from):
@@ -286,7 +290,7 @@ class JointSearcher:
 
 
 def found_texts(chunks: Iterable[RetrievedChunk]) -> list[FoundText]:
-    """Chunks as whoever searches sees them."""
+    """Return chunks as search results."""
     return [
         FoundText(
             text=chunk.text,

@@ -1,4 +1,4 @@
-"""Searching the web from a workspace: through the gate, with keys from the environment, kept."""
+"""Search the web from a workspace; responses are stored."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from proofstone.search.http import Got, get, read_note, write_note
 from proofstone.session.folders import MARK
 from proofstone.session.permits import SentBeside, SentLog
 
-# The protocols of web searches: what to ask for, and what the answers say. Nothing is sent here.
+# The protocols of web searches: requests and responses. Nothing is sent here.
 #
-# Brave Search, Google's Custom Search and SearXNG (which passes questions on to Bing, Baidu and
+# Brave Search, Google's Custom Search and SearXNG (which forwards queries to Bing, Baidu and
 # others) as their public documents describe them.
 
 WebFailure = Literal[
@@ -49,7 +49,7 @@ _MOST: Mapping[str, int] = {"brave": 20, "google": 10, "searxng": 10}  # hits of
 _DETAIL = 300
 
 
-# What searches set into titles and texts to show where the words were found.
+# Markup in titles and texts that highlights the query's words.
 _INLINE = re.compile(r"</?(?:b|strong|em|i|mark|span|u|wbr|a|code)\b[^<>]{0,300}>", re.IGNORECASE)
 
 
@@ -57,8 +57,10 @@ _BREAK = re.compile(r"</?(?:br|p|div|li|ul)\b[^<>]{0,300}>", re.IGNORECASE)
 
 
 class WebHit(Struct, frozen=True, gc=False, kw_only=True):
-    """A page that was found: its address, title and what the search shows of it. ``engine`` is who
-    found it, where a search asks several; ``published`` as the search says it."""
+    """A page found by a search: its address, title and snippet.
+
+    ``engine`` found it, if a search asks several. ``published`` is the date given by the search.
+    """
 
     url: str
     title: str
@@ -68,7 +70,7 @@ class WebHit(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class WebRequest(Struct, frozen=True, kw_only=True):
-    """A GET request: address, parameters, and the header that carries the key (empty: none)."""
+    """A GET request: address, parameters, and the header with the key (empty: none)."""
 
     url: str
     parameters: Mapping[str, str]
@@ -76,7 +78,7 @@ class WebRequest(Struct, frozen=True, kw_only=True):
 
 
 class WebSearchError(Exception):
-    """A search's own error: its kind, and its words."""
+    """An error reported by a search: its kind and message."""
 
     def __init__(self, kind: WebFailure, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
@@ -85,19 +87,21 @@ class WebSearchError(Exception):
 
 
 def web_requests_for(search: WebSearchName, k: int) -> int:
-    """How many requests it takes at most to get the first ``k`` hits. Of SearXNG's, which says
-    nothing of how many it gives at once, ten are counted on."""
+    """Return the maximum number of requests for the first ``k`` hits.
+
+    SearXNG does not state its page size; ten are assumed.
+    """
     return max(1, -(-k // _MOST[search]))
 
 
 def web_request(
     search: WebSearchName, query: str, k: int, *, base: str = "", engine: str = "", page: int = 0
 ) -> WebRequest:
-    """What asks a search for the first ``k`` hits (as many as it gives at once); ``page`` counts
-    the requests from 0, each for those behind the ones before.
+    """Return the request for the first ``k`` hits (as many as one page holds).
 
-    ``base`` is the address of a SearXNG instance, or one in place of the provider's own;
-    ``engine`` Google's search engine id, or the engines that SearXNG is to ask ("bing,baidu").
+    ``page`` counts the requests from 0. ``base`` is the address of a SearXNG instance, or replaces
+    the provider's. ``engine`` is Google's search engine id, or the engines for SearXNG
+    ("bing,baidu").
     """
     n = str(max(1, min(k, _MOST[search])))
     if search == "brave":
@@ -107,7 +111,7 @@ def web_request(
             key_header="X-Subscription-Token",
         )  # fmt: skip
     if search == "google":
-        # The key goes as a header, as Google's interfaces take it too: an address is logged.
+        # The key goes into a header, which Google accepts as well: addresses are logged.
         return WebRequest(
             url=base or _ADDRESSES[search],
             parameters={
@@ -122,28 +126,30 @@ def web_request(
 
 
 def _paged(name: str, at: int, first: int) -> dict[str, str]:
-    """The parameter that asks for what is further on, where that is not the beginning."""
+    """Return the parameter for a later page; empty for the first."""
     return {name: str(first + at)} if at else {}
 
 
 def read_web_hits(search: WebSearchName, status: int, body: bytes, k: int) -> list[WebHit]:
-    """The hits of an answer, best first, at most ``k``; none where nothing was found. Raises
-    WebSearchError for a search's error and for what is no answer of one."""
+    """Return the hits of a response, best first, at most ``k``; empty if nothing was found.
+
+    Raises WebSearchError for a search's error and for an invalid response.
+    """
     if status != 200:
         raise WebSearchError(*_failure(status, body))
     try:
         hits = _READERS[search](body)[:k]
     except (msgspec.DecodeError, UnicodeDecodeError) as cause:
-        raise WebSearchError("unreadable", f"no answer of {search}: {cause}") from cause
+        raise WebSearchError("unreadable", f"invalid response of {search}: {cause}") from cause
     if not hits and not _finds_nothing(search, body):
         failure = _failure(status, body)
-        detail = failure[1] if failure[1] != f"HTTP {status}" else f"no answer of {search}"
+        detail = failure[1] if failure[1] != f"HTTP {status}" else f"invalid response of {search}"
         raise WebSearchError("unreadable" if failure[0] == "bad_request" else failure[0], detail)
     return hits
 
 
 def _finds_nothing(search: WebSearchName, body: bytes) -> bool:
-    """Whether an answer without a hit is the search's own, and no foreign JSON or error."""
+    """Return True if a response without hits is the search's own, not other JSON or an error."""
     said = msgspec.json.decode(body)
     if not isinstance(said, dict) or said.get("error"):
         return False
@@ -151,11 +157,11 @@ def _finds_nothing(search: WebSearchName, body: bytes) -> bool:
         return said.get("type") == "search" or "web" in said
     if search == "google":
         return str(said.get("kind", "")).startswith("customsearch") or "items" in said
-    return "results" in said  # SearXNG's reader asks for it
+    return "results" in said  # SearXNG requires this field
 
 
 def _plain(text: str) -> str:
-    """A text without markup, entities and line ends."""
+    """Return a text without markup, entities and line ends."""
     return " ".join(unescape(_BREAK.sub(" ", _INLINE.sub("", text))).split())
 
 
@@ -240,7 +246,7 @@ class _ErrorBody(Struct, frozen=True):
 
 
 def _failure(status: int, body: bytes) -> tuple[WebFailure, str]:
-    """The kind of an error and the search's words, from its codes first, else from the status."""
+    """Return the kind of an error and the search's message, from its codes or else the status."""
     try:
         found = msgspec.json.decode(body, type=_ErrorBody).error
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -252,7 +258,7 @@ def _failure(status: int, body: bytes) -> tuple[WebFailure, str]:
     for kind, signs in _SIGNS:
         if any(sign in code for sign in signs):
             return kind, detail
-    if "api key" in detail.lower():  # Google says no more than that of a wrong one
+    if "api key" in detail.lower():  # Google's only message for an invalid key
         return "bad_key", detail
     return _by_status(status), detail
 
@@ -298,9 +304,11 @@ _RETRIED = frozenset({"rate_limited", "server_error"})
 
 
 class KeptSearch(Struct, frozen=True, kw_only=True):
-    """A search as it is kept: who was asked what and when (seconds since the epoch), the hits, the
-    SHA-256 of the answer they were read from, and the ids of the private sources that the query was
-    made from."""
+    """A stored search: search, query, time (seconds since the epoch), and hits.
+
+    Also holds the SHA-256 of the response, and the ids of private sources that the query was made
+    from.
+    """
 
     search: str
     query: str
@@ -320,11 +328,12 @@ class _Sent:
 
 
 class WebSearcher:
-    """One web search. The same query is asked once and then read from ``folder``; ``tell`` hears
-    what goes where before it does, ``log`` keeps that it went. ``engines`` are those that SearXNG
-    is to ask, in place of the environment's. ``spending`` is charged the price of each request.
+    """One web search.
 
-    Raises NoPrice where that has a budget in money and no price is known.
+    Each query is sent once and then read from ``folder``. ``tell`` receives what is sent before it
+    is; ``log`` records it. ``engines`` are those that SearXNG is to ask, instead of the
+    environment's. ``spending`` is charged the price of each request. Raises NoPrice if its budget
+    is in money and no price is known.
     """
 
     def __init__(
@@ -363,12 +372,13 @@ class WebSearcher:
         made_from: Sequence[Source] = (),
         is_cleared: bool = False,
     ) -> KeptSearch:
-        """The first ``k`` hits. ``made_from`` are the sources whose text stands behind the query:
-        it leaves only where the policy lets each of them, unless that was settled before
-        (``is_cleared``).
+        """Return the first ``k`` hits.
 
-        Raises EgressRefused where it may not, BudgetReached, and WebSearchError, which
-        ``told_failure`` puts into words."""
+        ``made_from`` are the sources whose text the query uses. It is sent only if the policy
+        allows each of them, unless that was settled before (``is_cleared``). Raises EgressRefused
+        if it does not, BudgetReached, and WebSearchError, which ``told_failure`` turns into a
+        message.
+        """
         request = self._request(query, k)
         file = self._file(request, k)
         if (kept := read_note(file, KeptSearch)) is not None:
@@ -389,18 +399,20 @@ class WebSearcher:
         return found
 
     async def probe(self) -> int:
-        """How many hits a fixed query has that holds nothing of a workspace; nothing is kept.
-        Raises EgressRefused, WebSearchError."""
+        """Return the number of hits of a fixed query without workspace data; nothing is stored.
+
+        Raises EgressRefused, WebSearchError.
+        """
         _body, hits = await self._asked(_PROBE, 1, _Sent())
         return len(hits)
 
     @property
     def address(self) -> str:
-        """Where it is asked."""
+        """Return its address."""
         return self._request("", 1).url
 
     def kept(self, query: str, k: int = 10) -> KeptSearch | None:
-        """The answer to a query that is here: asking it again would send nothing."""
+        """Return the stored response to a query; None if it would have to be sent."""
         return read_note(self._file(self._request(query, k), k), KeptSearch)
 
     def _request(self, query: str, k: int, page: int = 0) -> WebRequest:
@@ -411,17 +423,19 @@ class WebSearcher:
         return self._folder / f"{content_id('web-search', what).hex()}.json"
 
     def _clear(self, url: str, made_from: Sequence[Source]) -> None:
-        """Raises EgressRefused unless a policy lets the query out: a search's host is allowed by
-        name, and each source that a query was made from too."""
+        """Raise EgressRefused unless a policy allows the query.
+
+        A search's host must be listed by name, and each source of the query must be allowed.
+        """
         to, gate = destination_of(url), self._config.gate
         if to is None:
-            raise BadUsage(f"{url} is no address of a search")
+            raise BadUsage(f"{url} is not a valid search address")
         gate.check(to)
         for source in made_from:
             gate.check_source(source.title, to)
             if gate.of_source(source.title, to) != "allowed":
                 raise EgressRefused(
-                    f"nobody has allowed queries made from {source.title!r} to go to {to}; nothing "
+                    f"queries made from {source.title!r} are not allowed to {to} yet; nothing "
                     "was sent",
                     hint=f'to allow it, add [egress.sources."{source.title}"] hosts = ["{to}"] to '
                     "proofstone.toml",
@@ -430,8 +444,10 @@ class WebSearcher:
             self._tell(f"to {to}: a query" + (", made from private text" if made_from else ""))
 
     async def _all_asked(self, query: str, k: int, sent: _Sent) -> tuple[list[bytes], list[WebHit]]:
-        """The answers, and the first ``k`` hits of them, each address once: asked on for as long as
-        there are new ones."""
+        """Return the responses and the first ``k`` hits, each address once.
+
+        Further pages are requested while they bring new hits.
+        """
         bodies: list[bytes] = []
         found: dict[str, WebHit] = {}
         for page in range(web_requests_for(self.search, k)):
@@ -470,8 +486,10 @@ class WebSearcher:
         raise AssertionError("the last attempt returns or raises")
 
     async def _paid(self, request: WebRequest, headers: Mapping[str, Secret], sent: _Sent) -> Got:
-        """One request, charged where it was answered with 200, or where it may have been: a
-        connection that broke under way. Other answers are errors, which are not billed."""
+        """Make one request, charged for a 200 or for a connection that broke after sending.
+
+        Other responses are errors, which are not billed.
+        """
         import aiohttp  # noqa: PLC0415 - heavy
 
         purse = self._purse
@@ -519,25 +537,25 @@ class WebSearcher:
 
 
 _HINTS = {
-    "rate_limited": "ask again later, or ask less at once",
-    "no_credit": "the quota of the key is used up: raise it, or ask again tomorrow",
+    "rate_limited": "try again later, or send fewer concurrent requests",
+    "no_credit": "the quota of the key is used up: raise it, or try again tomorrow",
     "bad_key": "check the key in the environment; SearXNG must allow the format json (its "
     "settings: search.formats)",
     "bad_request": "check the address and the settings of the search",
     "unreadable": "check the address: no search answered",
-    "server_error": "ask again later",
+    "server_error": "try again later",
 }
 
 
 def told_failure(search: str, error: WebSearchError) -> EndpointUnusable:
-    """A search's error as one that a person reads."""
+    """Return a search's error as an error for users."""
     return EndpointUnusable(
         f"{search} answers {error.kind}: {error.detail}", hint=_HINTS[error.kind]
     )
 
 
 def set_searches(environment: Mapping[str, str]) -> list[WebSearchName]:
-    """The searches whose variables are set."""
+    """Return the searches whose variables are set."""
     return [search for search in WEB_SEARCHES if not _unset(search, environment)]
 
 
@@ -548,7 +566,7 @@ def _unset(search: WebSearchName, environment: Mapping[str, str]) -> list[str]:
 
 
 def searches_of(folder: Path, source: bytes) -> tuple[str, ...]:
-    """The kept searches whose query was made from a source, relative to the workspace."""
+    """Return the stored searches with queries made from a source, relative to the workspace."""
     files = sorted((folder / MARK / "websearch").glob("*.json"))
     return tuple(
         file.relative_to(folder).as_posix()

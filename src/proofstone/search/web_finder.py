@@ -1,9 +1,9 @@
-"""Pages of the web as sources: fetched once, read in a process of its own, cut into passages, kept.
+"""Store web pages as sources: fetched once, parsed in a separate process, split into passages.
 
-A page becomes a source of the kind ``web``: its title, its bytes' SHA-256, its address; its text
-with the time of reading; its passages. So whatever a prompt shows of it can be traced like any
-passage. A workspace's own searches leave these sources out: they belong to the search that found
-them. Beside the database lies a note an address, with what came of it.
+A page becomes a source of the kind ``web`` with its title, address, the SHA-256 of its bytes, its
+text with the access time, and its passages. What a prompt shows of it can be traced like any
+passage. Searches of the workspace leave these sources out. A record per address, with the result,
+is stored beside the database.
 """
 
 from __future__ import annotations
@@ -65,13 +65,15 @@ _FETCHES = 8
 _SUFFIXES = {"text/plain": ".txt"}
 
 
-# What no other day would change much; all else is tried again.
+# Problems that another day would hardly change; all others are retried.
 _FINAL = frozenset({"", "not_found", "too_large", "not_text", "no_text"})
 
 
 class KeptPage(Struct, frozen=True, kw_only=True):
-    """What came of an address: when (seconds since the epoch), where the page lay in the end, the
-    SHA-256 of its bytes, and the id of its source (hex); or the ``problem`` that it was."""
+    """The result for an address: time (seconds since the epoch) and final address.
+
+    Also holds the SHA-256 of its bytes, and the id of its source (hex) or the ``problem``.
+    """
 
     url: str
     found_at: str
@@ -85,15 +87,20 @@ class KeptPage(Struct, frozen=True, kw_only=True):
 
 
 class WebPages:
-    """The pages of one workspace. It fetches from this machine only where its session does: the web
-    must not name that otherwise."""
+    """The web pages of one workspace.
+
+    It fetches from this machine only if its session does, since pages of the web must not lead
+    there.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session, self._store = session, session.store
         self._folder = session.folder / MARK / _FOLDER
 
     async def take(self, urls: Sequence[str]) -> dict[str, KeptPage]:
-        """What came of each address, now or before. Raises ExtraMissing without what reads HTML."""
+        """Return the result for each address, new or stored. Raises ExtraMissing without an HTML
+        parser.
+        """
         wanted = list(dict.fromkeys(urls))
         found = {url: kept for url in wanted if (kept := self._known(url)) is not None}
         left = [url for url in wanted if url not in found]
@@ -112,12 +119,14 @@ class WebPages:
         return {**found, **await asyncio.to_thread(self._stored, pages)}
 
     def kept(self, urls: Sequence[str]) -> dict[str, KeptPage] | None:
-        """What came of all of these addresses before; None where one would be fetched."""
+        """Return the stored results for all of these addresses; None if one would be fetched."""
         return _whole({url: self._known(url) for url in urls})
 
     def noted(self, urls: Sequence[str]) -> dict[str, KeptPage] | None:
-        """What came last of all of these addresses, also of those that would be tried again; None
-        where one was never asked for."""
+        """Return the last results for these addresses, including those that would be retried.
+
+        None if one was never requested.
+        """
         return _whole({url: self._noted(url) for url in urls})
 
     def _known(self, url: str) -> KeptPage | None:
@@ -175,7 +184,7 @@ class WebPages:
         return kept
 
     def _note(self, pages: dict[str, FetchedPage]) -> None:
-        """In the log: to which hosts how many addresses went; not those that were refused."""
+        """Log how many addresses were requested from which hosts, without refused ones."""
         sent = Counter(_origin(url) for url, page in pages.items() if page.problem != "refused")
         now = self._session.clock.now()
         self._session.sent_log.add(
@@ -195,7 +204,7 @@ def _whole(found: Mapping[str, KeptPage | None]) -> dict[str, KeptPage] | None:
 
 
 def pages_from(folder: Path, source: bytes) -> tuple[str, ...]:
-    """The notes of pages that became this source, relative to the workspace."""
+    """Return the records of pages that became this source, relative to the workspace."""
     files = sorted((folder / MARK / _FOLDER).glob("*.json"))
     return tuple(
         file.relative_to(folder).as_posix()
@@ -208,7 +217,7 @@ def _of_the_web(event: ReadEvent, page: FetchedPage) -> ReadEvent:
     if not isinstance(event, Opened):
         return event
     title = event.title
-    if title.isdigit():  # the name of the file that it was read from
+    if title.isdigit():  # name of the file that it was parsed from
         title = urlsplit(page.url).netloc + urlsplit(page.url).path.rstrip("/")
     return structs.replace(event, kind=WEB, origin=page.url, title=title)
 
@@ -218,33 +227,35 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-# What the web says near a query: searched, its first pages read and kept, the best chunks.
+# Search the web for a query: read and store the first pages, and return the best chunks.
 
-HITS = 10  # asked for of each query
-
-
-PAGES = 5  # of the hits, the first that are read
+HITS = 10  # requested for each query
 
 
-_AT_ONCE = 4  # searches: most are billed or bounded by the second
+PAGES = 5  # hits that are read, from the first
 
 
-_LOT = 160  # pages that are read together; what was found before is kept
+_AT_ONCE = 4  # searches: most are billed or limited per second
 
 
-_VERSION = 1  # raised where the same answers would give other chunks
+_LOT = 160  # pages that are read together; earlier results are stored
+
+
+_VERSION = 1  # increase when the same responses would give other chunks
 
 
 class WebQuery(Struct, frozen=True):
-    """What is searched for, and the sources whose text stands behind it."""
+    """A search query, and the sources whose text it uses."""
 
     text: str
     made_from: tuple[Source, ...] = ()
 
 
 class WebFinding(Struct, frozen=True, kw_only=True):
-    """What came of a query: the search's answer, what became of the first pages, the best chunks of
-    them; or why the search ``failed``, of which nothing can be told."""
+    """The result of a query: the search's response, the first pages, and their best chunks.
+
+    ``failed`` says why the search failed; the result is then unknown.
+    """
 
     query: str
     search: KeptSearch | None = None
@@ -255,13 +266,13 @@ class WebFinding(Struct, frozen=True, kw_only=True):
 
 @dataclass(eq=False)
 class WebFinder:
-    """A ``Searcher`` of the web: each query's pages are an index of their own, searched by
-    ``search_method``. ``open_index`` gives the index of some sources. Of each query ``hits`` are
-    asked for, and the first ``n_pages`` of them are read.
+    """A ``Searcher`` of the web; each query's pages form an index, searched by ``search_method``.
 
-    As a ``Searcher`` it asks a policy about each query, or about none where that was settled before
-    (``sends`` is "cleared"), or sends "nothing" and knows only what is kept. ``asked`` are the
-    queries of such calls, ``failed`` why the search failed for some.
+    ``open_index`` returns the index of some sources. ``hits`` are requested per query, and the
+    first ``n_pages`` of them are read. As a ``Searcher`` it asks a policy about each query, or
+    about none if that was settled before (``sends`` is "cleared"). With "nothing" it sends nothing
+    and uses stored results. ``asked`` are the queries of such calls, ``failed`` why the search
+    failed for some.
     """
 
     store: Store
@@ -282,7 +293,7 @@ class WebFinder:
 
     @property
     def key(self) -> bytes:
-        """Another one where the same answers of the search would give other chunks."""
+        """Return a key that changes if the same responses of the search would give other chunks."""
         return content_id(
             "web-finder", [self.name, self.search_method, self.hits, self.n_pages, _VERSION]
         )
@@ -290,17 +301,16 @@ class WebFinder:
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
     ) -> Sequence[FoundText]:
-        """``Searcher``: calls that come while others are answered are answered together.
+        """Search (see ``Searcher``); calls during a search are answered together.
 
-        Raises CallFailed where the search failed, EndpointUnusable where it answers no query (a
-        wrong key, no credit), and EgressRefused, also where nothing is known of a source that the
-        query is made from.
+        Raises CallFailed if the search failed, EndpointUnusable if it answers no query (a wrong
+        key, no credit). Raises EgressRefused, also if a source of the query is unknown.
         """
         sources = self.store.knowledge.sources(made_from)
         if len(sources) < len(set(made_from)):
             raise EgressRefused(
-                "a query is made from a source that is not in this workspace, so that no policy "
-                "speaks of it; nothing was sent"
+                "a query uses a source that is not in this workspace, so no policy applies to "
+                "it; nothing was sent"
             )
         if self.sends == "nothing":
             kept = self.kept(query, n)
@@ -336,23 +346,25 @@ class WebFinder:
             for _query, _n, answer in lot:
                 if not answer.done():
                     answer.set_exception(error)
-                    answer.exception()  # seen: who waits for it raises it as well
+                    answer.exception()  # mark as retrieved: its waiters raise it as well
             raise
         finally:
             for _query, _n, answer in lot:
-                answer.cancel()  # of those that are not done: this one was cancelled
+                answer.cancel()  # among those that are not done: this one was cancelled
 
     def lacking(self, queries: Sequence[str]) -> list[str]:
-        """Those of the queries that would be sent."""
+        """Return those of the queries that would be sent."""
         return [query for query in queries if self.searcher.kept(query, self.hits) is None]
 
     def kept(self, query: str, k: int) -> WebFinding | None:
-        """What came of a query before, its pages included; None where something would be sent."""
+        """Return the stored result of a query with its pages; None if anything would be sent."""
         return self._known(query, self.pages.kept, k)
 
     def noted(self, query: str) -> WebFinding | None:
-        """What came of a query before, and last of each of its pages, those that could not be read
-        among them; None where one of them was never asked for. No chunks."""
+        """Return the stored result of a query and the last result of each page, without chunks.
+
+        Includes pages that could not be read. None if one of them was never requested.
+        """
         return self._known(query, self.pages.noted, 0)
 
     def _known(
@@ -365,12 +377,11 @@ class WebFinder:
     async def find(
         self, queries: Sequence[WebQuery], k: int, *, is_cleared: bool = False
     ) -> list[WebFinding]:
-        """What came of each query, at most ``k`` chunks each (0: only its pages); ``is_cleared`` as
-        for ``seek``.
+        """Return the result of each query, at most ``k`` chunks each (0: only its pages).
 
-        Raises EgressRefused, ExtraMissing without what reads HTML, BudgetReached where it does not
-        cover another search (the answers so far are kept), and EndpointUnusable where no query
-        would be answered, or none of the first was.
+        ``is_cleared`` is as for ``seek``. Raises EgressRefused, ExtraMissing without an HTML
+        parser, and BudgetReached if it does not cover another search (earlier responses are
+        stored). Raises EndpointUnusable if no query would be answered, or none of the first was.
         """
         found: list[WebFinding] = []
         for lot in self._lots(queries):
@@ -383,7 +394,7 @@ class WebFinder:
     async def _found_together(
         self, lot: Sequence[WebQuery], k: int, *, is_cleared: bool
     ) -> tuple[list[WebFinding], list[WebSearchError]]:
-        """What came of each query, and the failures among it."""
+        """Return the result of each query, and the failures among them."""
         searches = await self._searched(lot, is_cleared=is_cleared)
         urls = [
             url for each in searches if isinstance(each, KeptSearch) for url in self._urls(each)
@@ -418,7 +429,7 @@ class WebFinder:
                     if error.kind in ("bad_key", "no_credit"):
                         hopeless.append(error)
                     return error
-                except BudgetReached as error:  # the others end first, and are kept
+                except BudgetReached as error:  # the others end first, and are stored
                     reached.append(error)
                     return error
 
@@ -438,7 +449,7 @@ class WebFinder:
             yield queries[start : start + size]
 
     def _urls(self, search: KeptSearch) -> list[str]:
-        """The addresses of the first pages, each once."""
+        """Return the addresses of the first pages, each once."""
         return list(dict.fromkeys(hit.url for hit in search.hits))[: self.n_pages]
 
     def _finding(
@@ -453,7 +464,7 @@ class WebFinder:
 
 
 def _each_once(queries: Sequence[WebQuery]) -> dict[str, WebQuery]:
-    """The queries by their text, each made from the sources of all that are alike."""
+    """Return the queries by their text, each with the sources of all equal ones."""
     found: dict[str, WebQuery] = {}
     for query in queries:
         known = found.get(query.text, query)
@@ -462,7 +473,7 @@ def _each_once(queries: Sequence[WebQuery]) -> dict[str, WebQuery]:
     return found
 
 
-# Whether the searches of the web that are set up here answer: one short fixed query each.
+# Check whether the configured web searches answer: one short fixed query each.
 
 _STEPS: tuple[StepName, ...] = ("settings", "policy", "connection", "key", "model")
 
@@ -478,15 +489,17 @@ _ENDS_AT: Mapping[WebFailure, StepName] = {
 
 
 def is_search(name: str) -> bool:
-    """Whether this names a search of the web rather than a model."""
+    """Return True if this names a web search rather than a model."""
     return "/" not in name and name.partition(":")[0] in WEB_SEARCHES
 
 
 def look_at_searches(
     names: Sequence[str] | None, config: ModelConfig, clock: Clock, ask: AskEgress | None
 ) -> list[Online]:
-    """One query to each of these searches (None: to all that are set up); it holds nothing of a
-    workspace. Raises BadUsage for an unknown one."""
+    """Send one query to each of these searches (None: all configured ones).
+
+    It holds no workspace data. Raises BadUsage for an unknown search.
+    """
     if names is None:
         sources = [SearchSource(web) for web in set_searches(config.environment)]
     else:
@@ -499,7 +512,7 @@ def _looked(
 ) -> Online:
     found: dict[StepName, str] = {"settings": "its variables are set"}
     if source.web is None:
-        raise BadUsage(f"{source.name} is no search of the web")
+        raise BadUsage(f"{source.name} is not a web search")
     try:
         searcher = WebSearcher(source.web, Path(), config, clock, engines=source.engines)
     except BadUsage as error:
@@ -507,7 +520,7 @@ def _looked(
     address = searcher.address
     to = destination_of(address)
     if to is None:
-        said = "no address of http or https"
+        said = "not an http or https address"
         return Online(source.name, address, _until("settings", found, said, ""))
     found["policy"] = f"{to} is this machine" if to.is_local else f"{to} may be asked"
     try:
@@ -536,7 +549,7 @@ def _looked(
 def _until(
     failed: StepName | None, found: Mapping[StepName, str], said: str = "", remedy: str = ""
 ) -> tuple[Step, ...]:
-    """The steps before ``failed`` as ok, that one as failed, the rest open."""
+    """Return the steps: ok before ``failed``, that one as failed, the rest open."""
     if failed is None:
         return tuple(Step(name, "ok", found.get(name, "")) for name in _STEPS)
     place = _STEPS.index(failed)

@@ -1,7 +1,8 @@
-"""Articles of a live wiki, looked up by name or drawn by it, kept as they were when it was asked.
+"""Look up or sample articles of a live wiki, and store them as they were.
 
-In the folder of its pages lies a note a name, with the page that it led to, and a note a draw. What
-is noted is not asked again: a build goes on with the same articles, also without a network.
+The folder of its pages holds a record per name, with the page that it led to, and a record per
+sample. Recorded requests are not repeated: a build continues with the same articles, also without a
+network.
 """
 
 from __future__ import annotations
@@ -35,12 +36,15 @@ _ILLEGAL = frozenset("#<>[]{}|\x00\x1f")  # no title holds one of these
 _LONGEST = 255  # bytes of a title
 
 
-_IDLE_DRAWS = 3  # rounds without a new title, after which a wiki has no more
+_IDLE_DRAWS = 3  # rounds without a new title, after which the wiki is exhausted
 
 
 class NotedName(Struct, frozen=True, kw_only=True):
-    """Where a name led, and when that was asked (seconds since the epoch): to a page in a revision,
-    or to none (0). ``is_counted``: how many statements there are was asked, too."""
+    """The page of a name, and when that was asked (seconds since the epoch).
+
+    It is a page in a revision, or none (0). ``is_counted``: the number of its statements was asked,
+    too.
+    """
 
     name: str
     title: str = ""
@@ -56,19 +60,19 @@ class NotedName(Struct, frozen=True, kw_only=True):
 
 
 class _Draw(Struct, frozen=True):
-    """Titles in the order in which a wiki drew them."""
+    """Titles in the order in which a wiki sampled them."""
 
     titles: tuple[str, ...] = ()
 
 
 class _Where(Struct, frozen=True):
-    """The API at which statements about a wiki's pages are kept; empty for none."""
+    """The API with the statements about a wiki's pages; empty for none."""
 
     api: str = ""
 
 
 class LiveWiki:
-    """A wiki behind its API, with what is kept of it in a workspace's ``folder``."""
+    """A wiki behind its API, with its stored pages in a workspace's ``folder``."""
 
     def __init__(self, api: str, folder: Path, config: ModelConfig, clock: Clock) -> None:
         self.api = api
@@ -80,22 +84,24 @@ class LiveWiki:
         self._pages = pages_folder(folder)
         self._folder = folder_of_wiki(self._pages, self.host)
 
-    # ---------------------------------------------------------------- what is kept
+    # ---------------------------------------------------------------- stored pages
 
     def noted(self, name: str) -> NotedName | None:
-        """Where a name led; None where nobody asked yet."""
+        """Return the recorded page of a name; None if it was not looked up yet."""
         return (
             NotedName(name=name) if not _is_title(name) else read_note(self._note(name), NotedName)
         )
 
     def led(self, names: Sequence[str]) -> NotedName | None:
-        """Where the first of the names led that leads anywhere; None for nowhere."""
+        """Return the page of the first name that leads to one; None if none does."""
         found = (self.noted(name) for name in names)
         return next((each for each in found if each is not None and each.revision), None)
 
     def lacking(self, names: Sequence[Sequence[str]]) -> list[str]:
-        """The names that are next to be asked for: of each list the first that was not yet, unless
-        one before it led somewhere."""
+        """Return the names to look up next.
+
+        These are the first unknown name of each list, unless an earlier one led to a page.
+        """
         return list(self._waiting(names))
 
     def _waiting(self, names: Sequence[Sequence[str]]) -> dict[str, list[Sequence[str]]]:
@@ -115,11 +121,11 @@ class LiveWiki:
         return None
 
     def titles(self, n: int, seed: int) -> tuple[str, ...]:
-        """The first ``n`` titles that were drawn so far."""
+        """Return the first ``n`` titles sampled so far."""
         return (read_note(self._drawn(seed), _Draw) or _Draw()).titles[:n]
 
     def text(self, noted: NotedName) -> WikiText:
-        """The article that a name led to."""
+        """Return the article that a name led to."""
         article = self._article(noted.revision)
         return WikiText(
             asked=noted.name, title=noted.title, text=article.text,
@@ -131,8 +137,10 @@ class LiveWiki:
         )  # fmt: skip
 
     def _article(self, revision: int) -> WikiArticle:
-        """The text of a page, kept too: reading it takes a tenth of a second, and rows of a build
-        are read several times."""
+        """Return the text of a page, cached.
+
+        Reading it takes a tenth of a second, and rows of a build are read several times.
+        """
         file = self._folder / "texts" / f"{revision}.{PAGE_READER.replace(' ', '-')}.json"
         known = read_note(file, WikiArticle)
         if known is None:
@@ -142,14 +150,16 @@ class LiveWiki:
 
     @property
     def sent(self) -> dict[str, int]:
-        """How many requests went to which API."""
+        """Return the number of requests to each API."""
         return dict(self._sent + Counter({self.api: self.client.n_requests}))
 
-    # ---------------------------------------------------------------- asking
+    # ---------------------------------------------------------------- requests
 
     async def draw(self, n: int, seed: int) -> tuple[str, ...]:
-        """``n`` titles that the wiki drew, fewer where it has no more; a larger ``n`` begins with
-        those drawn before."""
+        """Return ``n`` titles sampled by the wiki, fewer if it has no more.
+
+        A larger ``n`` begins with those sampled before.
+        """
         titles, idle = list(self.titles(n, seed)), 0
         while len(titles) < n and idle < _IDLE_DRAWS:
             found = await self.client.random(n - len(titles))
@@ -162,8 +172,10 @@ class LiveWiki:
     async def look_up(
         self, names: Sequence[Sequence[str]], watch: Callable[[int], None] = lambda _n: None
     ) -> None:
-        """Notes where names lead, name by name of each list until one leads somewhere, and keeps
-        the articles; ``watch`` hears how many lists have one or are through."""
+        """Record where names lead, name by name of each list until one leads to a page.
+
+        Stores the articles. ``watch`` receives the number of finished lists.
+        """
         n_through = sum(self._next(each) is None for each in names)
         while waiting := self._waiting(names):
             lacking = list(waiting)
@@ -177,17 +189,16 @@ class LiveWiki:
                 watch(n_through)
 
     def uncounted(self, names: Sequence[Sequence[str]]) -> list[NotedName]:
-        """The articles that names led to, of which nobody asked how many statements there are."""
+        """Return the articles whose number of statements was not asked yet."""
         led = [each for each in map(self.led, names) if each is not None]
         return [each for each in led if each.wikidata and not each.is_counted]
 
     async def count_statements(self, names: Sequence[Sequence[str]]) -> str:
-        """Notes how many statements there are about the articles that names led to; says why it
-        could not, else nothing."""
+        """Record the number of statements about the articles of names; return any error."""
         if not (open_ones := self.uncounted(names)):
             return ""
         if not (api := await self.repository()):
-            return f"{self.host} does not say where statements about its pages are kept"
+            return f"{self.host} does not name the store of statements about its pages"
         numbers = list(dict.fromkeys(each.wikidata for each in open_ones))
         async with WikiClient(api, self._config, self._clock) as client:
             counts = await client.statements(numbers)
@@ -198,8 +209,10 @@ class LiveWiki:
         return ""
 
     async def repository(self) -> str:
-        """Where statements about its pages are kept, as the wiki says; empty where it does not, or
-        where that is this machine and the wiki is not."""
+        """Return the store of statements about its pages, as the wiki names it.
+
+        Empty if it names none, or if that is this machine and the wiki is not.
+        """
         file = self._folder / "repository.json"
         known = read_note(file, _Where)
         if known is None:
@@ -238,5 +251,5 @@ class LiveWiki:
 
 
 def _is_title(name: str) -> bool:
-    """Whether a page may have this name at all: of others a wiki answers about something else."""
+    """Return True if a page may have this name; for others a wiki answers about another page."""
     return bool(name.strip()) and not _ILLEGAL & set(name) and len(name.encode()) <= _LONGEST
