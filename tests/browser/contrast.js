@@ -28,6 +28,12 @@
     const style = getComputedStyle(element);
     if (style.fill === "none") return null;
     const fill = colour(style.fill);
+    if (style.filter.startsWith("invert(1) hue-rotate(180deg) brightness(0.5)")) {
+      const [r, g, b] = fill.rgb.map((c) => 255 - c);  // then the matrix of a half turn of the hue
+      const turned = [-0.574 * r + 1.43 * g + 0.144 * b, 0.426 * r + 0.43 * g + 0.144 * b,
+        0.426 * r + 1.43 * g - 0.856 * b];
+      fill.rgb = turned.map((c) => 0.5 * Math.min(Math.max(c, 0), 255));
+    }
     return { rgb: fill.rgb, alpha: fill.alpha * style.fillOpacity * style.opacity };
   };
   const drawings = new Map();

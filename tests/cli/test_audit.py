@@ -27,18 +27,18 @@ rank  model    n  accuracy
  1-2  gpt      6  83.3 [2.4, 100.0]
  1-2  qwen     6  66.7 [0.8, 100.0]
 incomplete, not ranked: missing replies counted all wrong .. all right
-llama    5 of 6 replies  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
+llama    5 of 6 responses  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
 95% intervals for the domain of this item bank; each item counts the same (items with a score)
 
-note           The items fall into only 3 clusters: intervals speak of other such clusters too, and
-               are wide. For these alone, with other items: --population bank.
+note           The items come from only 3 clusters. Intervals also cover other such clusters, so
+               they are wide. For new items from these clusters alone, use --population bank.
 pairs          The difference between the two is not statistically significant.
 resolution     These are too few independent items to find any difference between two models. These
                items cannot show a difference of any size between two models.
 strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
                observed score in 2 of the 2 groups by discipline. Groups with fewer than 30 items
                (wide intervals): art, law.
-page           add -o report.html for tables, figures and the reasons
+page           add -o report.html for tables, figures and items
 """
 
 
@@ -82,7 +82,7 @@ def test_columns_are_named_by_options(proofstone: Proofstone, wide: Path) -> Non
 def test_a_lower_bar_ranks_a_model_with_missing_scores(proofstone: Proofstone, wide: Path) -> None:
     """On the five items that all three have, which a note says."""
     told = proofstone("audit", wide, "--complete-from", "0.8")
-    assert "1 model lacks some scores" in told.out
+    assert "1 model lacks at most" in told.out
     rows = [line.split()[1:3] for line in told.out.splitlines() if line.startswith(" 1-3")]
     assert rows == [["gpt", "5"], ["qwen", "5"], ["llama", "5"]]
 
@@ -96,8 +96,8 @@ def test_where_no_model_is_ranked_the_option_that_ranks_is_named(
     told = ["1,a,1", "2,a,0", "3,a,1", "4,a,1", "5,b,1", "6,b,0", "7,b,1", "1,b,0"]
     path.write_text("\n".join(["item,model,score", *told, ""]), encoding="utf-8")
     out = " ".join(proofstone("audit", path).out.split())
-    assert "No model has scores of 95% of the items (the most is 57%), so none is ranked." in out
-    assert "To rank on the 1 item of which all models have scores: --complete-from 0.57." in out
+    assert "No model has scores for 95% of the items (the most is 57%), so none is ranked." in out
+    assert "To rank on the 1 item that all models have scores for, use --complete-from 0.57." in out
     assert "failed" not in out
     assert "no rank" not in proofstone("audit", path, "--complete-from", "0.57").out
     assert proofstone("audit", path, "--complete-from", "0.57").out.count(" 1-2 ") == 2
@@ -224,7 +224,7 @@ def test_runs_of_a_workspace_are_audited_alike(
     assert "pairs " in told.out
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Pairwise differences" in page
-    assert "Questions as they were asked" in page
+    assert "All items" in page
 
 
 def test_files_and_runs_are_not_mixed(proofstone: Proofstone, made: Path, wide: Path) -> None:

@@ -56,7 +56,7 @@ def test_flagged_items_name_their_documents_and_pages() -> None:
     column, and an item without one has an empty cell."""
     evidence = nine(answers=True)
     assert evidence.sheet is not None
-    plain = section(evidence, "items").tables[1]
+    plain = section(evidence, "items").tables[0]
     assert "document" not in [column.key for column in plain.columns]
     documents = Documents(
         unit=np.array([0, 0, 0], dtype=np.int32),
@@ -65,7 +65,7 @@ def test_flagged_items_name_their_documents_and_pages() -> None:
         names=("Alloys", "Metals"),
     )
     sheet = replace(evidence.sheet, table=replace(evidence.sheet.table, documents=documents))
-    worst = section(replace(evidence, sheet=sheet), "items").tables[1]
+    worst = section(replace(evidence, sheet=sheet), "items").tables[0]
     place = [column.key for column in worst.columns].index("document")
     cells = {row[0]: row[place] for row in worst.rows}
     assert cells.pop("item:0000") == "Metals, Alloys (pages 3, ix)"

@@ -345,9 +345,11 @@ def luminance(colour: str) -> float:
         ("ink", "band"),
     ],
 )
-def test_text_has_a_contrast_of_at_least_4_5(text: str, ground: str) -> None:
+@pytest.mark.parametrize("palette", ["light", "dark"])
+def test_text_has_a_contrast_of_at_least_4_5(text: str, ground: str, palette: str) -> None:
     page = render_page(page_of(two_small()))
-    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", page))
+    light, dark = page.split("prefers-color-scheme: dark", 1)
+    colours = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", light if palette == "light" else dark))
     lighter, darker = sorted((luminance(colours[text]), luminance(colours[ground])), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
 

@@ -351,7 +351,7 @@ def nine(answers: bool = False) -> Evidence:
 def test_items_that_the_weak_get_right_and_the_strong_wrong_come_first() -> None:
     """Item 0, with the wrong answer that the strong agree on where answers are known."""
     found = section(nine(answers=True), "items")
-    first = found.tables[1].rows[0]
+    first = found.tables[0].rows[0]
     assert first[0] == "item:0000"
     assert "the strongest agree on one wrong answer" in str(first[1])
     assert first[3] == pytest.approx(4 / 9)
@@ -359,7 +359,7 @@ def test_items_that_the_weak_get_right_and_the_strong_wrong_come_first() -> None
     assert first[7:] == ("B", 1.0)
     assert "the best models disagree with the answer that counts as right" in found.plain
     plain = section(nine(), "items")
-    assert plain.tables[1].rows[0][7:] == (None, None)
+    assert plain.tables[0].rows[0][7:] == (None, None)
 
 
 def test_few_models_accuse_no_item() -> None:

@@ -262,7 +262,7 @@ def test_every_file_of_a_folder_is_read_or_named(tmp_path: Path) -> None:
         "a/results_2026-01-01T00-00-01.5.json", "results_2025-01-01T00-00-00.json",
     }  # fmt: skip
     assert said["link.csv"] == "a link to a file outside the folder"
-    assert said["board.csv"] == "a table beside logs: name the file itself to read it"
+    assert said["board.csv"] == "a table in a folder of logs; name the file itself to read it"
     assert said["broken.eval"].startswith("broken.eval is no readable Inspect log")
     assert all(any(name in note for note in audit.notes) for name in said)
     assert str(tmp_path) not in "".join((*said.values(), *audit.notes))
@@ -317,9 +317,9 @@ def test_samples_away_from_their_results_have_no_model(tmp_path: Path) -> None:
     audit = audit_files([Path(path)], Asked())
     (row,) = audit.board.standings[0].ranked
     assert row.name == "unnamed model of 2026-11-21T08-22-40.029611"
-    assert any("named after their run" in note for note in audit.notes)
+    assert any("have the name of their run" in note for note in audit.notes)
     results = next((LM_EVAL / "hpbhprii").glob("results*"))
     shutil.copy(results, tmp_path)
     named = audit_files([tmp_path], Asked())
     assert named.board.standings[0].ranked[0].name == "example/first"
-    assert not any("named after their run" in note for note in named.notes)
+    assert not any("have the name of their run" in note for note in named.notes)

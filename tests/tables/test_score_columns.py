@@ -170,7 +170,7 @@ def test_f1_has_no_interval_from_the_number_of_items(tmp_path: Path) -> None:
     path = written(tmp_path, "model,F1\na,0.71\nb,0.65\n")
     audit = audit_files([path], Asked(items={"": 500}))
     assert all(math.isnan(row.estimate.low) for row in audit.board.standings[0].ranked)
-    assert any(note.startswith("F1 is taken for a corpus metric") for note in audit.notes)
+    assert any(note.startswith("F1 is treated as a corpus metric") for note in audit.notes)
 
 
 def test_a_refusal_of_a_wide_table_lists_a_few_columns(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from proofstone.wording.messages import language_tag, noted, say, word
 
 # In this order: the last sets the others to work.
-_PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "printing", "page")
+_PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "phone", "page")
 
 
 # Pieces of pages with browsers: of items, and of entities and verdicts.
@@ -42,6 +42,7 @@ _WORDS = {
     "copy": noted("Copy"),
     "copied": noted("Copied"),
     "selected": noted("Selected: copy it now"),
+    "more": noted("more"),
     "tools": noted("Search and filter: {name}"),
 }
 

@@ -22,7 +22,6 @@ from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, nu
 from proofstone.page.html import ITEM_SCRIPT, page_script, script_words
 from proofstone.page.section import (
     MISSING,
-    Table,
     number_columns,
     points,
     shown_cell,
@@ -91,11 +90,8 @@ MOST_LANES = 6
 MOST_COLUMNS_ON_PAPER = 12
 
 
-# Cells of a section's table that go on paper, some two sheets of them; the files hold all.
-MOST_CELLS_ON_PAPER = 1000
-
-
-FEWEST_ROWS_ON_PAPER = 24
+# A longer table is not printed: its CSV file has all rows.
+MOST_ROWS_ON_PAPER = 50
 
 
 def render_page(
@@ -174,7 +170,7 @@ def page_environment(*packages: str) -> Environment:
         "items_json": items_json,
         "states_used": lambda items: {code for item in items.items for code in item.cells},
         "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
-        "rows_on_paper": rows_on_paper,
+        "MOST_ROWS_ON_PAPER": MOST_ROWS_ON_PAPER,
         "OVERRIDE_HEADS": OVERRIDE_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,
@@ -278,15 +274,6 @@ def _has_averages(data: PageData) -> bool:
 def _flags_used(data: PageData) -> list[str]:
     used = {flag for row in data.board.rows for flag in row.estimate.flags}
     return [text for flag, text in FLAGS.items() if flag in used]
-
-
-def rows_on_paper(table: Table) -> int:
-    """How many rows of a section's table are printed: all, or of a long one the first. Few rows of
-    many columns are cut too: in a broad table each row is a block of lines."""
-    most = MOST_CELLS_ON_PAPER // max(len(table.columns), 1)
-    if len(table.columns) <= MOST_COLUMNS_ON_PAPER:
-        most = max(most, FEWEST_ROWS_ON_PAPER)
-    return min(len(table.rows), max(most, 1))
 
 
 class KeptTemplates(BytecodeCache):

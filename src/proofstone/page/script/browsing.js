@@ -142,6 +142,7 @@ function addBrowser({ section, of, rows, heads, facets, orders = [], textOf, cel
     line.after(make("tr", "", cell));
     try {
       cell.replaceChildren(await openedBy(row));
+      watchWidth(cell.querySelectorAll(".wide"));
     } catch (missing) {
       cell.replaceChildren(make("p", "note", say("Missing", { file: missing.message })));
     }

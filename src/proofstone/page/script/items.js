@@ -52,10 +52,10 @@ function browseItems(section, items) {
     of: "OfItems",
     rows: items,
     heads: [
-      { text: say("Item") }, ...(hasKeys ? [{ text: say("Key") }] : []),
-      ...models.map((name) => ({ text: make("span", "", isolated(name)), className: "turned" })),
-      { text: say("MeanScore"), isNumber: true }, { text: say("Discrimination"), isNumber: true },
-      ...(hasFlags ? [{ text: say("Flag") }] : []),
+      { text: say("Item") }, ...(hasKeys ? [{ text: say("Key"), className: "aside" }] : []),
+      ...models.map((name) => ({ text: make("span", "", isolated(name)), className: "turned aside" })),
+      { text: say("MeanScore"), isNumber: true }, { text: say("Discrimination"), isNumber: true, className: "aside" },
+      ...(hasFlags ? [{ text: say("Flag"), className: "aside" }] : []),
     ],
     facets: [
       { name: say("Model"), scope: true, any: say("AnyModel"), valuesOf: () => models, inOrder: models,
@@ -73,10 +73,10 @@ function browseItems(section, items) {
     textOf: (item) => `${item.id} ${item.title} ${item.group} ${item.document}`,
     cellsOf: (item) => [
       make("span", "", isolated(item.title || item.id)),
-      ...(hasKeys ? [cell(item.key)] : []),
+      ...(hasKeys ? [cell(item.key, "aside")] : []),
       ...models.map((_, place) => stateCell(item, place)),
-      cell(shownPoints(item.share), "number"), cell(shownR(item.discrimination), "number"),
-      ...(hasFlags ? [cell(item.flags.map((flag) => held.flags[flag]).join("; "), "wrap")] : []),
+      cell(shownPoints(item.share), "number"), cell(shownR(item.discrimination), "number aside"),
+      ...(hasFlags ? [cell(item.flags.map((flag) => held.flags[flag]).join("; "), "wrap aside")] : []),
     ],
     openedBy: (item) => Promise.resolve(itemDetails(item)),
   });
@@ -90,7 +90,7 @@ const shownR = (r) => (r === null ? "\u2014" : r.toFixed(2).replace("-", "\u2212
 
 function stateCell(item, model) {
   const code = item.cells[model];
-  const made = cell("", `state s${codes().indexOf(code)}`);
+  const made = cell("", `state aside s${codes().indexOf(code)}`);
   const [symbol, name] = held.states[code];
   const letter = "rwp".includes(code) ? letterOf(item, model) : "";
   made.append(letter ? make("b", "", letter) : symbol);
@@ -119,6 +119,7 @@ function itemDetails(item) {
     [held.level, item.group],
     [say("Source"), item.document && (has ? link(there("-s"), item.document) : item.document)],
     [say("Prompt"), has && link(there("-p0"), say("Open"))],
+    [say("Discrimination"), item.discrimination !== null && shownR(item.discrimination)],
     [say("Flag"), item.flags.map((flag) => held.flags[flag]).join("; ")],
   ));
   const heads = [say("Model"), say("Outcome"), say("Extracted"), ...(has ? [say("Response")] : [])];

@@ -6,4 +6,4 @@ for (const table of document.querySelectorAll("table.sorts")) {
 for (const section of document.querySelectorAll("section.copied")) addCopying(section);
 makeAskable(document);
 watchWidth(document.querySelectorAll(".wide"));
-openForPrinting();
+for (const region of document.querySelectorAll(".board")) narrowBoard(region);

@@ -163,46 +163,51 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
     """What accuracies alone leave open."""
     n = found.n_items
     yield say(
-        "Only accuracies are known here, no items: what needs items (paired comparisons, stability "
-        "of ranks, which items tell models apart) is not computed."
+        "The file has accuracies but no scores by item. Paired "
+        "comparisons, ranking stability and item statistics are not "
+        "computed."
     )
     if found.stderr is not None:
         yield say("Intervals and ranks come from the standard errors as stated in the file.")
         unsure = np.isnan(found.stderr) & ~np.isnan(overall_accuracies(found))
         if unsure.any():
             yield say(
-                "No interval for {models}: the standard error is missing or 0, which says nothing "
-                "about sampling error. Pairs with them are not tested.",
+                "{models}: no interval, because the standard error is missing or "
+                "0. A standard error of 0 says nothing about sampling error. Pairs "
+                "with these models are not tested.",
                 models=joined([found.models[m] for m in np.flatnonzero(unsure)], 5),
             )
     elif not found.is_mean:
         yield say(
-            "{score} is taken for a corpus metric, whose spread the number of items does not tell, "
-            "so there is no interval and no rank: that needs standard errors, in a column called "
-            "stderr.",
+            "{score} is treated as a corpus metric. The number of items does "
+            "not give its sampling error, so there is no interval and no rank. "
+            "Add standard errors in a column called stderr.",
             score=found.score,
         )
     elif n or (found.n_of is not None and (found.n_of > 0).all()):
         yield say(
-            "Intervals take every item as asked once and independent of the others; an average of "
-            "several samples varies less, items that share a source vary more."
+            "Intervals assume one response per item and independent items. "
+            "With several samples per item they are too wide, and with items "
+            "that share a source too narrow."
         )
     elif found.n_of is not None and (found.n_of > 0).any():
         yield say(
-            "The number of items is not known for {models}: no interval there, and no rank "
-            "can be defended.",
+            "The number of items is not known for {models}. They have no "
+            "interval, and their ranks are not tested.",
             models=joined([found.models[m] for m in np.flatnonzero(found.n_of <= 0)], 5),
         )
     elif _has_zero_errors(found):
         yield say(
-            "All standard errors in the file are 0, which says nothing about sampling error, and "
-            "the numbers of items are not known. So nothing here has an interval, and no rank can "
-            "be defended: give the numbers of items in a row called n, or as --items."
+            "All standard errors in the file are 0, which says nothing about "
+            "sampling error, and the numbers of items are not known. There are "
+            "no intervals, and ranks are not tested. Give the numbers of items "
+            "in a row called n, or with --items."
         )
     else:
         yield say(
-            "The numbers of items are not known, so nothing here has an interval, and no rank can "
-            "be defended: give them in a row called n, or as --items."
+            "The numbers of items are not known. There are no intervals, and "
+            "ranks are not tested. Give the numbers in a row called n, or with "
+            "--items."
         )
     unnamed = [each.name for each in found.metrics if each.name.endswith(f" {UNCERTAINTY}")]
     if unnamed:

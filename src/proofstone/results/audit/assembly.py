@@ -373,7 +373,7 @@ def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
             "if each file is a benchmark of its own: audit --benchmarks"
         )
     if parts[0].layout.sample:
-        return "each item, model and sample may have one score"
+        return "each item, model and sample may have only one score"
     return "if items were asked several times, name the column that counts it: --sample COLUMN"
 
 

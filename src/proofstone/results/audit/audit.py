@@ -136,7 +136,7 @@ def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
     if mixed:
         raise BadUsage(
             f"{', '.join(mixed)} holds scores, and other files hold labels alone",
-            hint="audit them apart",
+            hint="audit them separately",
         )
     found = annotator_labels([no_scores(part.table, part.layout) for part in read])
     if found is None or not len(found.ratings):
@@ -206,7 +206,7 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
         raise BadUsage(
             f"{', '.join(part.table.name for part in facts)} says what models are, and holds no "
             "score",
-            hint="name the file of scores too: proofstone audit scores.csv models.csv",
+            hint="add the file of scores: proofstone audit scores.csv models.csv",
         )
     cards = _cards([*facts, *read])
     title = ", ".join(dict.fromkeys(part.table.name for part in read))
@@ -368,7 +368,9 @@ def _measure(table: ScoreTable) -> Measure:
         name="accuracy" if is_plain else "score",
         of="score",
         counts=counts,
-        denominator=noted("items with a reply" if table.tells_outcomes else "items with a score"),
+        denominator=noted(
+            "items with a response" if table.tells_outcomes else "items with a score"
+        ),
     )
 
 
@@ -376,8 +378,9 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     n_clusters = len(np.unique(table.cluster_key))
     if 0 < n_clusters < _FEW_CLUSTERS and asked.population == "domain":
         yield say(
-            "The items fall into only {clusters}: intervals speak of other such clusters too, and "
-            "are wide. For these alone, with other items: --population bank.",
+            "The items come from only {clusters}. Intervals also cover other "
+            "such clusters, so they are wide. For new items from these "
+            "clusters alone, use --population bank.",
             clusters=counted(n_clusters, "cluster"),
         )
     full = len(table.items)
@@ -389,10 +392,10 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
     if short:
         yield say_of(
             short,
-            "{models} lacks some scores, at most {share:g}% of them: all are ranked on the items "
-            "that all ranked models have.",
-            "{models} lack some scores, at most {share:g}% of them: all are ranked on the items "
-            "that all ranked models have.",
+            "{models} lacks at most {share:g}% of its scores. All models are "
+            "ranked on the items that all ranked models have.",
+            "{models} lack at most {share:g}% of their scores. All models are "
+            "ranked on the items that all ranked models have.",
             models=counted(short, "model"),
             share=100 * (1 - asked.complete_from),
         )
@@ -406,14 +409,15 @@ def _none_ranked(table: ScoreTable, there: NDArray[np.int64], complete_from: flo
     told = {"share": 100 * complete_from, "most": 100 * float(shares.max())}
     if not common:
         return say(
-            "No model has scores of {share:g}% of the items (the most is {most:.0f}%), so none is "
-            "ranked. No item has scores of all models.",
+            "No model has scores for {share:g}% of the items (the most is "
+            "{most:.0f}%), so none is ranked. No item has scores from all "
+            "models.",
             **told,
         )
     return say(
-        "No model has scores of {share:g}% of the items (the most is {most:.0f}%), so none is "
-        "ranked. To rank on the {items} of which all models have scores: "
-        "--complete-from {option:g}.",
+        "No model has scores for {share:g}% of the items (the most is "
+        "{most:.0f}%), so none is ranked. To rank on the {items} that all "
+        "models have scores for, use --complete-from {option:g}.",
         items=counted(common, "item"),
         option=math.floor(100 * float(shares.min())) / 100,
         **told,
@@ -430,7 +434,7 @@ def _audit_accuracies(
     others = [each.table.name for each in read if each.layout.kind != "accuracies"]
     if others:
         raise BadUsage(
-            "files of accuracies alone and files with items cannot be one set of results",
+            "files with accuracies only and files with items cannot be combined",
             hint=f"audit these apart: {', '.join(others)}",
         )
     counts = asked.items if len(read) == 1 else {}
@@ -575,7 +579,7 @@ def _shortened(text: str, long: Sequence[str]) -> str:
 
 def page_step(path: Path | None) -> tuple[str, str]:
     """The next step that names the page, or says how to get one."""
-    hint = say("add -o report.html for tables, figures and the reasons")
+    hint = say("add -o report.html for tables, figures and items")
     return "page", str(path) if path else hint
 
 

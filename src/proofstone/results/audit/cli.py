@@ -212,7 +212,7 @@ def _audit_runs(
     files = [str(target) for target in targets if not _is_target(target)]
     if files:
         raise BadUsage(
-            "files and a workspace's runs cannot be one set of results",
+            "files and runs of a workspace cannot be combined",
             hint=f"audit them apart, or export the runs' scores first: {', '.join(files)}",
         )
     names = [str(target) for target in targets]
@@ -251,7 +251,7 @@ def _audit_files(
     page = audit_page(audit, now=time.time(), command=command)
     written = write_page(page, output, beside, process.begin if process else None)
     if process is not None and process.has_crashed:
-        say("the process that draws figures crashed: the page has its tables and no figures")
+        say("the figure process crashed; the page has its tables but no figures")
     return audit, written
 
 

@@ -718,7 +718,7 @@ _MOST_NAMED = 5
 
 
 _SAYS: Mapping[Check, str] = {
-    "k/n": noted("no share of a whole number of items"),
+    "k/n": noted("not k/n for a whole number of items"),
     "count": noted("number of items that the shares do not fit"),
     "sum to 100": noted("shares that do not add up to 100"),
     "CGA": noted("CGA does not follow from CO and IN"),
@@ -801,7 +801,9 @@ def _cannot(checks: Sequence[CheckDone]) -> str:
     open_to = [each.what for each in checks if not each.holds]
     if not open_to:
         return ""
-    return say("Not checked, as too few rows fit: {checks}.", checks=listed(open_to, _MOST_NAMED))
+    return say(
+        "Not checked, because too few rows fit: {checks}.", checks=listed(open_to, _MOST_NAMED)
+    )
 
 
 def _misprints(misprints: Sequence[Misprint]) -> Table:
@@ -824,7 +826,9 @@ def _checks(checks: Sequence[CheckDone]) -> Table:
         column("check", say("check"), "what"),
         column("n", say("numbers checked")),
         column("off", say("do not fit")),
-        column("holds", say("taken to hold"), lambda each: say("yes") if each.holds else say("no")),
+        column(
+            "holds", say("relation holds"), lambda each: say("yes") if each.holds else say("no")
+        ),
     )
 
 
@@ -843,8 +847,8 @@ def metrics_section(evidence: Evidence) -> Section | None:
             names=listed(names, 8),
         ),
         how=say(
-            "Models are ranked by one column; the read line says which, and why. --score names "
-            "another."
+            "Models are ranked by one column. The line 'read' names it and "
+            "gives the reason. Use --score to choose another."
         ),
         tables=(
             Table(

@@ -233,7 +233,7 @@ def lm_eval_accuracies(
         model = found.model_name or "model"
         rows.append((model, task, which, rule, str(score), str(error), str(n)))
     if not rows:
-        what = f"{metric or 'a share of right answers'}{f' under {filtered}' if filtered else ''}"
+        what = f"{metric or 'a share of correct answers'}{f' under {filtered}' if filtered else ''}"
         raise BadInput(f"{name}: no task has {what}", hint="name a metric: --score acc_norm")
     names = ("model", "task", "metric", "filter", "score", "stderr", "n")
     columns = {

@@ -59,19 +59,19 @@ _MOST_MODELS = 2_000
 _NO_RESULTS = noted("neither a log nor a table")
 
 
-_BESIDE_LOGS = noted("a table beside logs: name the file itself to read it")
+_BESIDE_LOGS = noted("a table in a folder of logs; name the file itself to read it")
 
 
 _NAMES_MODELS = noted("totals of the samples read here")
 
 
-_TOTALS_ALONE = noted("totals without samples (--log-samples) beside files with samples")
+_TOTALS_ALONE = noted("totals without samples (--log-samples), although other files have samples")
 
 
 _ELSEWHERE = noted("a link to a file outside the folder")
 
 
-_NOT_JSON = noted("JSON that is not a log, beside logs")
+_NOT_JSON = noted("JSON that is not a log, in a folder of logs")
 
 
 @dataclass(frozen=True)
@@ -368,8 +368,9 @@ def _named_log(named: Layout, score: str, *, refused: bool = False) -> Layout:
 def _notes(unnamed: Sequence[str]) -> Iterator[str]:
     if unnamed:
         yield say(
-            "No results_TIME.json beside {files}: lm-eval records the model's name only there, so "
-            "these rows are named after their run.",
+            "No results_TIME.json in the folder of {files}. lm-eval records "
+            "the model's name only in that file, so these rows have the name "
+            "of their run.",
             files=_some(unnamed),
         )
 

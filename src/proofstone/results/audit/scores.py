@@ -123,7 +123,7 @@ def text_codes(column: Coded, names: TextCodes) -> NDArray[np.int64]:
     return np.asarray(codes[column.codes])
 
 
-_DISAGREE = "two items of one name need names of their own: --item COLUMN"
+_DISAGREE = "give the items distinct names: --item COLUMN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -511,8 +511,9 @@ def _note_repeats(
             int(given.row[at]),
             f"{names[int(given.annotator[at])]} labels the same record again, as at {where}",
             column=parts[int(given.file[at])].layout.annotator,
-            hint="each annotator may label a record once; what else tells records apart can be "
-            "named: --model COLUMN, --sample COLUMN",
+            hint="each annotator may label a record once; if records differ by "
+            "model or sample, name that column: --model COLUMN, --sample "
+            "COLUMN",
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -175,14 +174,7 @@ def items_section(evidence: Evidence) -> Section | None:
     if found is None:
         return None
     flagged = found.flagged()
-    counts: Counter[ItemFlag] = Counter(flag for item in flagged for flag in item.flags)
     suspects = sum(bool({"weak-beat-strong", "strong-distractor"} & {*x.flags}) for x in flagged)
-    reasons = table_of(
-        say("Why items are listed"),
-        [flag for flag in ITEM_FLAGS if counts[flag]],
-        column("reason", say("reason"), lambda flag: word(ITEM_FLAGS[flag])),
-        column("items", say("items"), lambda flag: counts[flag]),
-    )
     return Section(
         name="items",
         title=say("Which items to look at first"),
@@ -202,7 +194,7 @@ def items_section(evidence: Evidence) -> Section | None:
             'wrong" is tested at a false discovery rate of 10%.'
         ),
         tables=(
-            *((reasons, _items_worst(found, flagged)) if flagged else ()),
+            *((_items_worst(found, flagged),) if flagged else ()),
             *_items_negative(found, evidence.board.confidence),
         ),
     )
