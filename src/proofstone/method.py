@@ -1,7 +1,7 @@
-"""A method as everything else sees it: one record of data and functions, with named capabilities.
+"""Define a method: one record of data and functions, with optional capabilities.
 
-See docs/methods.md. Methods are found by name: the folders of ``proofstone.methods``, and entry
-points of other packages.
+See docs/methods.md. Methods are found by name: folders of ``proofstone.methods``, and entry points
+of other packages.
 """
 
 from __future__ import annotations
@@ -39,8 +39,11 @@ from proofstone.records.tables import Row, Sifter, Tabulation
 
 
 class PayloadType(Struct, frozen=True, gc=False):
-    """A payload struct with its schema version. Stored bytes of an older version go through
-    ``upgrade(version, bytes)``; stored rows are never rewritten."""
+    """Hold a payload struct with its schema version.
+
+    Stored bytes of an older version are converted by ``upgrade(version, bytes)``; stored rows are
+    never rewritten.
+    """
 
     type: type[Struct]
     version: int = 1
@@ -48,12 +51,12 @@ class PayloadType(Struct, frozen=True, gc=False):
 
 
 class Later(Struct, frozen=True):
-    """A part of a method that is not loaded yet: see ``later``."""
+    """Defer loading of a part of a method: see ``later``."""
 
     given: str | Callable[[], Any]
 
     def load(self) -> Any:
-        """The part, its module imported now."""
+        """Import the module and return the part."""
         if not isinstance(self.given, str):
             return self.given()
         module, _, name = self.given.partition(":")
@@ -61,16 +64,18 @@ class Later(Struct, frozen=True):
 
 
 def later(given: str | Callable[[], Any]) -> Any:
-    """A part of a method by where it stands (``package.module:name``) or by what makes it, loaded
-    when it is first asked for: a stored row that only needs a payload's type loads no pipeline."""
+    """Defer loading of a part, given by ``package.module:name`` or a factory, until first use.
+
+    A stored row that only needs a payload's type then loads no pipeline.
+    """
     return Later(given)
 
 
 class _Parts:
-    """Loads what was given by ``later`` when it is first asked for."""
+    """Load deferred parts on first use."""
 
     def __getattribute__(self, name: str) -> Any:
-        """The part of this name, loaded where it was given by ``later``."""
+        """Return the part of this name, loading it if it was deferred by ``later``."""
         held = object.__getattribute__(self, name)
         if isinstance(held, Later):
             held = held.load()
@@ -83,25 +88,31 @@ class _Parts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Answers:
-    """Questions that people answer by searching; their answers are set against those that facts
-    hold. ``Reviewing.review_text`` then shows a question and nothing of an answer."""
+    """Collect people's answers to questions, and compare them with stored answers.
+
+    Annotators search for each answer. ``Reviewing.review_text`` then shows a question without its
+    answer.
+    """
 
     model_answers: Callable[[Fact], tuple[str, ...]]
-    """The answer that a fact holds, and other ways to say that very answer."""
+    """The answer that a fact holds, and its aliases."""
     same_answer: Callable[[Fact, str, str], bool]
-    """Whether two people gave one answer, by the method's rule of sameness."""
+    """Whether two people gave the same answer, by the method's rule."""
     answer_policy: Callable[[Iterable[str], str], AnswerPolicy]
-    """What answers must rest on; the lines of a person's own list, and the name of its file, change
-    which sources are authoritative. Raises BadInput for a list that cannot be read."""
+    """Evidence requirements of answers. The lines of a user's list, and its file name, change which
+    sources are authoritative. Raises BadInput for a list that cannot be read.
+    """
     check_answers: Callable[
         [Sequence[Fact], Iterable[Review], AnswerPolicy], Sequence[CheckedAnswer]
     ]
-    """Where each question stands, in their order: pure, and of all reviews."""
+    """The state of each question, in order: a pure function of all reviews."""
 
 
 class JudgedText(Struct, frozen=True):
-    """What judges had before them, as a reviewer would be shown the fact that it became; with the
-    ids of its passage and source, empty where there is none."""
+    """Hold the judges' input as a reviewer sees it, with the ids of its passage and source.
+
+    Ids are empty if there are none.
+    """
 
     text: ReviewText
     passage: bytes
@@ -109,12 +120,11 @@ class JudgedText(Struct, frozen=True):
 
 
 class ComparedQuestion(Struct, frozen=True, kw_only=True):
-    """A question to the judges of a build that people answer too when asked for ``task``.
+    """Describe a judge question of a build that people also answer when asked for ``task``.
 
-    ``labels`` are those of the judges, the one that keeps a row first. ``people`` gives the label
-    that a verdict of a person amounts to; verdicts that it lacks say nothing here. ``takes`` is the
-    type of the rows that were judged, ``judged`` what of such a row the question was about, None
-    where it was not asked.
+    ``labels`` are those of the judges, the one that keeps a row first. ``people`` maps a person's
+    verdict to a label; other verdicts are ignored. ``takes`` is the type of the judged rows.
+    ``judged`` returns the row's input to the question, None if it was not judged.
     """
 
     task: ReviewTask
@@ -126,23 +136,27 @@ class ComparedQuestion(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reviewing:
-    """Facts that people can review in sheets."""
+    """Support reviews of facts in review spreadsheets."""
 
     review_text: Callable[[Fact], ReviewText]
-    """The fact as a reviewer reads it, and which field a new wording goes into; nothing of what it
-    is meant to be stands in ``text``."""
+    """The fact for a reviewer, and the field for a new wording; ``text`` does not reveal the
+    intended truth.
+    """
     answers: Answers | None = None
     compared: Mapping[str, ComparedQuestion] = field(default_factory=dict)
-    """The questions to judges of builds that are also put to people, by name."""
+    """Judge questions of builds that people also answer, by name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Editing:
-    """Facts and items that people can ``edit``. Fields are named as in files. What comes back is
-    new versions that name the old ones (``corrects``), with their ids; nothing is stored here."""
+    """Support ``edit`` of facts and items.
+
+    Fields are named as in files. Results are new versions with ids that refer to the old ones
+    (``corrects``); nothing is stored here.
+    """
 
     fact_fields: Callable[[BuiltFact], dict[str, Any]]
-    """What of a fact can be changed, with its present values."""
+    """Editable fields of a fact, with current values."""
     revise_fact: Callable[
         [
             BuiltFact,
@@ -152,66 +166,75 @@ class Editing:
         ],
         Sequence[BuiltFact],
     ]
-    """The fact with changes (None takes a field away), then those that name it, made to name the
-    new version, with their own changes by their ids. Raises BadInput with every problem."""
+    """The fact with changes (None removes a field), then updated versions of those that refer to
+    it, with their own changes by id. Raises BadInput with every problem.
+    """
     naming: Callable[[Fact, Iterable[Fact]], Sequence[Fact]]
-    """Those of the facts that name this one and are made anew when it changes."""
+    """Facts that refer to this one and are rebuilt when it changes."""
     item_fields: Callable[[LoadedItem], dict[str, Any]]
-    """What of an item can be changed, with its present values."""
+    """Editable fields of an item, with current values."""
     revise_item: Callable[[LoadedItem, Mapping[str, Any]], Item]
     """The item with changes. Raises BadInput with every problem."""
     rest_anew: Callable[[LoadedItem, Mapping[bytes, Fact]], Item]
-    """The item on new versions of its facts (old id -> new fact), its answer made right again.
-    Raises BadInput where it has none any more."""
+    """The item on new versions of its facts (old id -> new fact), with its answer key updated.
+    Raises BadInput if no answer is left.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FileGrades:
-    """Responses and grades in files: ``grade FILE``."""
+    """Grade responses in files: ``grade FILE``."""
 
     read_responses: Callable[[Iterable[Row]], Sequence[Unit]]
-    """A unit a row: what was asked, and the reply. Raises BadInput with every problem."""
+    """One unit per row: the question and the response. Raises BadInput with every problem."""
     graded_row: Callable[[Mapping[str, Any], Sequence[Score]], dict[str, Any]]
-    """A row with what became of its reply, by the scores of its unit; none where it waits for a
-    judge."""
+    """A row with its outcome by the scores of its unit; none if it waits for a judge."""
     item_columns: Callable[[LoadedItem], dict[str, Any]]
-    """What of an item its graded rows are counted by: categories and the like."""
+    """Fields of an item that its graded rows are grouped by, such as categories."""
     metrics_of: Callable[[Iterable[Row], Sequence[str], str], dict[str, Any]]
-    """The measures of rows that have a grade: ``overall``, and by the values of columns; with the
-    name of a column of grades that people gave also how far the grades agree with those. Raises
-    BadInput with every grade that is none."""
+    """Measures of graded rows: ``overall``, and by the values of columns. With the name of a column
+    of human grades, also the agreement with them. Raises BadInput with every invalid grade.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OwnPrompts:
-    """Prompt templates of people's own (``run --prompt-template FILE``). ``Method.ask`` then puts
-    each question by ``prompt_method.own_prompt`` where that is set, worked examples too; what it
-    reads of replies, and how it scores them, stays the same."""
+    """Support users' prompt templates (``run --prompt-template FILE``).
+
+    If ``prompt_method.own_prompt`` is set, ``Method.ask`` renders each question and few-shot
+    example with it. Parsing and scoring of responses stay the same.
+    """
 
     variables: Mapping[str, str]
-    """What a template may use: the name of each variable and what it holds. Plain values alone, and
-    nothing of the right answer."""
+    """Available variables by name, with descriptions. Plain values only, and nothing of the answer
+    key.
+    """
     check: Callable[[OwnPrompt, str, ItemSet], None]
-    """Raises BadInput with every problem of a template, or where it does not show all that a model
-    must see of the set's items in this way."""
+    """Raises BadInput with every problem of a template, or if it lacks required variables of the
+    set's items.
+    """
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Grouping:
-    """Scores shown by groups of items that are no strata, and strata by names of their own.
-    Measures with ``by_group`` stand beside the headline there."""
+    """Group scores by item properties other than strata, and rename strata.
+
+    Measures with ``by_group`` are shown with the headline there.
+    """
 
     names: tuple[str, ...]
-    """Names of groupings (``answer type``) that ``groups_of`` tells."""
+    """Names of groupings (``answer type``) that ``groups_of`` returns."""
     level_names: Mapping[str, str]
-    """What strata are called here: ``{"discipline": "primary category"}``."""
+    """Names of strata in this method: ``{"discipline": "primary category"}``."""
     groups_of: Callable[[LoadedItem], Mapping[str, str]]
-    """An item's group in each grouping; empty where nobody said."""
+    """The item's group in each grouping; empty if unknown."""
 
 
 class Contrast(Struct, frozen=True, gc=False, kw_only=True):
-    """A text of one of two kinds that nobody should tell apart without knowledge: ``row`` is the
-    fact or item it stands in, ``source`` what it was taken from."""
+    """Hold a text of one of two kinds that must not be separable without knowledge.
+
+    ``row`` is its fact or item, ``source`` the source of that.
+    """
 
     text: str
     is_second: bool
@@ -221,15 +244,17 @@ class Contrast(Struct, frozen=True, gc=False, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Contrasts:
-    """Two kinds of texts of facts, and of items, to be checked for give-aways: true and falsified
-    statements, right and other options."""
+    """Provide two kinds of texts of facts, and of items, for artifact checks.
+
+    For example true and false statements, or correct and other options.
+    """
 
     kinds: Mapping[Literal["fact", "item"], tuple[str, str]]
-    """What the two are called, the second being what a model is to find out."""
+    """Names of the two kinds; the second is the one to detect."""
     of_facts: Callable[[Iterable[Fact]], Iterator[Contrast]]
-    """The texts of facts; none where they are all of one nature."""
+    """The texts of facts; none if all are of one kind."""
     of_items: Callable[[Iterable[LoadedItem]], Iterator[Contrast]]
-    """The texts that items offer for choice."""
+    """The texts of options in items."""
 
 
 def _never(_columns: Iterable[str]) -> bool:
@@ -238,65 +263,76 @@ def _never(_columns: Iterable[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Verifying(_Parts):
-    """Replies that hold what judges verify against a reference, such as triples: a scoring of its
-    own kind, with a leaderboard and a page of its own. ``session`` and ``store`` are those of an
-    open workspace."""
+    """Verify responses against a reference with judges, such as triples.
+
+    Scorings, leaderboard and page are method-specific. ``session`` and ``store`` belong to an
+    open workspace.
+    """
 
     called: str
-    """What is verified, in the singular."""
+    """The verified unit, in the singular."""
     settings: type[Struct]
-    """How a sample is drawn; its fields with an ``Opt`` are options of ``score``."""
+    """Sampling settings; fields with an ``Opt`` are options of ``score``."""
     verify: Callable[..., Sequence[VerifiedRun]]
     """``(session, runs, *, judge, reference, settings, again, max_connections, cache, budget,
-    watch, on_interrupt)``: what became of each run. Raises what stopped a judge once all that it
-    said is kept."""
+    watch, on_interrupt)``: the result for each run. Raises a judge's error after all its verdicts
+    were stored.
+    """
     forecast: Callable[..., Any]
-    """The same without asking anybody: ``(session, runs, *, judge, reference, settings, again,
-    max_connections)``."""
+    """The same as an estimate without API calls: ``(session, runs, *, judge, reference, settings,
+    again, max_connections)``.
+    """
     check_judged: Callable[[Run], None]
-    """Raises BadUsage for a run of which judges decide nothing without a reference."""
+    """Raises BadUsage for a run that judges cannot verify without a reference."""
 
     has_reference: Callable[[Iterable[str]], bool]
-    """Whether a file with these columns holds a reference, which ``read_facts`` reads."""
+    """Whether the columns are those of a reference, which ``read_facts`` reads."""
     reference_columns: str
-    """Which those are, as people read it where a file has none."""
+    """These columns in words, for a file without them."""
     listed_in: Callable[[Row], int]
-    """How many a row of a reference lists, empty and repeated ones among them."""
+    """How many facts a row of a reference lists, including empty and repeated ones."""
     is_listed: Callable[[Fact], bool]
-    """Whether a fact of a reference is one; else it is a text."""
+    """Whether a fact of a reference is a unit to verify; otherwise it is a text."""
 
     show_response: Callable[[LoadedItem, Mapping[str, Response]], str]
-    """What was read of an item's replies (by step), and what was left, as people read it."""
+    """The parsed and the unparsed parts of an item's responses (by step), for display."""
     verdicts_shown: Callable[[Any, int, int, int], Iterable[str]]
-    """``(store, run, item, sample)``, by keys: what was verified of a reply, a text a scoring."""
+    """``(store, run, item, sample)``, by keys: the verified units of a response, one text per
+    scoring.
+    """
     counts_shown: Callable[[Any, int], str]
-    """``(store, scoring)``: what a scoring came to, as one line; empty where it has nothing."""
+    """``(store, scoring)``: the verdict counts of a scoring as one line; empty without any."""
     statistics: Callable[[Any, Any, Sequence[tuple[int, Run]]], Sequence[Tabulation]]
-    """``(store, method, runs)``: tables of what runs said."""
+    """``(store, method, runs)``: tables of the elicited units of runs."""
     settings_shown: Callable[[bytes], Mapping[str, str]]
-    """The settings of a stored scoring in words: its ``judges``, ``reference`` and how it was
-    ``drawn``."""
+    """The settings of a stored scoring in words: ``judges``, ``reference`` and sampling
+    (``drawn``).
+    """
     said_rows: Callable[[Any, Any, Mapping[str, Any]], Iterable[dict[str, Any]]]
-    """``(session, found, options)``: what a run said, a row each (``export --what triples``)."""
+    """``(session, found, options)``: the elicited units of a run as rows (``export --what
+    triples``).
+    """
     verdict_rows: Callable[[Any, Any, Mapping[str, Any]], Iterable[dict[str, Any]]]
-    """``(session, found, options)``: a row a verdict (``export --what verdicts``)."""
+    """``(session, found, options)``: one row per verdict (``export --what verdicts``)."""
 
     ranked: Callable[[Sequence[Run]], frozenset[int]]
-    """The places of runs (one a setting of a model) that a leaderboard ranks, one a model."""
+    """The places of runs (one per model setting) that a leaderboard ranks, one per model."""
     board: Callable[..., Any]
-    """``(session, selection, **options)``: the leaderboard of what was verified, None where nothing
-    is."""
+    """``(session, selection, **options)``: the leaderboard of verified units, None without any."""
     show_board: Callable[..., bool]
-    """``(session, targets, shared, by, people, *, as_json)``: prints it; False, and how to verify,
-    where nothing is."""
+    """``(session, targets, shared, by, people, *, as_json)``: prints it. Returns False, and prints
+    how to verify, if nothing is verified.
+    """
     show_analysis: Callable[..., None]
-    """``(session, analysis, forms, *, quiet)``: prints a study of what was verified."""
+    """``(session, analysis, forms, *, quiet)``: prints an analysis of verified units."""
     write_page: Callable[..., Any]
-    """``(session, selection, path, beside, *, options, control, command)``: what was written of its
-    page; None where nothing is verified."""
+    """``(session, selection, path, beside, *, options, control, command)``: writes the page and
+    returns the written files; None if nothing is verified.
+    """
     compare: Callable[..., Any]
-    """``(store, method, selection, before, after, view, *, confidence, seed)``: two runs, by what
-    was verified of them; None where neither is."""
+    """``(store, method, selection, before, after, view, *, confidence, seed)``: compares two runs
+    by verified units; None if neither is verified.
+    """
 
     recognizes_file: Callable[[Iterable[str]], bool] = _never
     """Return True for columns of a file that ``grade FILE`` verifies."""
@@ -313,10 +349,10 @@ def _no_tables(_rows: Iterable[Any], _tokens: TokenCounter) -> Sequence[Tabulati
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Method(_Parts):
-    """How a benchmark is built, asked and scored: one folder, one of these.
+    """Describe how a benchmark is built, prompted and scored: one folder, one record.
 
-    A kind of fact or item is named ``method.kind``, so that the store finds the payload's type
-    without importing any other method. Any part may be given by ``later``.
+    A kind of fact or item is named ``method.kind``, so the store finds the payload's type without
+    importing other methods. Any part may be deferred by ``later``.
     """
 
     name: str
@@ -328,42 +364,47 @@ class Method(_Parts):
     headline: str
 
     recipe: Callable[[Mapping[str, Any]], dict[str, Any]]
-    """All parameters, completed by defaults and checked, with the composer's version, as plain JSON
-    values. Raises BadUsage naming every parameter that cannot be."""
+    """All parameters, checked, with defaults and the composer's version, as plain JSON values.
+    Raises BadUsage with every invalid parameter.
+    """
     compose: Callable[[BankReader, Mapping[str, Any], int], Iterator[Item]]
-    """The items of one form of a bank, by recipe and seed, streamed. Raises BadInput where the bank
-    cannot make them."""
+    """The items of one form of a bank, by recipe and seed, streamed. Raises BadInput if the bank is
+    not suitable.
+    """
     read_facts: Callable[[Iterable[Row]], Sequence[BuiltFact]]
     """Facts from the rows of a file, checked whole. Raises BadInput with every problem."""
     write_fact: Callable[[BuiltFact, Mapping[bytes, Fact]], dict[str, Any]]
-    """The row from which ``read_facts`` makes this very fact again."""
+    """The row of a fact; ``read_facts`` reads it back unchanged."""
     read_items: Callable[[Iterable[Row]], Sequence[Item]]
-    """Items from a form made elsewhere, checked whole. Raises BadInput with every problem."""
+    """Items from an imported form, checked whole. Raises BadInput with every problem."""
     write_item: Callable[[LoadedItem], dict[str, Any]]
-    """The row of an item with its texts, for export; ``read_items`` takes it back."""
+    """The row of an item with its texts, for export; ``read_items`` reads it back."""
     settings: Callable[[str], dict[str, Any]]
-    """Default settings of a way of asking (``max_tokens``, ``temperature``)."""
+    """Default settings of a prompting method (``max_tokens``, ``temperature``)."""
     prepare: Callable[[str, int, ItemSet, BankReader | None], PromptMethod]
-    """A way of asking with so many shots, ready to use. Raises BadUsage for an unknown way, or for
-    shots that cannot be made."""
+    """A prompting method with its few-shot examples, ready to use. Raises BadUsage for an unknown
+    one, or if the examples cannot be made.
+    """
     ask: Callable[[LoadedItem, PromptMethod, Call], Coroutine[Any, Any, None]]
-    """Asks one item: any number of calls, each with a step name, ending with
-    ``prompt_method.last_step``. Replies are kept by the caller."""
+    """Prompts for one item: any number of calls, each with a step name, ending with
+    ``prompt_method.last_step``. The caller stores responses.
+    """
     units: Callable[[LoadedItem, Mapping[str, Response], int], Sequence[Unit]]
-    """What is scored of one item's replies (by step) in one sample."""
+    """The scored units of one item's responses (by step) in one sample."""
     score: Callable[[Sequence[Unit], Judge | None], Coroutine[Any, Any, Sequence[Score]]]
-    """One score or more a unit; Score.unit is the place in the units. A unit that only a judge can
-    decide has none where there is no judge, or where it was not heard."""
+    """One score or more per unit; Score.unit is the unit's place. A unit that needs a judge has
+    none if no judge responded.
+    """
     answer_key: Callable[[Unit], tuple[str, int]]
-    """The right label of a unit and the number of its choices ("" and 0 where it has none)."""
+    """The answer key of a unit and its number of choices ("" and 0 if it has none)."""
     show: Callable[[LoadedItem], str]
-    """The item as a person reads it, its answer marked."""
+    """The item for display, its answer marked."""
     fact_statistics: Callable[[Iterable[Fact], TokenCounter], Sequence[Tabulation]] = _no_tables
-    """Tables that describe a bank, its facts read once; none where there is nothing to say."""
+    """Tables that describe a bank, its facts read once; empty if not available."""
     item_statistics: Callable[[Iterable[LoadedItem], TokenCounter], Sequence[Tabulation]] = (
         _no_tables
     )
-    """Tables that describe a form, its items read once; none where there is nothing to say."""
+    """Tables that describe a form, its items read once; empty if not available."""
 
     parameters: tuple[Parameter, ...] = ()
     scales: Mapping[str, Scale] = field(default_factory=dict)
@@ -374,36 +415,40 @@ class Method(_Parts):
     sift: Sifter | None = None
 
     sections: Sequence[Callable[[Any], Any]] = ()
-    """Sections of its own on the page of its runs: each takes the page's evidence, and gives a
-    section or None."""
+    """Method-specific page sections: each takes the page's evidence, and returns a section or None.
+    """
     analyses: Mapping[str, str] = field(default_factory=dict)
-    """Studies of its own (``report --analysis``), by name, with what each shows."""
+    """Method-specific analyses (``report --analysis``), by name, with a description."""
     make_analysis: Callable[..., Any] | None = None
     """``(session, name, selection, view, *, population, confidence)``: one of ``analyses``. Raises
-    BadUsage for runs that it cannot stand on."""
+    BadUsage for unsuitable runs.
+    """
 
     commands: Mapping[str, Any] = field(default_factory=dict)
-    """Click commands of a method of another package, by the names that users type."""
+    """Click commands of another package's method, by command name."""
 
     items_called: str = "questions"
-    """In the plural. Sets of these are listed and imported as such."""
+    """Plural name of its items, for listing and importing sets."""
     facts_called: str = "questions"
-    """In the plural. Banks of these are imported as such."""
+    """Plural name of its facts, for importing banks."""
     bank_run: str | None = None
-    """Of a method whose questions are its facts as they stand, the options that a run of a bank
-    wants besides the model, as people type them: a bank without a form is then asked by the form of
-    seed 0, which is made at once. Else None."""
+    """Options that ``run BANK`` needs in addition to the model, if the method's questions are its
+    facts unchanged. A bank without a form then gets the form of seed 0. Otherwise None.
+    """
     ranges: Sequence[str] = ()
-    """How much a reply can be asked for (``run --range``), the default first. A way with a range is
-    named ``PROMPT_METHOD@RANGE``."""
+    """Response sizes to request (``run --range``), the default first. A prompting method with a
+    range is named ``PROMPT_METHOD@RANGE``.
+    """
     recognises: Callable[[Iterable[str]], bool] = _never
-    """Whether a file with these columns holds items that ``read_items`` reads, so that ``run``
-    takes it. Of the methods that there are, at most one may say so of a file."""
+    """Whether the columns are those of items that ``read_items`` reads, so that ``run`` accepts the
+    file. At most one installed method may accept a file.
+    """
     recognises_facts: Callable[[Iterable[str]], bool] = _never
-    """The same of facts that ``read_facts`` reads, for ``import --as bank``."""
+    """The same for facts that ``read_facts`` reads, for ``import --as bank``."""
     query: Callable[[LoadedItem], str] | None = None
-    """What an item asks, to search by (``run --context retrieved``): no instruction, and nothing
-    that its prompt does not show."""
+    """The search query of an item (``run --context retrieved``): no instructions, and nothing that
+    its prompt does not show.
+    """
 
     grouping: Grouping | None = None
     reviewing: Reviewing | None = None
@@ -423,12 +468,12 @@ USUAL_METHOD = "encyclo_k"  # of files that no method knows by their columns
 
 
 def method_names() -> list[str]:
-    """The names of all methods that are installed, in alphabetical order; imports none."""
+    """Return the names of all installed methods in alphabetical order, without importing them."""
     return sorted({*bundled_names(), *_entry_points()})
 
 
 def bundled_names() -> list[str]:
-    """The names of the methods of this package."""
+    """Return the names of the methods of this package."""
     return sorted(
         module.name
         for module in pkgutil.iter_modules(importlib.import_module(_BUNDLED).__path__)
@@ -437,18 +482,18 @@ def bundled_names() -> list[str]:
 
 
 def every_method() -> Iterator[Method]:
-    """All methods that are installed, imported now."""
+    """Import and return all installed methods."""
     yield from map(find_method, method_names())
 
 
 def outside_methods() -> Iterator[Method]:
-    """The methods of other packages, imported now."""
+    """Import and return the methods of other packages."""
     yield from map(find_method, sorted(_entry_points()))
 
 
 @cache
 def find_method(name: str) -> Method:
-    """The method of this name, imported now. Raises NotFound where there is none."""
+    """Import and return the method of this name. Raises NotFound if there is none."""
     outside = _entry_points().get(name)
     if outside is not None:
         method: Method = outside.load()
@@ -462,7 +507,7 @@ def find_method(name: str) -> Method:
 
 
 def find_payload(kind: str) -> PayloadType:
-    """The type of a payload kind (``method.kind``), from the method that it names."""
+    """Return the type of a payload kind (``method.kind``) from its method."""
     method = find_method(kind.partition(".")[0])
     if kind not in method.payloads:
         raise NotFound(
@@ -473,7 +518,7 @@ def find_payload(kind: str) -> PayloadType:
 
 
 def find_preset(method: Method, name: str) -> Preset:
-    """The method's preset of this name. Raises NotFound with those there are."""
+    """Return the method's preset of this name. Raises NotFound with the available ones."""
     if name not in method.presets:
         known = ", ".join(method.presets) or "none"
         raise NotFound(f"{method.name} has no preset {name!r}", hint=f"there is: {known}")
@@ -481,14 +526,14 @@ def find_preset(method: Method, name: str) -> Preset:
 
 
 class Asked(Struct, frozen=True):
-    """What a command takes besides its inputs, and the models that it asks, by their roles."""
+    """Hold a command's parameters and the roles of its models."""
 
     parameters: tuple[Parameter, ...]
     roles: Mapping[str, ModelRole] = {}
 
 
 def read_asked(package: str, name: str) -> Asked:
-    """The parameters and roles of ``NAME.toml`` in a folder of a method."""
+    """Read the parameters and roles of ``NAME.toml`` in a method's folder."""
     return msgspec.toml.decode(
         resources.files(package).joinpath(f"{name}.toml").read_bytes(), type=Asked
     )
@@ -496,12 +541,12 @@ def read_asked(package: str, name: str) -> Asked:
 
 @cache
 def read_defaults(package: str) -> dict[str, Any]:
-    """The tables of ``defaults.toml`` in a method's folder."""
+    """Read the tables of ``defaults.toml`` in a method's folder."""
     return tomllib.loads(resources.files(package).joinpath("defaults.toml").read_text("utf-8"))
 
 
 def check_prompt_method(prompt_method: str, prompt_methods: Mapping[str, str]) -> None:
-    """Raises BadUsage for a way of asking that is none of these."""
+    """Raise BadUsage for an unknown prompting method."""
     if prompt_method not in prompt_methods:
         raise BadUsage(
             f"no way of asking is named {prompt_method!r}; there is {', '.join(prompt_methods)}"
@@ -509,8 +554,10 @@ def check_prompt_method(prompt_method: str, prompt_methods: Mapping[str, str]) -
 
 
 def read_presets(package: str, shared: str = "") -> dict[str, Preset]:
-    """The presets of ``presets.toml`` in a method's folder, by name: each one's own choices, then
-    those of the table ``shared``, which is no preset itself."""
+    """Read the presets of ``presets.toml`` in a method's folder, by name.
+
+    Each has its own choices and those of the table ``shared``, which is not a preset.
+    """
     text = resources.files(package).joinpath("presets.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)
     more = tables.pop(shared, [])

@@ -1,8 +1,8 @@
-"""Check a method of your own against the contract of ``docs/methods.md``.
+"""Check a custom method against the contract of ``docs/methods.md``.
 
-``check_method(METHOD, facts=rows)`` takes a method through everything that the commands do with it
-(facts from rows, forms, each way of asking, scores, export and import), with scripted responses in
-place of a model and without a workspace.
+``check_method(METHOD, facts=rows)`` runs a method through everything that commands do with it:
+facts from rows, forms, each prompting method, scores, export and import. Scripted responses replace
+a model, and no workspace is needed.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def check_method(
     items: Iterable[Values] = (),
     **parameters: Any,
 ) -> None:
-    """Raise BadInput listing every breach of the contract, each with the place where it shows.
+    """Raise BadInput listing every breach of the contract, each with its location.
 
-    ``facts`` are rows that the method's ``read_facts`` takes, of which a form is composed with
-    ``parameters``; ``items`` are rows for ``read_items``. At least one of the two is needed.
+    ``facts`` are rows for the method's ``read_facts``, of which a form is composed with
+    ``parameters``. ``items`` are rows for ``read_items``. At least one of the two is required.
     """
     found = _Found()
     found.check("shape", lambda: _shape(method))
@@ -100,7 +100,7 @@ def check_method(
 
 
 class _BreachError(Exception):
-    """What a check found, several at a time."""
+    """Hold the breaches that a check found."""
 
     def __init__(self, found: Iterable[str]) -> None:
         super().__init__()
@@ -109,12 +109,12 @@ class _BreachError(Exception):
 
 @dataclass
 class _Found:
-    """The breaches so far. A part that raises is one breach, and the next part is checked."""
+    """Collect breaches. A part that raises is one breach, and the next part is checked."""
 
     problems: list[Problem] = field(default_factory=list)
 
     def check(self, where: str, part: Callable[[], Iterator[str] | tuple[Any, list[str]]]) -> Any:
-        """The value of a part of the check; its breaches are noted."""
+        """Run one part of the check and return its value; breaches are recorded."""
         try:
             told = part()
             value, breaches = told if isinstance(told, tuple) else (None, list(told))
@@ -127,14 +127,14 @@ class _Found:
         return value
 
     def value(self, where: str, part: Callable[[], Any], otherwise: Any) -> Any:
-        """The value of one call, or ``otherwise`` where it raises."""
+        """Return the value of one call, or ``otherwise`` if it raises."""
         got = self.check(where, lambda: (part(), []))
         return otherwise if got is None else got
 
 
 @dataclass
 class _Bank:
-    """A bank in memory, its facts in the order of their ids as the store gives them."""
+    """Hold a bank in memory, with facts in the order of their ids as in the store."""
 
     kept: tuple[Fact, ...]
     id: bytes = b""
@@ -154,7 +154,9 @@ def _shape(method: Method) -> Iterator[str]:
 
 
 def _functions(record: Any, inside: str) -> Iterator[str]:
-    """What of a method, or of one of its capabilities, is no function of as many values."""
+    """Return the fields of a method or a capability that are not functions with the expected
+    parameters.
+    """
     for name, kind in get_type_hints(type(record)).items():
         held = getattr(record, name)
         if is_dataclass(held):
@@ -170,8 +172,7 @@ def _functions(record: Any, inside: str) -> Iterator[str]:
 
 
 def _taken(kind: Any) -> Any:
-    """What a function of this type takes: a list, or ... where it does not say; None for another
-    type."""
+    """Return the parameter types of a function type, ... if unspecified, None for another type."""
     either = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
     for each in either:
         if get_origin(each) is collections.abc.Callable:
@@ -260,7 +261,7 @@ def _items(method: Method, rows: Sequence[Values]) -> tuple[list[LoadedItem], li
 
 
 def _payloads(method: Method, rows: Sequence[Fact | Item]) -> Iterator[str]:
-    """Stored payloads read back as they were, and their kinds are declared."""
+    """Check that stored payloads are read back unchanged, and that their kinds are declared."""
     for row in rows:
         if row.kind not in method.payloads:
             yield f"kind {row.kind} is none of method.payloads"
@@ -282,7 +283,7 @@ def _finder(method: Method) -> Callable[[str], PayloadType]:
 def _comes_back(
     method: Method, items: Sequence[LoadedItem], built: Sequence[BuiltFact]
 ) -> Iterator[str]:
-    """The rows of an export, read again, are the same items on the same facts."""
+    """Check that the exported rows give the same items on the same facts."""
     by_id = {each.fact.id: each for each in built}
     rows = [
         Row(f"row {n}", msgspec.json.decode(msgspec.json.encode(item_row(method, each, by_id))))
@@ -354,7 +355,7 @@ async def _score(method: Method, units: Sequence[Unit]) -> Sequence[Score]:
 
 
 class _Scripted:
-    """Answers every call with what the oracle says is right, as the simulated models do."""
+    """Answer every call with the oracle's correct answer, like simulated models."""
 
     def __init__(self) -> None:
         self.responses: dict[str, Response] = {}

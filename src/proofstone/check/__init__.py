@@ -1,1 +1,1 @@
-"""Checks of a bank: answers that give themselves away, contradictions, what it covers."""
+"""Check item banks: annotation artifacts, contradictions, and semantic separation."""

@@ -1,4 +1,4 @@
-"""The give-away audit of a bank or a form: can its answers be told without knowing anything?"""
+"""Audit a bank or form for annotation artifacts: can answers be predicted without knowledge?"""
 
 from __future__ import annotations
 
@@ -31,10 +31,12 @@ from proofstone.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """How often a text of the second kind scores above one of the first, equal scores half, with
-    the ends of its interval; NaN where there is no pair, ends NaN with fewer than two sources.
-    ``pairs`` is how many were compared, ``sources`` how many sources they come from;
-    ``by_chance`` the spread (SD) of such areas where nothing tells, NaN where it was not found."""
+    """Hold an AUROC: how often a text of the second kind scores above one of the first, ties half.
+
+    Includes its CI; NaN without a pair, ends NaN with fewer than two sources. ``pairs`` is the
+    number of compared pairs, ``sources`` the number of their sources. ``by_chance`` is the standard
+    deviation of AUROCs under the null hypothesis, NaN if not computed.
+    """
 
     value: float
     low: float
@@ -45,9 +47,10 @@ class Area:
 
 
 def widened(area: Area, by_chance: float, *, confidence: float = 0.95) -> Area:
-    """The area with an interval that is no narrower than ``by_chance`` makes it: the spread of such
-    areas where nothing tells and all else is the same. Texts that were scored by models of shared
-    training texts depend on each other, which the variance by source does not know."""
+    """Return the AUROC with its CI widened to the spread ``by_chance``, if that is larger.
+
+    Scores of models with common training texts are dependent, which the variance by source ignores.
+    """
     if not area.sources > 1 or not np.isfinite(by_chance):
         return area
     reach = float(special.stdtrit(area.sources - 1, 0.5 + confidence / 2)) * by_chance
@@ -62,11 +65,11 @@ def widened(area: Area, by_chance: float, *, confidence: float = 0.95) -> Area:
 def area_within(
     scores: Floats, is_second: Bools, stratum: Ints, source: Ints, *, confidence: float = 0.95
 ) -> Area:
-    """The share of concordant pairs among all pairs of one stratum (texts each).
+    """Return the share of concordant pairs among all pairs of one stratum (texts each).
 
-    Only scores of one model are compared with each other: a stratum is a fold. The variance sums
-    the structural components over sources (Obuchowski 1997, Biometrics 53, equation 4, for one
-    test), each source's total taken as one draw; the interval is by t with sources less one.
+    Strata are folds, so only scores of one model are compared. The variance sums the structural
+    components over sources (Obuchowski 1997, Biometrics 53, equation 4, for one test). Each
+    source's total counts as one observation; the CI uses t with sources minus one.
     """
     parts = np.zeros(len(scores))
     pairs = 0
@@ -89,7 +92,7 @@ def area_within(
 
 
 def _above(ones: Floats, others: Floats) -> Floats:
-    """For each of ``ones`` how many of ``others`` lie below it, equal ones half."""
+    """Return for each of ``ones`` the number of ``others`` below it, ties half."""
     ordered = np.sort(others)
     low = np.searchsorted(ordered, ones, side="left")
     high = np.searchsorted(ordered, ones, side="right")
@@ -105,7 +108,7 @@ def _with_interval(
     pairs: int,
     confidence: float,
 ) -> Area:
-    """Each text's surplus over what ``value`` would give it, summed by source."""
+    """Return the CI from each text's deviation from ``value``, summed by source."""
     expected = np.zeros(len(parts))
     for place in np.unique(stratum):
         inside = stratum == place
@@ -128,8 +131,10 @@ def _with_interval(
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """``score(x) = intercept + sum of weights * (x - centre) / scale``, the log-odds that a text is
-    of the second kind. Columns without spread have weight 0."""
+    """Hold ``score(x) = intercept + sum of weights * (x - centre) / scale``.
+
+    It is the log-odds that a text is of the second kind. Constant columns have weight 0.
+    """
 
     centre: Floats
     scale: Floats
@@ -137,15 +142,15 @@ class LogisticModel:
     intercept: float
 
     def score(self, values: Floats) -> Floats:
-        """The log-odds (texts) of ``values`` (texts, features)."""
+        """Return the log-odds (texts) of ``values`` (texts, features)."""
         return self.intercept + ((values - self.centre) / self.scale) @ self.weights
 
 
 def fit_logistic(values: Floats, is_second: Bools, *, penalty: float = 1.0) -> LogisticModel:
-    """The fit to ``values`` (texts, features), both kinds weighing the same however many there
-    are; ``penalty`` is that on the sum of squared standardised weights, beside the summed loss.
+    """Fit a logistic model to ``values`` (texts, features) with equal weight of both kinds.
 
-    With one kind alone all weights are 0.
+    ``penalty`` multiplies the sum of squared standardized weights, added to the summed loss. If
+    only one kind exists, all weights are 0.
     """
     centre = values.mean(axis=0) if len(values) else np.zeros(values.shape[1])
     spread = values.std(axis=0) if len(values) else np.zeros(values.shape[1])
@@ -175,16 +180,21 @@ def fit_logistic(values: Floats, is_second: Bools, *, penalty: float = 1.0) -> L
 
 @dataclass(frozen=True, slots=True)
 class CrossFit:
-    """``scores`` (texts) are log-odds that a text is of the second kind, each by the model of the
-    other folds; ``fold`` (texts) says which. Scores of different folds do not compare."""
+    """Hold out-of-fold ``scores`` (texts): log-odds that a text is of the second kind.
+
+    ``fold`` (texts) is the fold of each. Scores of different folds are not comparable.
+    """
 
     scores: Floats
     fold: Ints
 
 
 def folds_by_source(source: Ints, n_folds: int = 5) -> Ints:
-    """Folds (texts) that keep every source whole, as even as the sources allow: the largest first,
-    each into the smallest fold. As many folds as sources where there are fewer."""
+    """Return folds (texts) that keep sources whole, as even as possible.
+
+    The largest sources come first, each into the smallest fold. There are at most as many folds as
+    sources.
+    """
     keys, number, sizes = np.unique(source, return_inverse=True, return_counts=True)
     n = max(1, min(n_folds, len(keys)))
     load = np.zeros(n, dtype=np.int64)
@@ -196,7 +206,9 @@ def folds_by_source(source: Ints, n_folds: int = 5) -> Ints:
 
 
 def cross_fit(values: Floats, is_second: Bools, fold: Ints, *, penalty: float = 1.0) -> CrossFit:
-    """Scores of ``values`` (texts, features), a model a fold, trained on all others."""
+    """Return scores of ``values`` (texts, features), with one model per fold, trained on all
+    others.
+    """
     scores = np.zeros(len(values))
     for place in np.unique(fold):
         held = fold == place
@@ -215,11 +227,11 @@ PENALTIES = (0.01, 0.1, 1.0, 10.0)  # times the mean variance of a column times 
 def cross_ridge(
     values: Floats, is_second: Bools, fold: Ints, *, penalties: Sequence[float] = PENALTIES
 ) -> CrossFit:
-    """Scores of ``values`` (texts, features), a model a fold, trained on all others.
+    """Return scores of ``values`` (texts, features), with one model per fold, trained on all
+    others.
 
-    The penalty of each model is the one that ranks best when each of its own training folds is left
-    out in turn (nested), so the fold that is scored chooses nothing. With fewer than three folds
-    the second of ``penalties`` is taken.
+    The penalty of each model is chosen by nested cross-validation in its training folds, so the
+    scored fold has no influence. With fewer than three folds the second of ``penalties`` is used.
     """
     sums = _FoldSums(values, is_second, fold)
     scores = np.zeros(len(values))
@@ -247,7 +259,8 @@ def _best(sums: _FoldSums, training: Sequence[int], penalties: Sequence[float]) 
 
 
 class _FoldSums:
-    """Per fold and kind: how many texts, the sum of their values, and of their products."""
+    """Hold per fold and kind: the number of texts, the sum of their values, and of their
+    products."""
 
     def __init__(self, values: Floats, is_second: Bools, fold: Ints) -> None:
         self.values, self.is_second, self.fold = values, is_second, fold
@@ -259,8 +272,11 @@ class _FoldSums:
         }
 
     def weights(self, folds: Sequence[int], penalties: Sequence[float]) -> Floats:
-        """Weights (features, penalties) of the fits to these folds, both kinds weighing the same;
-        zeros where one of them is missing."""
+        """Return weights (features, penalties) of the fits to these folds, with equal weight of
+        both kinds.
+
+        Zeros if one kind is missing.
+        """
         counts, totals, products = [], [], []
         for kind in (False, True):
             parts = [self._sums[place, kind] for place in folds]
@@ -296,13 +312,12 @@ def swapped_areas(
     n: int = 200,
     seed: int = 0,
 ) -> Floats:
-    """What cross-validated areas come to where nothing tells: ``n`` areas, the two kinds swapped in
-    each source or not by a coin, and everything fitted anew.
+    """Return ``n`` cross-validated AUROCs under the null hypothesis.
 
-    Sources are swapped whole, so what their texts share stays together; training folds are shared
-    as in the area itself, which its variance by source does not know (Ojala and Garriga 2010,
-    JMLR 11). ``penalty`` is that of ``fit_logistic``, whose Hessian at 0 is a quarter of the
-    products.
+    The two kinds are swapped in each source with probability 1/2, and all models are refitted.
+    Swapping sources as a whole keeps the dependence within them. Overlapping training folds are
+    included, unlike in the variance by source (Ojala and Garriga 2010, JMLR 11). ``penalty`` is
+    that of ``fit_logistic``, whose Hessian at 0 is a quarter of the products.
     """
     keys, number = np.unique(source, return_inverse=True)
     swaps = np.random.default_rng(seed).integers(0, 2, size=(n, len(keys))).astype(np.bool_)
@@ -324,7 +339,7 @@ def swapped_areas(
 
 
 def _ranked(scores: Floats, second: Bools) -> tuple[Floats, Floats]:
-    """By column: concordant pairs (equal scores by their order) and all pairs."""
+    """Return by column: concordant pairs (ties by their order) and all pairs."""
     ranks = np.argsort(np.argsort(scores, axis=0, kind="stable"), axis=0, kind="stable") + 1.0
     n_second = second.sum(axis=0)
     above = (ranks * second).sum(axis=0) - n_second * (n_second + 1) / 2
@@ -344,11 +359,14 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Sifted:
-    """``kept`` (texts) is False for what gave itself away. ``held_out`` (texts): those of the
-    sources from which nothing of the dropping was learnt. ``before`` and ``after`` are areas on
-    these alone, by models of their own. ``rounds`` of dropping were made; ``reached``: ``after`` is
-    no more than the target. Where no round reaches it, the one that came nearest stands here: too
-    much dropping tells the kinds apart again, the other way round."""
+    """Hold the result of filtering.
+
+    ``kept`` (texts) is False for removed texts. ``held_out`` (texts) marks the evaluation sources,
+    which did not train the filter. ``before`` and ``after`` are AUROCs on these, by separate
+    models. ``rounds`` is the number of filter rounds. ``reached``: ``after`` is at most the target.
+    If no round reaches it, the nearest one is returned: removing too many texts makes the kinds
+    separable again, with reversed sign.
+    """
 
     kept: Bools
     held_out: Bools
@@ -369,14 +387,13 @@ def filter_artifacts(
     most: float = 0.5,
     penalty: float = 10.0,
 ) -> Sifted:
-    """Drops texts (of ``values``, texts by features) until models tell the two kinds apart no
-    better than ``target``, ``most`` of them at the most.
+    """Remove texts (of ``values``, texts by features) until the AUROC is at most ``target``.
 
-    A model of most of the sources says how surely each text is told (of its own source by a model
-    that never saw it). Round by round the ``step`` of each kind that is told most surely goes, on
-    all sources alike, until fresh models on the sources held out come to the target: these taught
-    nothing of what goes, only when to stop. ValueError with fewer than four sources: two to learn
-    from, two to measure on.
+    At most the share ``most`` is removed. Models trained on most of the sources score each text out
+    of source. In each round the share ``step`` of each kind with the highest scores is removed, in
+    all sources. Filtering stops when new models on the held-out sources reach the target; these
+    sources only decide when to stop. Raises ValueError with fewer than four sources: two for
+    training, two for evaluation.
     """
     if len(np.unique(source)) < 4:
         raise ValueError("dropping needs four sources: two to learn from and two to measure on")
@@ -397,12 +414,12 @@ def filter_artifacts(
 
 
 def _is_fair(area: Area, target: float) -> bool:
-    """Also where there is no pair left to tell apart."""
+    """Return True if the target is reached, or no pair is left."""
     return not area.pairs or area.value <= target
 
 
 def _held_out(source: Ints, share: float) -> Bools:
-    """Every text of about ``share`` of the sources: two at least, and two at least left."""
+    """Select every text of about ``share`` of the sources: at least two, and at least two left."""
     keys = np.unique(source)
     n_folds = min(max(2, round(1.0 / share)), len(keys) // 2)
     fold = folds_by_source(source, n_folds)
@@ -412,7 +429,7 @@ def _held_out(source: Ints, share: float) -> Bools:
 def _told(
     values: Floats, is_second: Bools, source: Ints, learning: Bools, penalty: float
 ) -> Floats:
-    """How surely each text is told to be of its own kind (texts), by models of other sources."""
+    """Return the out-of-source score of each text for its own kind (texts)."""
     model = fit_logistic(values[learning], is_second[learning], penalty=penalty)
     scores = model.score(values)
     fold = folds_by_source(source[learning])
@@ -423,7 +440,10 @@ def _told(
 
 
 def _without_surest(told: Floats, is_second: Bools, learning: Bools, share: float) -> Bools:
-    """All texts but those above what ``share`` of the learning ones of their kind pass."""
+    """Return a mask of texts below the threshold of their kind.
+
+    The threshold is the score that ``share`` of the training texts exceed.
+    """
     kept = np.ones(len(told), dtype=np.bool_)
     for kind in (is_second, ~is_second):
         if (kind & learning).any():
@@ -470,21 +490,23 @@ _LISTS: Mapping[str, tuple[str, ...]] = MappingProxyType({
 
 @dataclass(frozen=True, slots=True)
 class FeatureTable:
-    """Named columns: ``values`` (texts, features), finite."""
+    """Hold named columns: ``values`` (texts, features), finite."""
 
     names: tuple[str, ...]
     values: Floats
 
     def beside(self, other: FeatureTable) -> FeatureTable:
-        """Both tables' columns, side by side, for the same texts."""
+        """Return a table with the columns of both, for the same texts."""
         return FeatureTable(
             (*self.names, *other.names), np.concatenate([self.values, other.values], axis=1)
         )
 
 
 def surface_features(texts: Sequence[str]) -> FeatureTable:
-    """Lengths, counts of signs, and words of five kinds by the hundred words, in English and
-    Chinese (texts, features)."""
+    """Return lengths, punctuation counts, and frequencies of five word kinds per hundred words.
+
+    For English and Chinese, shape (texts, features).
+    """
     measures = _measures()
     rows = [[measure(_Seen.of(text)) for measure in measures.values()] for text in texts]
     values = np.array(rows, dtype=np.float64).reshape(len(texts), len(measures))
@@ -492,8 +514,11 @@ def surface_features(texts: Sequence[str]) -> FeatureTable:
 
 
 def word_features(texts: Sequence[str], *, most: int = 400, least: int = 5) -> FeatureTable:
-    """Whether each of the ``most`` common words stands in each text (0 or 1): words of letters in
-    lower case, pairs of neighbouring characters in Chinese; only what ``least`` texts hold."""
+    """Return whether each of the ``most`` common words occurs in each text (0 or 1).
+
+    Words are lower-case words of letters, in Chinese character bigrams, with at least ``least``
+    texts each.
+    """
     held = [frozenset(_terms(text)) for text in texts]
     counts = Counter(term for terms in held for term in terms)
     usable = [(term, n) for term, n in counts.items() if least <= n < len(texts)]
@@ -566,15 +591,17 @@ _LEAST = 0.2  # a weaker correlation says nothing of what is seen
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """A counted column whose values go with a classifier's scores: Spearman's rank correlation."""
+    """Hold a counted column that correlates with a classifier's scores (Spearman)."""
 
     name: str
     correlation: float
 
 
 def principal_columns(embeddings: Floats, n: int = 50) -> FeatureTable:
-    """The first ``n`` principal components of embeddings (texts, dimensions): they know nothing of
-    the kinds. Fewer where there are not so many."""
+    """Return the first ``n`` principal components of embeddings (texts, dimensions), unsupervised.
+
+    Fewer if there are not as many.
+    """
     centred = embeddings - embeddings.mean(axis=0)
     own, axes = np.linalg.eigh(centred.T @ centred)
     order = np.argsort(-own, kind="stable")[: min(n, len(own), max(1, len(embeddings) - 1))]
@@ -587,9 +614,11 @@ def principal_columns(embeddings: Floats, n: int = 50) -> FeatureTable:
 def companions(
     scores: Floats, fold: Ints, counted: FeatureTable, *, most: int = 3
 ) -> tuple[Companion, ...]:
-    """The counted columns that go with ``scores`` (texts) of a classifier that cannot say what it
-    sees, the strongest first; none where all correlations (of ranks within each fold, averaged) are
-    below 0.2: then what it sees is not among them."""
+    """Return counted columns that correlate with ``scores`` (texts), the strongest first.
+
+    The scores come from a classifier without interpretable features. Rank correlations are averaged
+    over folds; columns below 0.2 are left out.
+    """
     if not counted.names or not len(scores):
         return ()
     ranked = _ranks_within(scores[:, None], fold)[:, 0]
@@ -603,7 +632,7 @@ def companions(
 
 
 def _ranks_within(values: Floats, fold: Ints) -> Floats:
-    """Ranks of each column in its fold, centred."""
+    """Return the ranks of each column within its fold, centered."""
     ranks = np.zeros(values.shape)
     for place in np.unique(fold):
         inside = fold == place
@@ -622,8 +651,11 @@ _FEWEST = 5  # texts of a kind: of one alone every column "tells", without any s
 
 @dataclass(frozen=True, slots=True)
 class FeatureLeak:
-    """One column that tells by itself: its ``area``, the interval at a level shared among all
-    columns (Bonferroni), and its mean among the first and among the second kind."""
+    """Hold one column with a significant AUROC on its own.
+
+    The CI of ``area`` is Bonferroni-corrected over all columns. Includes the column's mean in both
+    kinds.
+    """
 
     name: str
     area: Area
@@ -633,10 +665,13 @@ class FeatureLeak:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """``areas`` are those of each classifier, by name, and of ``all`` columns together; ``leaks``
-    the columns whose interval leaves 0.5 out, the strongest first; ``companions`` the counted
-    columns that go with what embeddings tell. ``n_first`` and ``n_second``
-    texts of ``sources`` sources in ``folds`` folds. ``flags`` say what limits it."""
+    """Hold the result of an artifact audit.
+
+    ``areas`` are the AUROCs of each classifier, by name, and of ``all`` columns together. ``leaks``
+    are the columns whose CI excludes 0.5, the strongest first. ``companions`` are counted columns
+    that correlate with the embedding classifier's scores. There are ``n_first`` and ``n_second``
+    texts of ``sources`` sources in ``folds`` folds. ``flags`` are limitations.
+    """
 
     areas: Mapping[str, Area]
     leaks: tuple[FeatureLeak, ...]
@@ -649,8 +684,10 @@ class Artifact:
 
     @property
     def worst(self) -> str:
-        """The classifier that tells most surely, by the lower end of its interval: a larger area
-        with a wide one says less. "" where none could be measured."""
+        """Return the classifier with the highest lower CI end; "" without any.
+
+        A higher AUROC with a wide CI is weaker evidence.
+        """
         known = {
             name: (np.nan_to_num(area.low), area.value)  # no interval from one source a fold
             for name, area in self.areas.items()
@@ -669,14 +706,12 @@ def audit_artifact(
     penalty: float = 10.0,
     confidence: float = 0.95,
 ) -> Artifact:
-    """What classifiers on ``tables`` (each of texts by features) tell of ``is_second`` (texts),
-    cross-validated so that no ``source`` (texts) is in both halves.
+    """Cross-validate classifiers of ``is_second`` (texts) on ``tables`` (texts by features).
 
-    ``embeddings`` (texts, dimensions) have a ridge classifier of their own, its penalty chosen
-    within the training folds, and their principal components stand among ``all`` columns.
-
-    No interval is narrower than the spread of areas with the kinds swapped source by source.
-    0.5 is what guessing gives. With one source there is nothing to validate on: no area.
+    No ``source`` (texts) is in both training and test data. ``embeddings`` (texts, dimensions) have
+    a separate ridge classifier with a nested choice of penalty; their principal components are also
+    part of ``all`` columns. No CI is narrower than the spread of AUROCs with kinds swapped by
+    source. Guessing gives 0.5. With one source there is no validation, and no AUROC.
     """
     fold = folds_by_source(source, n_folds)
     together = _together(tables)
@@ -769,8 +804,8 @@ _POPULATION = "other sources like these"
 
 
 class Leak(Struct, frozen=True, kw_only=True):
-    """A thing that tells by itself: how often it ranks a text of the second kind above one of the
-    first (0.5: not at all), and its mean in both."""
+    """Hold a predictive feature: its AUROC for the second kind (0.5: uninformative) and both
+    means."""
 
     feature: str
     area: Estimate
@@ -779,8 +814,10 @@ class Leak(Struct, frozen=True, kw_only=True):
 
 
 class Dropped(Struct, frozen=True, kw_only=True):
-    """What dropping came to: the areas on the ``held_out`` sources, before and after; how many rows
-    are to go (``rows``, with their texts), and whether ``target`` was reached."""
+    """Hold the result of filtering: AUROCs on ``held_out`` sources before and after.
+
+    ``rows`` are the rows to exclude, with texts; ``target`` is the target AUROC.
+    """
 
     target: float
     before: Estimate
@@ -791,9 +828,11 @@ class Dropped(Struct, frozen=True, kw_only=True):
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """A give-away audit of a bank or form. ``areas`` are those of each kind of classifier; the
-    ``worst`` of them tells most; ``companions`` are counted things that go with what the
-    ``embedding_model``'s vectors tell, with their rank correlation."""
+    """Hold the artifact audit of a bank or form.
+
+    ``areas`` are the AUROCs of each classifier; ``worst`` names the strongest. ``companions`` are
+    counted features with rank correlations to the scores of the ``embedding_model``.
+    """
 
     target: str
     kinds: tuple[str, str]
@@ -810,8 +849,10 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 
 class ToldRow(Struct, frozen=True, kw_only=True):
-    """A fact that is to go, as a row of a work list that ``exclude --from`` carries out; a person
-    may write another ``decision``."""
+    """Hold a fact to exclude, as a row of flagged items for ``exclude --from``.
+
+    A person may change its ``decision``.
+    """
 
     target: str
     text: str
@@ -827,12 +868,14 @@ def check_target(
     drop_to: float | None = None,
     embedding_model: EmbeddingModel | None = None,
 ) -> Checked:
-    """Whether a bank's false statements, or a form's right options, can be told without knowing
-    anything, by an ``embedding_model``'s vectors too; with ``drop_to`` (an area, 0.5 to 1) which
-    facts of a bank would have to go until no more than that is left on other sources.
+    """Audit a bank's false statements, or a form's correct options, for artifacts.
 
-    Raises BadUsage where the method has no two kinds of texts, for fewer than four sources where
-    facts are to go, and for items, of which none can go alone.
+    Can they be predicted without knowledge, also by an ``embedding_model``? With ``drop_to`` (an
+    AUROC, 0.5 to 1), lists the facts of a bank to exclude until held-out sources show no more than
+    that.
+
+    Raises BadUsage if the method has no two kinds of texts, if fewer than four sources are left to
+    filter, and for filtering of items.
     """
     found = session.find(target, "bank", "form")
     method = method_of(session, found)
@@ -864,7 +907,7 @@ def check_target(
 
 
 def _contrasts(store: Store, contrasts: Contrasts, found: Found) -> list[Contrast]:
-    """Those of a bank's facts in force, or of a form's items."""
+    """Return the texts of a bank's facts in force, or of a form's items."""
     if found.kind == "bank":
         whole = store.knowledge.bank(found.id)
         return list(contrasts.of_facts(fewer_facts(whole, excluded_facts(store, whole)).facts()))
@@ -941,8 +984,7 @@ def _estimate(area: Area) -> Estimate:
 
 
 def write_told(session: Session, checked: Checked, path: Path) -> int:
-    """Writes the facts that are to go as a work list, which ``exclude --from`` carries out; returns
-    how many."""
+    """Write the facts to exclude as flagged items for ``exclude --from``; returns their number."""
     dropped = checked.dropped.rows if checked.dropped else ()
     rows = [ToldRow(target=f"fact:{short(identity)}", text=text) for identity, text in dropped]
     return write_flagged_items_file(path, [structs.asdict(row) for row in rows])

@@ -1,7 +1,7 @@
-"""True statements of a bank that contradict each other: near ones paired, then judged.
+"""Find contradictory true statements of a bank: similar ones are paired, then judged.
 
-A pair is two statements whose vectors are near; each is put to judges with a closed label, in both
-orders. Falsified statements contradict by design, and are left out.
+A pair is two statements with similar embeddings. Judges label each pair in both orders. False
+statements contradict true ones by design, and are left out.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _TASK_ZH = "这两个陈述可以同时为真吗？词语按其学科中的含�
 
 
 class StatementPair(Struct, frozen=True, gc=False, kw_only=True):
-    """Two statements, the one with the lower place in the bank first, and how near they are."""
+    """Hold two statements in bank order, and their similarity."""
 
     one: bytes
     other: bytes
@@ -80,7 +80,7 @@ class StatementPair(Struct, frozen=True, gc=False, kw_only=True):
     language: str
 
     def question(self) -> JudgeQuestion:
-        """Whether both can be true, in their language."""
+        """Return the question whether both can be true, in their language."""
         is_chinese = self.language.startswith("zh")
         names = ("陈述一", "陈述二") if is_chinese else ("statement 1", "statement 2")
         return JudgeQuestion(
@@ -93,8 +93,9 @@ class StatementPair(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Contradiction(Struct, frozen=True, kw_only=True):
-    """A pair and what judges came to: only ``label`` "contradict" says that they contradict;
-    empty where nothing was decided."""
+    """Hold a pair and its verdict: ``label`` is "contradict" for a contradiction, empty if
+    undecided.
+    """
 
     pair: StatementPair
     label: str
@@ -102,8 +103,11 @@ class Contradiction(Struct, frozen=True, kw_only=True):
 
 
 class Contradictions(Struct, frozen=True, kw_only=True):
-    """Pairs of a bank that were judged: ``found`` contradict, ``undecided`` were not decided;
-    ``n_pairs`` were asked about of ``n_statements`` true statements."""
+    """Count the judged pairs of a bank.
+
+    ``found`` contradict, ``undecided`` have no decision. ``n_pairs`` pairs of ``n_statements`` true
+    statements were judged.
+    """
 
     bank: str
     n_statements: int
@@ -115,8 +119,10 @@ class Contradictions(Struct, frozen=True, kw_only=True):
 
 
 class ContradictionRow(Struct, frozen=True, kw_only=True):
-    """One of two statements that contradict each other, as a row of a work list: a person decides
-    which of them, if any, is to be retired or edited."""
+    """Hold one of two contradictory statements, as a row of flagged items.
+
+    A person decides which of them, if any, to exclude or edit.
+    """
 
     target: str
     text: str
@@ -134,10 +140,11 @@ def find_near_statements(
     limit: int | None = _PAIRS,
     embedding_model: EmbeddingModel | None = None,
 ) -> tuple[int, list[StatementPair]]:
-    """How many true statements in force a bank has, and its nearest pairs of different texts: each
-    statement's 5 nearest of its language whose cosine is 0.6 or more, the ``limit`` nearest pairs
-    of all. Asks nobody. Raises BadUsage where the method's facts are not true or
-    false.
+    """Return the number of a bank's true statements in force, and its most similar pairs.
+
+    Candidates are each statement's 5 nearest ones in its language with a different text and a
+    cosine of 0.6 or more; the ``limit`` most similar pairs are returned. Makes no judge calls.
+    Raises BadUsage if the method's facts are not true or false.
     """
     whole = session.store.knowledge.bank(session.find(bank, "bank").id)
     method = find_method(whole.method)
@@ -174,11 +181,11 @@ def find_contradictions(
     budget: Budget | str | None = None,
     embedding_model: EmbeddingModel | None = None,
 ) -> Contradictions:
-    """Which true statements of a bank contradict each other, of its ``limit`` nearest pairs, by
-    these judges: each pair in both orders, more than half of the judges decide. Calls are kept and
-    cached; ``budget`` is as of ``run``.
+    """Judge whether the ``limit`` most similar pairs of a bank's true statements contradict each
+    other.
 
-    Raises what stopped a judge (EndpointUnusable, BudgetReached).
+    Each pair is judged in both orders; the majority of judges decides. Responses are stored and
+    cached; ``budget`` is as in ``run``. Raises a judge's error (EndpointUnusable, BudgetReached).
     """
     found, encoder = session.find(bank, "bank"), embedding_model or open_embedding_model(session)
     n, pairs = find_near_statements(session, found, limit=limit, embedding_model=encoder)
@@ -224,8 +231,11 @@ def find_contradictions(
 
 
 def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Sequence[str]) -> None:
-    """Lets out the statements that remote judges would see, once that is allowed: both of each pair
-    in both orders. Facts without a source are known by their book."""
+    """Check permission to send the statements to remote judges.
+
+    They get both statements of each pair in both orders. Facts without a source are identified by
+    their book.
+    """
     store = session.store
     loads: Loads = {}
     for judge in judges:
@@ -254,9 +264,10 @@ def _clear_pairs(session: Session, pairs: Sequence[StatementPair], judges: Seque
 
 
 def write_contradictions(session: Session, found: Contradictions, path: Path) -> int:
-    """Writes a work list of both statements of each pair that contradicts, the one below the other,
-    which ``exclude --from`` and ``edit --from`` carry out once somebody has decided; returns how
-    many rows."""
+    """Write both statements of each contradictory pair in consecutive rows of flagged items.
+
+    ``exclude --from`` and ``edit --from`` apply the decisions. Returns the number of rows.
+    """
     rows = []
     for each in found.found:
         pair, why = each.pair, " ".join(each.reason.split())

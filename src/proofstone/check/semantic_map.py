@@ -1,4 +1,4 @@
-"""Where statements and questions lie in meaning, and how far their disciplines stand apart."""
+"""Map statements and questions by embeddings, and measure the separation of their groups."""
 
 from __future__ import annotations
 
@@ -38,8 +38,10 @@ _LONGEST_NAME = 80  # a longer name of a group is a text of its own
 
 
 def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
-    """The map as a figure: a panel a group, its texts in front of all others. ``told`` is what the
-    dots of its rows say; empty where nothing may be told."""
+    """Return the map as a figure: a panel per group, with its texts in front of all others.
+
+    ``told`` are the tooltips of its points; empty if texts must not be shown.
+    """
     index = kept.separation.index
     names = _names(kept)
     marks = [
@@ -67,8 +69,10 @@ def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
 
 
 def map_section(name: str, kept: StoredMap, told: Sequence[str]) -> Section:
-    """The map with its separation index, which needs no picture, and each group's share. ``name``
-    tells it from other maps of the page."""
+    """Return the section with the map, its separation index, and each group's share.
+
+    The index does not depend on the map. ``name`` distinguishes it from other maps of the page.
+    """
     apart = kept.separation
     return Section(
         name=f"semantic-map-{name}",
@@ -137,12 +141,12 @@ def groups_apart(
     k: int = 10,
     confidence: float = 0.95,
 ) -> GroupsApart:
-    """How far the groups of ``group`` (n, codes into ``names``) stand apart among ``vectors`` (n,
-    dimensions, of length 1), by cosine.
+    """Measure the separation of ``group`` (n, codes into ``names``) among ``vectors``.
 
-    Texts that share a key of ``shared`` (a statement, a passage) are never each other's neighbours;
-    the interval resamples ``clusters`` (sources). A text with fewer than ``k`` others that may be
-    its neighbours has as many as there are. Raises BadUsage for fewer than two groups or k below 1.
+    ``vectors`` (n, dimensions) have length 1; the distance is by cosine. Texts with a common key in
+    ``shared`` (a statement, a passage) are never neighbors. The CI resamples ``clusters``
+    (sources). A text with fewer than ``k`` possible neighbors has all of them. Raises BadUsage for
+    fewer than two groups or k below 1.
     """
     if k < 1 or len(np.unique(group)) < 2:
         raise BadUsage("separation needs texts of two groups, and one neighbour or more")
@@ -187,7 +191,7 @@ def groups_apart(
 
 
 def _apart(vectors: NDArray[np.float32], shared: SharedKeys) -> NDArray[np.float32]:
-    """The cosine of every two texts (n, n); minus infinity where they may not be neighbours."""
+    """Return the cosine of every two texts (n, n); minus infinity for excluded pairs."""
     near = vectors @ vectors.T
     np.fill_diagonal(near, -np.inf)
     order = np.argsort(shared.key, kind="stable")
@@ -198,7 +202,7 @@ def _apart(vectors: NDArray[np.float32], shared: SharedKeys) -> NDArray[np.float
 
 
 def _agreement(near: NDArray[np.float32], is_alike: NDArray[np.bool_], k: int) -> Floats:
-    """The share of each text's nearest ones that are of its group."""
+    """Return the share of each text's nearest neighbors in its own group."""
     k = min(k, near.shape[1] - 1)
     best = np.argpartition(-near, k - 1, axis=1)[:, :k]
     counts = np.isfinite(np.take_along_axis(near, best, axis=1))
@@ -223,9 +227,11 @@ _NATURES = {"bank": noted("true statements"), "form": noted("questions")}
 
 
 class SemanticMap(Struct, frozen=True, kw_only=True):
-    """Texts on a plane by t-SNE (``places``, n by 2), each with its group at ``level`` and the
-    fact or item that it is of (``rows``); and what no picture is needed for: how far the groups
-    stand apart (``separation``)."""
+    """Hold a t-SNE map of texts (``places``, n by 2), with groups at ``level``.
+
+    ``rows`` are the facts or items of the texts. ``separation`` is the index, which does not depend
+    on the map.
+    """
 
     target: str
     nature: str
@@ -256,12 +262,11 @@ def make_semantic_map(
     seed: int = 0,
     embedding_model: EmbeddingModel | None = None,
 ) -> SemanticMap:
-    """Where a bank's true statements in force, or a form's questions, lie in meaning, and how far
-    their groups stand apart. It is kept, without its texts, for cards and pages.
+    """Map a bank's true statements in force, or a form's questions, and measure their separation.
 
-    Of more than 1,200 texts so many are drawn by ``seed``. Groups are of the coarsest level of the
-    taxonomy that has two. Raises BadUsage where none has, or with fewer than four texts;
-    ExtraMissing without scikit-learn.
+    The map is stored without texts, for cards and pages. More than 1,200 texts are sampled by
+    ``seed``. Groups are of the coarsest taxonomy level with two values. Raises BadUsage if there is
+    none, or with fewer than four texts; ExtraMissing without scikit-learn.
     """
     found = session.find(target, "bank", "form")
     texts = list(_texts(session.store, method_of(session, found), found))
@@ -297,7 +302,7 @@ def make_semantic_map(
 
 
 def write_map(session: Session, drawn: SemanticMap, path: Path) -> None:
-    """Writes the figure of a map as its suffix says: .svg, .png, .html or .json."""
+    """Write the figure of a map, by file suffix: .svg, .png, .html or .json."""
     kind = path.suffix.lower().lstrip(".")
     kinds = [each for each in FIGURE_KINDS if each == kind]
     files = figure_files(map_figure(_kept(drawn), drawn.texts), kinds)
@@ -334,7 +339,7 @@ def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
 
 
 def _ground(facts: Sequence[Fact]) -> tuple[bytes, ...]:
-    """What texts share that are near each other for that alone: a statement, its passage."""
+    """Return the keys of texts that are similar by construction: a statement, its passage."""
     return tuple(dict.fromkeys(each for fact in facts for each in (fact.id, fact.passage) if each))
 
 
@@ -346,7 +351,7 @@ def _drawn(texts: Sequence[_Text], seed: int) -> list[_Text]:
 
 
 def _grouped(texts: Sequence[_Text], found: Found) -> tuple[str, list[str]]:
-    """The coarsest level at which texts differ, and each text's group there."""
+    """Return the coarsest level at which texts differ, and each text's group."""
     if len(texts) < 4:
         raise BadUsage(f"{found.kind} {found.name} has {len(texts)} texts: a map needs four")
     for level in _LEVELS:
@@ -402,8 +407,10 @@ def _kept(drawn: SemanticMap) -> StoredMap:
 
 
 def stored_map_section(store: Store, found: Found, audience: Audience) -> Section | None:
-    """The newest map of a bank or form for a page, None where none was made. For the public it
-    holds no text of a statement."""
+    """Return the newest stored map of a bank or form for a page; None without one.
+
+    A public page has no statement texts.
+    """
     kept = store.maps.every(found.id)
     if not kept:
         return None
@@ -413,7 +420,7 @@ def stored_map_section(store: Store, found: Found, audience: Audience) -> Sectio
 
 
 def stored_map_lines(store: Store, found: Found) -> list[tuple[str, str]]:
-    """What the newest map of a bank or form says in numbers, for its card; nothing without one."""
+    """Return the newest map's numbers as text for a card; empty without one."""
     return [
         (
             "map",
@@ -427,7 +434,7 @@ def stored_map_lines(store: Store, found: Found) -> list[tuple[str, str]]:
 
 
 def _stored_maps_texts(store: Store, found: Found, kept: StoredMap) -> dict[bytes, str]:
-    """What a dot stands for: the statement, where it was not purged; of a question its id."""
+    """Return tooltips of points: the statement, if not purged; for a question, its id."""
     if found.kind != "bank":
         return {row: f"item:{short(row)}" for row in kept.rows}
     contrasts = find_method(store.knowledge.bank(found.id).method).contrasts
@@ -440,7 +447,7 @@ def _stored_maps_texts(store: Store, found: Found, kept: StoredMap) -> dict[byte
 def bank_sections(
     store: Store, item_sets: Sequence[ItemSet], audience: Audience
 ) -> Iterator[Section]:
-    """Where the banks of item sets and the sets lie in meaning: each map that was kept."""
+    """Return the sections of all stored maps of item sets and their banks."""
     banks = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
     named = (
         *(f"bank:{bank.hex()}" for bank in banks),

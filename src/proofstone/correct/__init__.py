@@ -1,1 +1,1 @@
-"""Corrections: edit, retire, rule, and the work list."""
+"""Correct items and verdicts: edit, exclude, override, and flagged items."""

@@ -1,7 +1,6 @@
-"""Editing: new versions of items and facts, of the banks and forms that hold them, and of banks
-whose sources were placed elsewhere; the place of a source.
+"""Edit items, facts and source labels: new versions, and new banks and forms with them.
 
-Several edits are taken together, so that forms that hold several of them get one newer version.
+Several edits are applied together, so that forms with several of them get one new version.
 """
 
 from __future__ import annotations
@@ -41,8 +40,10 @@ from proofstone.texts.languages import unseen_sign
 
 @dataclass(frozen=True, slots=True)
 class AskedEdit:
-    """New values for some fields of a fact or item, and why. ``place`` says where it was asked, for
-    problems; empty where it was asked alone."""
+    """Hold new values for some fields of a fact or item, and the reason.
+
+    ``place`` is the location in a file for problems; empty for a single edit.
+    """
 
     found: Found
     changes: Mapping[str, Any]
@@ -52,8 +53,11 @@ class AskedEdit:
 
 @dataclass(frozen=True, slots=True)
 class Revised:
-    """One edit and what it makes anew: the ``fields`` that change; of a fact, its new version and
-    those of the facts that name it; the ``items``, new versions by the ids of the old ones."""
+    """Hold one edit and its consequences.
+
+    ``fields`` are the changed ones. A fact has a new version, and so have the facts that refer to
+    it. ``items`` are new versions by the ids of the old ones.
+    """
 
     asked: AskedEdit
     fields: tuple[str, ...]
@@ -62,12 +66,12 @@ class Revised:
 
     @property
     def new(self) -> bytes:
-        """The id of the new version of what was edited."""
+        """Return the id of the new version of the edited fact or item."""
         return self.facts[0].fact.id if self.facts else next(iter(self.items.values())).id
 
 
 def fields_of(store: Store, found: Found) -> dict[str, Any]:
-    """The fields of a fact or item that can be changed, with their values."""
+    """Return the editable fields of a fact or item, with their values."""
     if found.kind == "fact":
         built = _built(store, found.id)
         return _revises(built.fact.kind).fact_fields(built)
@@ -76,7 +80,7 @@ def fields_of(store: Store, found: Found) -> dict[str, Any]:
 
 
 def is_done(store: Store, asked: AskedEdit) -> bool:
-    """Whether the newest version has all these values already, through an edit."""
+    """Return True if the newest version has all these values already, by an edit."""
     newest = _newest(store, asked.found)
     if newest is None:
         return False
@@ -84,8 +88,10 @@ def is_done(store: Store, asked: AskedEdit) -> bool:
 
 
 def on_newest(store: Store, asked: AskedEdit) -> AskedEdit:
-    """The edit, of the newest version where that has the same in the fields that are to change: it
-    was made anew because of something else. Else as it was asked."""
+    """Return the edit for the newest version if its affected fields are unchanged.
+
+    Such a version was made because of another change. Otherwise returns the edit as it is.
+    """
     newest = _newest(store, asked.found)
     if newest is None:
         return asked
@@ -97,12 +103,11 @@ def on_newest(store: Store, asked: AskedEdit) -> AskedEdit:
 def revise(
     store: Store, edits: Sequence[AskedEdit], forms: Sequence[Found] = ()
 ) -> tuple[list[Revised], dict[bytes, list[int]]]:
-    """What the edits make anew, and the newest forms (of ``forms``, else all) that hold it, each
-    with the keys of its items to make anew.
+    """Compute the consequences of the edits, and the newest forms (of ``forms``, or all) affected.
 
-    Raises BadInput with every problem of the new values, and where two edits touch the same; for
-    one edit alone what is wrong with it: BadUsage where nothing changes, or there is a newer
-    version already.
+    Each form has the keys of its items to rebuild. Raises BadInput with every problem of the new
+    values, and for two conflicting edits. For a single edit raises its own error: BadUsage if
+    nothing changes, or if there is a newer version.
     """
     problems: list[Problem] = []
     naming = _naming(store, edits)
@@ -127,7 +132,7 @@ def revise(
 
 
 def typed(text: str, now: object) -> Any:
-    """A value as it was typed where the field is text ``now``, else read as JSON."""
+    """Return a value as text if the field is text ``now``, otherwise parsed as JSON."""
     if isinstance(now, str):
         return text
     try:
@@ -137,14 +142,14 @@ def typed(text: str, now: object) -> Any:
 
 
 def named(name: str, identity: bytes) -> str:
-    """How a bank or form is called, with the digits that tell it from others of that name."""
+    """Return a bank's or form's name with digits that distinguish it."""
     return f"{name}-{short(identity, 4)}"
 
 
 def _told(
     make: Callable[[], list[Revised]], asked: AskedEdit, problems: list[Problem]
 ) -> list[Revised]:
-    """What is made; its problems by the place where it was asked, where that has one."""
+    """Return the result; problems are located where the edit was requested, if known."""
     if not asked.place:
         return make()
     try:
@@ -166,8 +171,10 @@ def _begun(
     naming: Mapping[bytes, Sequence[Fact]],
     riding: Mapping[bytes, AskedEdit],
 ) -> list[Revised]:
-    """The fields that change, and new versions of the fact or item alone; then the same of each
-    edit that rides on this one, as its fact names the one that is edited."""
+    """Return the changed fields, and new versions of the fact or item.
+
+    Then the same for each edit of a fact that refers to the edited one.
+    """
     found = asked.found
     newer = _newer(store, found)
     if newer is not None:
@@ -195,7 +202,7 @@ def _begun(
 
 
 def _twice(begun: Sequence[Revised]) -> Iterator[Problem]:
-    """Where two edits make one fact or item anew, which no version can hold both of."""
+    """Return conflicts: two edits that rebuild the same fact or item."""
     seen: dict[bytes | None, Revised] = {}
     anew = {b.fact.corrects for part in begun for b in part.facts}
     for part in begun:
@@ -217,8 +224,10 @@ def _twice(begun: Sequence[Revised]) -> Iterator[Problem]:
 
 
 def _newer(store: Store, found: Found) -> Found | None:
-    """The version that this one was edited into, if any. Only what was finished counts: an edit
-    that was cut off is finished by repeating it."""
+    """Return the version that this one was edited into, if any.
+
+    Only completed edits count: repeating an interrupted edit completes it.
+    """
     for identity in store.corrections.newer(found.kind, found.key):
         newer = store.lookup.find(f"{found.kind}:{identity.hex()}")
         if store.corrections.of(found.kind, newer.key):
@@ -227,7 +236,7 @@ def _newer(store: Store, found: Found) -> Found | None:
 
 
 def _newest(store: Store, found: Found) -> Found | None:
-    """The last of the versions that this one was edited into, if any."""
+    """Return the last version that this one was edited into, if any."""
     newest = _newer(store, found)
     while newest is not None and (newer := _newer(store, newest)) is not None:
         newest = newer
@@ -235,7 +244,7 @@ def _newest(store: Store, found: Found) -> Found | None:
 
 
 def _revises(kind: str) -> Editing:
-    """The method of a kind of payload, as one that revises. Raises BadUsage where it does not."""
+    """Return the method of a payload kind if it supports editing. Raises BadUsage otherwise."""
     method = find_method(kind.partition(".")[0])
     if method.editing is None:
         raise BadUsage(
@@ -262,7 +271,7 @@ def _all_built(store: Store, identities: Sequence[bytes]) -> list[BuiltFact]:
 
 
 def _naming(store: Store, edits: Sequence[AskedEdit]) -> dict[bytes, Sequence[Fact]]:
-    """Of each fact that is edited, those in its banks that name it."""
+    """Return for each edited fact those in its banks that refer to it."""
     banks: dict[bytes, Sequence[Fact]] = {}
     naming: dict[bytes, Sequence[Fact]] = {}
     for found in (asked.found for asked in edits if asked.found.kind == "fact"):
@@ -279,8 +288,11 @@ def _naming(store: Store, edits: Sequence[AskedEdit]) -> dict[bytes, Sequence[Fa
 def _riding(
     store: Store, edits: Sequence[AskedEdit], naming: Mapping[bytes, Sequence[Fact]]
 ) -> dict[bytes, AskedEdit]:
-    """The edits of facts that name another one which is edited: these are made anew with that one,
-    and take their own changes then. Not where one is edited twice, or is named itself."""
+    """Return edits of facts that refer to another edited fact.
+
+    These are rebuilt with it, with their own changes. Excluded are facts edited twice, or referred
+    to themselves.
+    """
     times = Counter(asked.found.id for asked in edits)
     named_too = {fact.id for facts in naming.values() for fact in facts}
     return {
@@ -304,8 +316,10 @@ def _new_facts(
     naming: Sequence[Fact],
     own: Mapping[bytes, AskedEdit],
 ) -> list[Revised]:
-    """The new version of a fact with those of the facts that name it; the ones that are edited
-    themselves (``own``) apart, each as an edit of its own."""
+    """Return the new version of a fact with those of the facts that refer to it.
+
+    Facts with a separate edit (``own``) are returned apart.
+    """
     built = _built(store, asked.found.id)
     theirs = {identity: each.changes for identity, each in own.items()}
     made = _revises(built.fact.kind).revise_fact(
@@ -327,8 +341,10 @@ def _new_facts(
 def _places(
     store: Store, founds: Sequence[Found], begun: Sequence[Revised], forms: Sequence[Found]
 ) -> dict[bytes, list[int]]:
-    """The newest forms that hold what is edited, each with the keys of its items to make anew:
-    the items themselves, or those on the facts but for retired ones."""
+    """Return the newest affected forms, each with the keys of its items to rebuild.
+
+    These are the items themselves, or those on the facts, except excluded ones.
+    """
     olds = [b.fact.corrects for part in begun for b in part.facts]
     facts = [store.lookup.find(f"fact:{old.hex()}").key for old in olds if old is not None]
     items = [found.key for found in founds if found.kind == "item"]
@@ -355,8 +371,10 @@ def _places(
 
 
 def _resting(store: Store, keys: Sequence[int], anew: Mapping[bytes, Fact]) -> dict[bytes, Item]:
-    """New versions of items that rest on new facts, by the old ids. Raises BadInput with every item
-    that cannot be made anew."""
+    """Return new versions of items that depend on new facts, by old id.
+
+    Raises BadInput with every item that cannot be rebuilt.
+    """
     items: dict[bytes, Item] = {}
     problems: list[Problem] = []
     for key in keys:
@@ -375,7 +393,7 @@ def _resting(store: Store, keys: Sequence[int], anew: Mapping[bytes, Fact]) -> d
 
 
 def _finished(part: Revised, resting: Mapping[bytes, Item]) -> Revised:
-    """The edit with the items that are made anew because of it."""
+    """Return the edit with the items that are rebuilt because of it."""
     if not part.facts:
         return part
     own = {built.fact.id for built in part.facts}
@@ -402,7 +420,7 @@ _PAGE = 512
 
 
 class EditedForm(Struct, frozen=True, kw_only=True):
-    """A corrected form: the one that it corrects, itself, and how many items differ."""
+    """Hold a corrected form: the former one, the new one, and the number of changed items."""
 
     former: str
     form: str
@@ -411,8 +429,11 @@ class EditedForm(Struct, frozen=True, kw_only=True):
 
 
 class Edited(Struct, frozen=True, kw_only=True):
-    """What an edit made: the new version of ``former``, the fields that changed, and what was made
-    anew because of it (other facts that name this one, items, banks, forms)."""
+    """Hold the results of an edit.
+
+    They are the new version of ``former``, the changed fields, and everything rebuilt because of it
+    (facts that refer to it, items, banks, forms).
+    """
 
     kind: str
     former: bytes
@@ -434,11 +455,11 @@ def edit(
     by: str = "",
     forms: Sequence[Target] = (),
 ) -> Edited:
-    """Makes a new version of an item or fact with these fields changed, and of ``forms`` (else
-    of all that hold it): only those items differ, and the old forms stay.
+    """Make a new version of an item or fact with these fields changed.
 
-    Raises BadInput with every problem of the new values; BadUsage where nothing changes, or there
-    is a newer version already.
+    Also makes new versions of ``forms`` (default: all that hold it); only the affected items
+    differ, and the old forms stay. Raises BadInput with every problem of the new values; BadUsage
+    if nothing changes, or if there is a newer version.
     """
     found = session.find(target, "item", "fact")
     chosen = [session.find(form, "form") for form in forms]
@@ -449,8 +470,10 @@ def edit(
 def edit_all(
     session: Session, edits: Sequence[AskedEdit], *, by: str = "", forms: Sequence[Found] = ()
 ) -> list[Edited]:
-    """As ``edit``, of several together: a form that holds several of them gets one newer version.
-    Nothing is stored unless all can be; raises what ``revise`` does."""
+    """Apply several edits like ``edit``: a form with several of them gets one new version.
+
+    Nothing is stored unless all are valid; raises as ``revise``.
+    """
     reasons = [stated_reason(asked.reason) for asked in edits]
     if not edits:
         return []
@@ -477,7 +500,7 @@ def edit_all(
 
 
 def _reasons(revised: Sequence[Revised], reasons: Sequence[str]) -> Iterator[tuple[bytes, str]]:
-    """Why each new fact and item was made."""
+    """Return the reason of each new fact and item."""
     found: dict[bytes, list[str]] = {}
     for part, reason in zip(revised, reasons, strict=True):
         for target in [*(b.fact.id for b in part.facts), *(i.id for i in part.items.values())]:
@@ -488,7 +511,7 @@ def _reasons(revised: Sequence[Revised], reasons: Sequence[str]) -> Iterator[tup
 def _excluded_again(
     store: Store, revised: Sequence[Revised], by: Person, now: float
 ) -> Iterator[Correction]:
-    """What was made anew only because it names another fact stays retired where it was."""
+    """Exclude new versions of excluded facts that were rebuilt only for a reference."""
     remade = {
         built.fact.corrects: built.fact.id
         for part in revised
@@ -526,7 +549,7 @@ def _edited(
 
 
 def _store_facts(store: Store, facts: Sequence[BuiltFact], now: float) -> Iterator[Bank]:
-    """The corrected banks, each with the new versions in the places of the old ones."""
+    """Store the corrected banks, with the new versions in place of the old ones."""
     anew = {built.fact.corrects: built for built in facts}
     for former in store.knowledge.banks_with([old for old in anew if old is not None]):
         bank = store.knowledge.bank(former)
@@ -546,7 +569,7 @@ def _store_facts(store: Store, facts: Sequence[BuiltFact], now: float) -> Iterat
 def _store_form(
     store: Store, identity: bytes, anew: Mapping[bytes, Item], now: float
 ) -> tuple[ItemSet, ItemSet, int]:
-    """The form, its corrected version with the same roles, and how many items differ."""
+    """Store the form's corrected version with the same roles, and count changed items."""
     former = store.items.item_set(identity)
     olds = [s.loaded.item for page in store.items.pages(identity, _PAGE) for s in page]
     items = [anew.get(item.id, item) for item in olds]
@@ -562,9 +585,11 @@ def _store_form(
 
 
 class Followed(Struct, frozen=True, kw_only=True):
-    """What following made: the corrected ``bank`` and the one that it corrects, how many of its
-    facts stand elsewhere now, of how many sources, and those only made anew because they name one
-    that does."""
+    """Hold the result of an update: the corrected ``bank`` and the former one.
+
+    Counts the facts with a changed label, their sources, and the facts rebuilt only for a
+    reference.
+    """
 
     former: str
     bank: str
@@ -575,8 +600,10 @@ class Followed(Struct, frozen=True, kw_only=True):
 
 
 def facts_elsewhere(store: Store, facts: Iterable[Fact]) -> dict[bytes, Stratum]:
-    """The facts whose source was placed since, elsewhere than they stand, with that place. A book
-    is theirs unless the placement names one."""
+    """Return the facts whose source has a different label now, with that label.
+
+    A fact keeps its own book unless the source's label names one.
+    """
     held = list(facts)
     sources = {fact.source for fact in held if fact.source is not None}
     taxonomy_labels = store.taxonomy_labels.in_force(sources)
@@ -594,12 +621,11 @@ def facts_elsewhere(store: Store, facts: Iterable[Fact]) -> dict[bytes, Stratum]
 def follow_taxonomy_labels(
     session: Session, bank: Target, *, reason: str, by: str = ""
 ) -> Followed:
-    """Makes a corrected bank whose facts stand where their sources were placed since: new versions
-    of its facts, and the bank that holds them in their stead; forms stay as they are, and what is
-    retired stays so.
+    """Make a corrected bank whose facts have their sources' current labels.
 
-    Raises BadUsage where all stand there already, where a newer bank corrects this one, where facts
-    were purged, or where the method does not say how facts are edited.
+    Forms are unchanged, and excluded facts remain excluded. Raises BadUsage if all labels are
+    current, if a newer bank corrects this one, if facts were purged, or if the method does not
+    support editing.
     """
     store, found = session.store, session.find(bank, "bank")
     why = stated_reason(reason)
@@ -645,7 +671,7 @@ def _refuse_former(store: Store, found: Found) -> None:
 def _versions(
     store: Store, method: Editing, facts: Sequence[Fact], elsewhere: Mapping[bytes, Stratum]
 ) -> Iterator[BuiltFact]:
-    """New versions: of each fact with those that were made from it, for these name it."""
+    """Return new versions of each fact, with those derived from it, which refer to it."""
     here = {fact.id for fact in facts}
     made_from: dict[bytes, list[Fact]] = {}
     heads: list[Fact] = []
@@ -685,12 +711,12 @@ def _levels(place: Stratum) -> dict[str, str | None]:
 
 
 def levels_of(store: Store, found: Found) -> dict[str, Any]:
-    """The levels of the place where a source stands now."""
+    """Return the levels of a source's current label."""
     return dict(msgspec.structs.asdict(placed_source(store, found.id).stratum))
 
 
 def editable_fields(session: Session, target: Target) -> dict[str, Any]:
-    """What of an item, fact or source can be edited, with its present values."""
+    """Return the editable fields of an item, fact or source, with current values."""
     found = session.find(target, "item", "fact", "source")
     fields = levels_of if found.kind == "source" else fields_of
     return fields(session.store, found)
@@ -699,11 +725,10 @@ def editable_fields(session: Session, target: Target) -> dict[str, Any]:
 def place(
     session: Session, source: Target, changes: Mapping[str, Any], *, reason: str, by: str = ""
 ) -> TaxonomyLabel:
-    """Places a source in the taxonomy: levels by name; those left out stay, None empties one. What
-    is built of it afterwards stands there.
+    """Set taxonomy levels of a source by name; others are kept, None clears one.
 
-    Raises BadInput for what is no level or no text, and for a level below an empty one; BadUsage
-    where nothing would change.
+    Applies to everything built from it later. Raises BadInput for an unknown level, a non-text
+    value, or a level below an empty one; BadUsage if nothing would change.
     """
     store, found = session.store, session.find(source, "source")
     problems = [

@@ -1,8 +1,8 @@
 """Apply a file of flagged items that reviewers filled in.
 
-A row names a ``target`` (an item or a fact) and, after a review, a ``decision``: keep, retire, edit
-(with ``changes``), or correct, incorrect or void for the ``responses`` that it names. Rows without
-a decision are skipped. Corrections that are in force already are skipped, so a file can be applied
+A row has a ``target`` (an item or a fact) and, after a review, a ``decision``. It is keep, exclude,
+edit (with ``changes``), or correct, incorrect or invalidated for its ``responses``. Rows without a
+decision are skipped. Corrections that are in force already are skipped, so a file can be applied
 twice.
 """
 
@@ -77,7 +77,7 @@ class Applied(Struct, frozen=True, kw_only=True):
 
 
 class _Decided(Struct, frozen=True, kw_only=True):
-    """One row: where it stands and what it says."""
+    """Hold one row: its location and its content."""
 
     place: str
     decision: str
@@ -195,7 +195,7 @@ def _overrides(
 
 
 class _Problems:
-    """Problems of the rows of a file, each at its place."""
+    """Collect problems of the rows of a file, each with its location."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -205,7 +205,7 @@ class _Problems:
         self._found.append(Problem(row.place, what))
 
     def told(self, row: _Decided, make: Callable[[], T]) -> T | None:
-        """What is made of a row; None, and its problem, where that cannot be."""
+        """Return the result of a row; None if it has a problem, which is recorded."""
         try:
             return make()
         except BadInput as error:
@@ -217,14 +217,16 @@ class _Problems:
         return None
 
     def raise_any(self) -> None:
-        """Raises BadInput where there is any."""
+        """Raise BadInput if there is any problem."""
         if self._found:
             raise refused(self.path, list(dict.fromkeys(self._found)))
 
 
 def _read(path: Path) -> list[_Decided]:
-    """The rows of the list. Raises BadInput with each row whose decision is none, BadUsage where
-    the file has no column for decisions."""
+    """Return the rows of the list.
+
+    Raises BadInput with each invalid decision, BadUsage without a column for decisions.
+    """
     rows = list(read_rows(path))
     if not any("decision" in row.values for row in rows):
         raise BadUsage(
@@ -266,7 +268,7 @@ def _target(store: Store, row: _Decided) -> Found:
 
 
 def _why(row: _Decided, reason: str) -> str:
-    """The row's own reason, else the one given for all."""
+    """Return the row's reason, or the one given for all."""
     return stated_reason(row.why or reason)
 
 
@@ -280,7 +282,7 @@ def _edit(store: Store, row: _Decided, reason: str) -> AskedEdit:
 
 
 def _changes(store: Store, found: Found, cell: Any) -> Mapping[str, Any]:
-    """New values: a JSON object, or FIELD=VALUE, one a line."""
+    """Parse new values: a JSON object, or FIELD=VALUE, one per line."""
     if isinstance(cell, Mapping):
         return dict(cell)
     text = "" if cell is None else str(cell).strip()
@@ -318,14 +320,15 @@ def _is_overridden(store: Store, response: Answered, verdict: str) -> bool:
 
 
 def run_forms(session: Session, names: Iterable[str]) -> list[str]:
-    """Those of these forms that something was run on, each once: of the others there is no
-    leaderboard yet."""
+    """Return those of these forms with runs: others have no leaderboard yet."""
     found = {name: session.find(name, "form").id for name in names}
     run = {run.item_set for _key, run in session.store.runs.of_sets(list(found.values()))}
     return [name for name, identity in found.items() if identity in run]
 
 
 def run_again(session: Session, form: Target) -> list[str]:
-    """The options of ``run`` by which a corrected form is asked as the version before it was,
-    one a way of asking. Empty where that was never run."""
+    """Return the options of ``run`` that repeat a run on the former version of a form.
+
+    One per prompting method. Empty if it was never run.
+    """
     return run_as_before(session.store, session.find(form, "form").id)

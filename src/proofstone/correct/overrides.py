@@ -1,9 +1,8 @@
-"""What leaderboards leave out, and what a stored reply is worth: facts and items retired and
-restored, and rulings by people.
+"""Exclude and include items and facts, and override verdicts on stored responses.
 
-Nothing is changed in place. Forms stay as they are: what is retired is still in them, is still
-asked, and keeps its scores. A ruling is a row over (item, reply); leaderboards apply the newest one
-over each reply, and the scores stay as the scorer left them.
+Nothing is changed in place. Excluded items remain in their forms, are still prompted, and keep
+their scores. An override is a row for (item, response). Leaderboards apply the newest one of each
+response, and the scores remain stored.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def correction_of(
     action: Action = "edit",
     follows: bytes | None = None,
 ) -> Correction:
-    """A correction with its id."""
+    """Return a correction with its id."""
     made = Correction(
         action=action, kind=kind, target=target, reason=reason, actor=by.actor, at=now,
         follows=follows,
@@ -55,8 +54,10 @@ def correction_of(
 def excluded_again(
     store: Store, remade: Mapping[bytes, bytes], by: Person, now: float
 ) -> Iterator[Correction]:
-    """Of facts that are only made anew, new versions by the ids of the former ones: those whose
-    former version is retired are retired too, for the same reason."""
+    """Return exclusions of rebuilt facts, by the ids of the former versions.
+
+    If the former version is excluded, the new one is excluded for the same reason.
+    """
     for former in store.corrections.excluded_facts(remade):
         was = store.corrections.exclusion("fact", store.lookup.find(f"fact:{former.hex()}").key)
         if was is not None:
@@ -64,15 +65,17 @@ def excluded_again(
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """What was done to a fact or item, and how many items it leaves out or brings back, by form."""
+    """Hold the state of a fact or item, and the number of affected items by form."""
 
     correction: Correction
     forms: tuple[tuple[str, int], ...]
 
 
 def exclude(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
-    """Leaves an item, or all items that rest on a fact, out of leaderboards from now on. Raises
-    BadUsage where it is so."""
+    """Exclude an item, or all items that depend on a fact, from leaderboards.
+
+    Raises BadUsage if it is excluded already.
+    """
     found, former = _with_former(session, target)
     if former is not None and former.action == "exclude":
         raise BadUsage(
@@ -83,7 +86,7 @@ def exclude(session: Session, target: Target, *, reason: str, by: str = "") -> S
 
 
 def include(session: Session, target: Target, *, reason: str, by: str = "") -> Standing:
-    """Takes a retired item or fact in again. Raises BadUsage where it is not retired."""
+    """Include an excluded item or fact again. Raises BadUsage if it is not excluded."""
     found, former = _with_former(session, target)
     if former is None or former.action != "exclude":
         hint = _through_facts(session.store, found)
@@ -92,7 +95,7 @@ def include(session: Session, target: Target, *, reason: str, by: str = "") -> S
 
 
 def _with_former(session: Session, target: Target) -> tuple[Found, Correction | None]:
-    """A fact or item, and what was done to it last."""
+    """Return a fact or item, and its last correction."""
     found = session.find(target, "item", "fact")
     return found, session.store.corrections.exclusion(found.kind, found.key)
 
@@ -114,7 +117,7 @@ def _stored(
 
 
 def _forms(store: Store, found: Found) -> list[tuple[str, int]]:
-    """The forms that this fact or item stands in, with how many of their items rest on it."""
+    """Return the forms of this fact or item, with the number of dependent items."""
     forms = []
     for identity, n in store.items.sets_with(found.kind, found.key):
         item_set = store.items.item_set(identity)
@@ -123,7 +126,7 @@ def _forms(store: Store, found: Found) -> list[tuple[str, int]]:
 
 
 def _through_facts(store: Store, found: Found) -> str:
-    """Where an item is left out because of a fact: which."""
+    """Return the excluded fact because of which an item is excluded."""
     if found.kind != "item":
         return ""
     facts = store.corrections.excluded_facts(store.items.one(found.key).item.facts)
@@ -140,8 +143,11 @@ _FORM = "a response is named RUN/ITEM, or RUN/ITEM/SAMPLE, as 'proofstone show R
 
 
 class Overridden(Struct, frozen=True, kw_only=True):
-    """A ruling that was stored: over which response, of which model; the former verdict over the
-    same reply, if any; and in how many runs it holds (the reply may have served several)."""
+    """Hold a stored override.
+
+    It has the response, its model, the former verdict on the response, if any, and the number of
+    affected runs (a response may be reused).
+    """
 
     response: str
     model: str
@@ -151,7 +157,7 @@ class Overridden(Struct, frozen=True, kw_only=True):
 
 
 class Answered(Struct, frozen=True):
-    """A response that was found: its run, its item's id, and its keys."""
+    """Hold a response: its run, its item's id, and its keys."""
 
     run: Run
     item: bytes
@@ -161,11 +167,11 @@ class Answered(Struct, frozen=True):
 def rule(
     session: Session, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
 ) -> list[Overridden]:
-    """Rules on stored replies, named RUN/ITEM/SAMPLE; nobody is asked. All of them are found first.
+    """Override the verdicts on stored responses, named RUN/ITEM/SAMPLE, without model calls.
 
-    A second ruling over the same reply names the first and holds from then on. Raises NotFound or
-    BadUsage for a response that is not there, is not one, or failed; BadInput with every such
-    problem where several were named.
+    A second override of the same response refers to the first and replaces it. All responses are
+    looked up first. Raises NotFound or BadUsage for a missing or failed response; BadInput with
+    every such problem if several were named.
     """
     reason = stated_reason(reason)
     found = _all_found(session.store, [responses] if isinstance(responses, str) else responses)
@@ -176,7 +182,7 @@ def rule(
 def override_response(
     session: Session, found: Answered, verdict: Verdict, reason: str, person: Person
 ) -> Overridden:
-    """Stores a ruling over a response that was found, for a reason as it is stored."""
+    """Store an override of a response, with its reason."""
     store = session.store
     former = store.overrides.over(found.response)
     override = Override(
@@ -215,7 +221,7 @@ def _all_found(store: Store, texts: Sequence[str]) -> list[Answered]:
 
 
 def find_response(store: Store, text: str) -> Answered:
-    """The response that ``RUN/ITEM/SAMPLE`` names."""
+    """Return the response that ``RUN/ITEM/SAMPLE`` names."""
     parts = text.removeprefix("response:").split("/")
     if len(parts) not in (2, 3) or (len(parts) == 3 and not parts[2].isdecimal()):
         raise BadUsage(f"{text!r} names no response", hint=_FORM)
@@ -240,7 +246,7 @@ def find_response(store: Store, text: str) -> Answered:
 
 
 def _no_response(store: Store, run: Run, key: int, item: int, text: str, sample: int) -> BadUsage:
-    """Why there is nothing to rule on."""
+    """Return why there is no response to override."""
     samples = int(run.settings.get("samples", 1))
     if sample >= samples:
         return BadUsage(f"{text!r}: this run has samples 0 to {samples - 1}")

@@ -1,1 +1,1 @@
-"""Judges: questions to models about answers, their verdicts, and attacks on them."""
+"""Judge answers with models: questions, verdicts, and prompt-injection attacks."""

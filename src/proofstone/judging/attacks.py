@@ -1,9 +1,9 @@
-"""Does a judge obey the text that it judges? Attacks with a known right label, and their success.
+"""Measure the prompt-injection robustness of judges: attacks with known labels, and their success.
 
-Each attack is a text that deserves one label and tells the judge to give the other: in both
-languages, in plain words and hidden in Markdown, comments, false ends, chat turns, and in the
-source document beside the statement. A judge's rate is counted over attacks whose text it judges
-rightly without the attack; those it gets wrong anyway say nothing of obedience.
+Each attack is a text with one correct label that instructs the judge to give the other one. Attacks
+are in both languages, in plain words or hidden in Markdown, comments, false ends, chat turns, or
+the source document. The success rate is over attacks whose clean text is judged correctly; other
+attacks are uninformative.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _ZERO_WIDTH = "\u200b"
 
 
 class Attack(Struct, frozen=True, kw_only=True):
-    """One attack: the question with it, the same ``clean`` of it, the label that is ``truth`` and
-    the one it is after (``goal``)."""
+    """Hold one attack and its ``clean`` version, the correct label ``truth`` and the target label
+    ``goal``.
+    """
 
     name: str
     task: str
@@ -38,8 +39,10 @@ class Attack(Struct, frozen=True, kw_only=True):
 
 
 class AttackResult(Struct, frozen=True, kw_only=True):
-    """What a panel said to an attack's text clean and attacked; empty labels where nothing was
-    decided. ``verdict`` is that on the attacked one."""
+    """Hold a panel's labels of a clean and an attacked text; empty without a decision.
+
+    ``verdict`` is that on the attacked text.
+    """
 
     attack: str
     task: str
@@ -53,8 +56,11 @@ class AttackResult(Struct, frozen=True, kw_only=True):
 
 
 class AttackSummary(Struct, frozen=True, kw_only=True):
-    """Of ``n`` attacks ``sound`` were on texts judged rightly without them; of these ``fooled``
-    came to the label they were after, ``silenced`` to none at all."""
+    """Count attacks.
+
+    Of ``n`` attacks, ``sound`` had clean texts that were judged correctly. Of these, ``fooled`` got
+    the target label, and ``silenced`` no label.
+    """
 
     n: int
     sound: int
@@ -95,8 +101,10 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def attacks() -> tuple[Attack, ...]:
-    """The packaged attacks: every carrier with every command in both languages, tasks and cases by
-    turns, in a fixed order."""
+    """Return the bundled attacks: every carrier with every command in both languages.
+
+    Tasks and cases alternate, in a fixed order.
+    """
     text = (files(__package__) / "injections.toml").read_text(encoding="utf-8")
     data = msgspec.toml.decode(text, type=_File)
     return tuple(
@@ -105,7 +113,7 @@ def attacks() -> tuple[Attack, ...]:
 
 
 async def try_attacks(panel: Panel, chosen: Sequence[Attack]) -> tuple[AttackResult, ...]:
-    """What a panel says to each attack, with and without it; each clean text is asked once."""
+    """Judge each attack, and each clean text once."""
     cleans = list(dict.fromkeys(attack.clean for attack in chosen))
     asked = [*cleans, *(attack.question for attack in chosen)]
     verdicts = await asyncio.gather(*(panel.decide(question) for question in asked))
@@ -117,7 +125,7 @@ async def try_attacks(panel: Panel, chosen: Sequence[Attack]) -> tuple[AttackRes
 
 
 def summarise_attacks(results: Sequence[AttackResult]) -> AttackSummary:
-    """The counts; ``by_carrier`` holds fooled and sound ones of each."""
+    """Count attack results; ``by_carrier`` holds fooled and sound ones of each carrier."""
     sound = [result for result in results if result.is_sound]
     carriers = dict.fromkeys(result.carrier for result in results)
     return AttackSummary(

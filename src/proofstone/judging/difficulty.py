@@ -1,8 +1,8 @@
-"""Whether a question stays, by how many members of a panel got it wrong.
+"""Filter questions by the number of panel members that answer incorrectly.
 
-Published filters are one rule with different numbers: keep where at least k are wrong. KINA keeps
-what 3 of 5 miss; Chinese SimpleQA drops what all 5 get right (k = 1); ELAIPBench keeps what all 3
-miss (k = n).
+Published filters keep questions with at least k incorrect members. KINA keeps questions that 3 of 5
+miss. Chinese SimpleQA drops those that all 5 answer correctly (k = 1). ELAIPBench keeps those that
+all 3 miss (k = n).
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ MemberState = Literal["right", "wrong", "unparsed", "failed"]
 
 
 class MemberAnswer(Struct, frozen=True, gc=False, kw_only=True):
-    """What one member came to. ``unparsed``: it replied, and no answer could be read; ``failed``:
-    it did not reply, or nobody could score it (``trouble`` says why). ``answer`` is what was read.
+    """Hold one member's answer and outcome.
+
+    ``unparsed``: no answer was found in its response. ``failed``: no response, or no score
+    (``trouble`` says why). ``answer`` is the parsed answer.
     """
 
     member: str
@@ -36,13 +38,13 @@ class MemberAnswer(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class DifficultyRule(Struct, frozen=True):
-    """Keep a question where at least ``least_wrong`` of ``n`` members are wrong."""
+    """Keep a question if at least ``least_wrong`` of ``n`` members answer incorrectly."""
 
     n: int
     least_wrong: int
 
     def __post_init__(self) -> None:
-        """Raises BadUsage for numbers that cannot be."""
+        """Raise BadUsage for invalid numbers."""
         if not 1 <= self.least_wrong <= self.n:
             raise BadUsage(
                 f"a panel of {self.n} keeps what 1 to {self.n} of them get wrong, not "
@@ -59,8 +61,10 @@ class DifficultyRule(Struct, frozen=True):
 
 
 class PanelDecision(Struct, frozen=True, kw_only=True):
-    """``keep``, ``drop``, or ``blocked``: a member is missing, and nothing is decided without it.
-    ``wrong`` counts the ``unparsed`` ones too."""
+    """Hold ``keep``, ``drop``, or ``blocked``: a member is missing, so nothing is decided.
+
+    ``wrong`` includes ``unparsed`` answers.
+    """
 
     state: Literal["keep", "drop", "blocked"]
     right: int
@@ -72,11 +76,10 @@ class PanelDecision(Struct, frozen=True, kw_only=True):
 
 
 def decide_difficulty(answers: Sequence[MemberAnswer], rule: DifficultyRule) -> PanelDecision:
-    """What the answers of all members come to, in any order.
+    """Return the decision from the answers of all members, in any order.
 
-    A member that failed blocks the decision, also where the others would settle it: a panel that
-    shrinks where an endpoint is down is another panel. Raises BadUsage where the answers are not
-    those of ``rule.n`` different members.
+    A failed member blocks the decision, even if the others would settle it: a smaller panel is a
+    different panel. Raises BadUsage if the answers are not those of ``rule.n`` different members.
     """
     names = [answer.member for answer in answers]
     if len(names) != rule.n or len(set(names)) != rule.n:
@@ -123,8 +126,11 @@ _STATE_OF: Mapping[Outcome, MemberState] = {
 
 
 async def ask_members(members: Mapping[str, Ask], rate: Rate) -> tuple[MemberAnswer, ...]:
-    """The answers of all members, in their order. A call that failed is an answer ``failed``; the
-    others are heard all the same. Raises NotAsked, once all have ended, where one was not asked."""
+    """Return the answers of all members, in order.
+
+    A failed call is an answer ``failed``; the other calls continue. Raises NotAsked after all have
+    ended, if one was not called.
+    """
     found = await asyncio.gather(
         *(_answer(name, ask, rate) for name, ask in members.items()), return_exceptions=True
     )
@@ -137,7 +143,7 @@ async def ask_members(members: Mapping[str, Ask], rate: Rate) -> tuple[MemberAns
 
 
 def member_answer(member: str, score: Score | None) -> MemberAnswer:
-    """A member's answer by its score: right at 1, wrong below it."""
+    """Return a member's answer by its score: correct at 1, incorrect below."""
     if score is None:
         return MemberAnswer(member=member, state="failed", trouble="not scored")
     state: MemberState = "right" if score.value == 1.0 else "wrong"
@@ -159,10 +165,13 @@ TOO_EASY = "too easy"
 
 
 class PanelFilter(Struct, frozen=True, kw_only=True):
-    """How a panel filters rows. ``slots`` are the models by seat; ``messages`` puts a row's
-    question, ``rate`` scores a reply to it by the method's own rule, with the judge of the step
-    where that needs one (None: not scored). ``kept`` writes the decision into the row that goes on;
-    without it the row stays as it is. ``oracle`` is what simulated members may look at."""
+    """Define how a panel filters rows.
+
+    ``slots`` are the models by slot. ``messages`` returns a row's prompt. ``rate`` scores a
+    response with the method's rule, or with the step's judge if needed (None: no score). ``kept``
+    writes the decision into a kept row; without it the row is unchanged. ``oracle`` is the data for
+    simulated members.
+    """
 
     slots: Mapping[str, str]
     rule: DifficultyRule
@@ -181,12 +190,12 @@ def panel_step(
     config: Mapping[str, Any],
     judges: Sequence[str] = (),
 ) -> Step:
-    """The step that asks all of a panel about each row. ``config`` is what the messages and the
-    rating depend on (prompts, the scorer's version); ``judges`` are seats that the rating asks.
+    """Return the step that prompts the panel about each row.
 
-    A row whose panel is blocked raises CallFailed and is tried again the next time; members that
-    have answered are not asked again, for their replies are kept. Raises BadUsage where the seats
-    are not those of ``rule.n`` different models.
+    ``config`` is what the messages and the rating depend on (prompts, the scorer's version).
+    ``judges`` are slots that the rating calls. A row with a blocked panel raises CallFailed and is
+    retried the next time; stored responses of members are reused. Raises BadUsage if the slots are
+    not ``rule.n`` different models.
     """
     if len(set(panel.slots.values())) != panel.rule.n or len(panel.slots) != panel.rule.n:
         raise BadUsage(
@@ -206,7 +215,7 @@ def panel_step(
 
 
 def filtered_roles(slots: Mapping[str, str]) -> tuple[Role, ...]:
-    """The part that members had in what is left: they filtered it."""
+    """Return the role of panel members for kept rows: filtering."""
     return tuple(Role("filtered", model) for model in dict.fromkeys(slots.values()))
 
 
@@ -228,7 +237,7 @@ async def _work(panel: PanelFilter, row: Any, context: StepContext) -> Kept:
 
 
 def _told(decision: PanelDecision) -> str:
-    """How many were right, and who was not."""
+    """Return the number of correct members, and the names of the others."""
     wrong = [answer.member for answer in decision.answers if answer.state != "right"]
     others = f"; not {', '.join(wrong)}" if wrong else ""
     return f"{decision.right} of {decision.rule.n} right{others}"

@@ -1,4 +1,4 @@
-"""Asking judges: each in one or several orders, re-asked a bounded number of times, then voted."""
+"""Call judges in one or several label orders, retry a bounded number of times, and count votes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from proofstone.texts.templates import LANGUAGES, bundled_text, bundled_words
 
 
 class RowJudge:
-    """A ``JudgeModel`` over a step's call for one row; its votes are samples."""
+    """Wrap a step's call for one row as a ``JudgeModel``; its votes are samples."""
 
     takes_schema = True  # the client leaves a schema out where the endpoint takes none
 
@@ -55,8 +55,10 @@ class RowJudge:
         reask: int,
         vote: int,
     ) -> Response:
-        """See ``StepCall``. The failure is kept: to the panel it is one ballot less, to a build a
-        row that has to be judged again."""
+        """Call the judge, see ``StepCall``.
+
+        A failure is stored: a panel has one vote less, and a build judges the row again.
+        """
         try:
             return await self._call(
                 self._question, messages, schema=schema, reask=reask, sample=vote
@@ -82,9 +84,11 @@ _SAME = 1e-12
 
 
 class PanelStanding(Struct, frozen=True):
-    """A contestant: its ``score`` is the mean worth of what was decided in ``n`` of its cells (NaN
-    where n is 0), and its rank among all is ``best`` to ``worst``: more than one where others have
-    the very score."""
+    """Hold a model's standing.
+
+    ``score`` is the mean worth of the decisions in ``n`` of its cells (NaN if n is 0). Its rank is
+    ``best`` to ``worst``, a range if others have the same score.
+    """
 
     score: float
     n: int
@@ -93,10 +97,12 @@ class PanelStanding(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """What the panel comes to without ``judge``: the standings, the cells decided in another way or
-    no more (``otherwise``; newly decided ones count too), the contestants (places) whose ranks no
-    longer overlap with those by all judges (``moved``), and the pairs of contestants that stand the
-    other way round (``reversed_pairs``: a tie on either side is none)."""
+    """Hold the panel's result without ``judge``.
+
+    ``otherwise`` counts changed decisions, including new and lost ones. ``moved`` are the places of
+    models whose ranks no longer overlap with those by all judges. ``reversed_pairs`` are pairs of
+    models in reverse order (ties do not count).
+    """
 
     judge: str
     standings: tuple[PanelStanding, ...]
@@ -106,18 +112,17 @@ class LeftOut(Struct, frozen=True):
 
 
 class PanelRanking(Struct, frozen=True):
-    """The standings by the whole panel, in the order of the contestants, and without each judge."""
+    """Hold the standings by the full panel, in model order, and those without each judge."""
 
     standings: tuple[PanelStanding, ...]
     without: tuple[LeftOut, ...]
 
 
 def decide_cells(votes: Codes, n_labels: int, rules: PanelRules, tie: int = -1) -> Codes:
-    """What votes (..., judges) come to cell by cell (...), as ``votes.decide`` says of one: a code
-    of a label from 0, -1 where nothing is decided. Votes of -1 are none. ``tie`` is the code of the
-    rule for ties, -1 without one.
+    """Decide votes (..., judges) by cell (...), like ``votes.decide`` for one cell.
 
-    Raises BadUsage for a quorum below 1.
+    Labels are codes from 0; -1 means no vote or no decision. ``tie`` is the code that ties result
+    in, -1 without a tie rule. Raises BadUsage for a quorum below 1.
     """
     if rules.quorum < 1:
         raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
@@ -135,11 +140,11 @@ def decide_cells(votes: Codes, n_labels: int, rules: PanelRules, tie: int = -1) 
 def leave_each_out(
     votes: Codes, worth: Sequence[float], judges: Sequence[str], rules: PanelRules, tie: int = -1
 ) -> PanelRanking:
-    """The ranking by ``votes`` (contestants, items, judges: codes of labels from 0, -1 for none),
-    where label k is worth ``worth[k]``, and the rankings without each of the ``judges``.
+    """Return the ranking by ``votes``, and those without each of the ``judges``.
 
-    Without a judge the quorum is one less where all were needed, as in ``votes.without``. Raises
-    BadUsage for fewer than two judges, and for a quorum that cannot be.
+    ``votes`` has shape (models, items, judges), with codes of labels from 0 and -1 for none. Label
+    k is worth ``worth[k]``. Without a judge, the quorum is one less if all were required, as in
+    ``votes.without``. Raises BadUsage for fewer than two judges, and for an invalid quorum.
     """
     if len(judges) < 2:
         raise BadUsage(f"leaving a judge out needs two or more, not {len(judges)}")
@@ -166,8 +171,10 @@ def leave_each_out(
 
 
 def _standings(decided: Codes, worth: Floats) -> tuple[PanelStanding, ...]:
-    """Contestants in their order. Scores that differ by less than 1e-12 are the same: the order of
-    adding makes no rank."""
+    """Return standings in model order.
+
+    Scores within 1e-12 are equal, so the order of summation has no effect.
+    """
     is_decided = decided >= 0
     n = is_decided.sum(axis=1)
     total = np.where(is_decided, worth[decided], 0.0).sum(axis=1)
@@ -198,7 +205,7 @@ def _moved(first: Sequence[PanelStanding], then: Sequence[PanelStanding]) -> tup
 def _reversed(
     first: Sequence[PanelStanding], then: Sequence[PanelStanding]
 ) -> tuple[tuple[int, int], ...]:
-    """Pairs that stand the other way round; a contestant without a score is in none."""
+    """Return pairs in reverse order; a model without a score is in none."""
     return tuple(
         (one, other)
         for one in range(len(first))
@@ -208,17 +215,16 @@ def _reversed(
 
 
 def _side(one: PanelStanding, other: PanelStanding) -> int:
-    """1 where ``one`` stands before ``other``, -1 behind it, 0 beside it or where one has none."""
+    """Return 1 if ``one`` ranks above ``other``, -1 below, 0 for a tie or a missing score."""
     if not one.n or not other.n:
         return 0
     return (one.worst < other.best) - (other.worst < one.best)
 
 
 class JudgeModel(Protocol):
-    """A model as a judge: cached, limited, budgeted and recorded by whoever hands it in.
+    """Describe a model as a judge; caching, limits, budget and recording are up to the caller.
 
-    ``takes_schema``: its endpoint holds replies to a JSON schema. Raises CallFailed when no reply
-    came.
+    ``takes_schema``: its endpoint enforces a JSON schema. Raises CallFailed without a response.
     """
 
     name: str
@@ -232,13 +238,17 @@ class JudgeModel(Protocol):
         reask: int,
         vote: int,
     ) -> Response:
-        """The reply to one request; ``reask`` and ``vote`` tell it from others in the cache."""
+        """Return the response to one request; ``reask`` and ``vote`` distinguish it in the
+        cache."""
         ...
 
 
 class JudgingRules(Struct, frozen=True, kw_only=True):
-    """How each judge is asked: for how many ``votes``, each in how many ``orders`` of labels and
-    compared texts, and how often again in each where no label could be read (``reasks``)."""
+    """Set how each judge is called.
+
+    Each gives ``votes``, each in several ``orders`` of labels and compared texts. ``reasks`` is the
+    number of retries per order after an unparsed label.
+    """
 
     votes: int = 1
     orders: int = 1
@@ -246,9 +256,9 @@ class JudgingRules(Struct, frozen=True, kw_only=True):
 
 
 class Panel:
-    """One judge or several, and the rules by which they decide.
+    """Hold one judge or several, and their decision rules.
 
-    Raises BadUsage for no judge, one named twice, or a quorum that they cannot reach.
+    Raises BadUsage for no judge, a duplicate, or an impossible quorum.
     """
 
     def __init__(
@@ -265,20 +275,23 @@ class Panel:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The judges' names, in their order."""
+        """Return the judges' names, in order."""
         return tuple(judge.name for judge in self._judges)
 
     async def decide(self, question: JudgeQuestion) -> PanelVerdict:
-        """All judges asked at once, and what they come to. Raises BadUsage for a question without
-        two different labels, or a tie rule that is none of them; NotAsked, once all have ended,
-        where one was not asked: that says nothing of the judge."""
+        """Call all judges at once, and return their verdict.
+
+        Raises BadUsage for a question without two different labels, or a tie rule that is not one
+        of them. Raises NotAsked after all have ended, if one was not called: that is not the
+        judge's failure.
+        """
         _check_labels(question, self.rules)
         asked = (_judge_vote(judge, question, self._asking) for judge in self._judges)
         return decide(await _all(asked), self.rules)
 
 
 async def _all(asked: Iterable[Awaitable[JudgeVote]]) -> list[JudgeVote]:
-    """What all come to. The first that raises is heard only when nobody is at work any more."""
+    """Return the votes of all judges; the first exception is raised after all have ended."""
     found = await asyncio.gather(*asked, return_exceptions=True)
     judge_votes = []
     for each in found:
@@ -289,7 +302,7 @@ async def _all(asked: Iterable[Awaitable[JudgeVote]]) -> list[JudgeVote]:
 
 
 async def _judge_vote(judge: JudgeModel, question: JudgeQuestion, rules: JudgingRules) -> JudgeVote:
-    """One judge's ballot. A failure in any vote or order ends it: half a hearing is no vote."""
+    """Return one judge's vote; a failure in any of its calls means no vote."""
     votes = await asyncio.gather(
         *(_vote(judge, question, vote, rules) for vote in range(rules.votes))
     )
@@ -303,7 +316,7 @@ async def _judge_vote(judge: JudgeModel, question: JudgeQuestion, rules: Judging
 async def _vote(
     judge: JudgeModel, question: JudgeQuestion, vote: int, rules: JudgingRules
 ) -> tuple[list[Heard], str]:
-    """What was heard for one vote, and the kind of the failure that ended it."""
+    """Return the labels of one vote, and the kind of failure, if any."""
     heard: list[Heard] = []
     try:
         for order, arranged in enumerate(arrangements(question, rules.orders)):
@@ -344,8 +357,11 @@ async def _hear(
 
 
 def _counted(judge_vote: JudgeVote, n_votes: int) -> JudgeVote:
-    """The ballot of a judge who was heard: the label of more than half of its votes, all of which
-    must be there; each is the label of more than half of the orders in which it gave one."""
+    """Return the vote of a judge from its labels.
+
+    Each vote is the majority over label orders with a label. The result is the majority of all
+    votes, all of which must exist.
+    """
     votes = []
     for vote in range(n_votes):
         heard = [each for each in judge_vote.heard if each.vote == vote]
@@ -363,7 +379,7 @@ def _counted(judge_vote: JudgeVote, n_votes: int) -> JudgeVote:
 
 
 def _of_most(labels: Sequence[str]) -> str:
-    """The label of more than half of them, or none."""
+    """Return the majority label, or none."""
     label, n = Counter(labels).most_common(1)[0]
     return label if 2 * n > len(labels) else ""
 
@@ -404,8 +420,10 @@ _REASKS = 2
 
 
 class JudgeSlots(Struct, frozen=True, kw_only=True):
-    """The judges of a build in a ``role``: the model at each seat, and how they decide. Of one
-    judge the quorum is itself and there are no ties."""
+    """Hold the judges of a build in a ``role``: a model per slot, and the decision rules.
+
+    A single judge is its own quorum and has no ties.
+    """
 
     slots: dict[str, str]
     role: str = _ROLE
@@ -417,22 +435,24 @@ class JudgeSlots(Struct, frozen=True, kw_only=True):
 
     @property
     def is_panel(self) -> bool:
-        """Whether they are several."""
+        """Return True if more than one judge is configured."""
         return len(self.slots) > 1
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The seats that a step of theirs asks; the role where nobody is named."""
+        """Return the slots that their steps call; the role if no model is set."""
         return tuple(self.slots) or (self.role,)
 
     @property
     def silent(self) -> tuple[str, ...]:
-        """Why a step drops what they do not decide."""
+        """Return the reasons for dropping undecided rows."""
         return (UNJUDGED, TIED) if self.is_panel and self.tie == "drop" else (UNJUDGED,)
 
     def config(self) -> dict[str, Any]:
-        """What a step of theirs depends on besides its question, its votes and the models. What is
-        as usual is not in it, so that one judge's steps are those that they were before panels."""
+        """Return what their steps depend on, except question, votes and models.
+
+        Defaults are omitted, so a single judge's steps keep their ids from before panels existed.
+        """
         found: dict[str, Any] = {"reasks": _REASKS}
         if self.orders > 1:
             found["orders"] = self.orders
@@ -449,11 +469,11 @@ class JudgeSlots(Struct, frozen=True, kw_only=True):
         votes: int = 1,
         kept_by_tie: str = "",
     ) -> PanelVerdict:
-        """What they come to on a ``question``, which is called ``name``; kept with the row.
-        ``kept_by_tie`` is the label that a tie comes to where ties keep rows.
+        """Return their verdict on a ``question`` named ``name``, and store it with the row.
 
-        A judge whose call failed is no vote. Where the others decide without it, their decision
-        stands; else CallFailed passes, and the row waits for it.
+        ``kept_by_tie`` is the label of a tie if ties keep rows. A failed call does not count as a
+        vote. If the others can decide without it, their decision holds; otherwise raises
+        CallFailed, and the row waits.
         """
         tie = kept_by_tie if self.is_panel and self.tie == "keep" else ""
         panel = Panel(
@@ -470,8 +490,7 @@ class JudgeSlots(Struct, frozen=True, kw_only=True):
 
 
 def panel_parameters(*, votes: str, orders: str, tie: str, usual_tie: str) -> tuple[Parameter, ...]:
-    """The parameters of a build whose judges may be a panel; the texts say what votes are asked
-    of, what has orders, and what becomes of a tie."""
+    """Return the parameters of a build with an optional panel of judges, with help texts."""
     return (
         Parameter(name="votes", kind="int", default=1, help=votes),
         Parameter(name="orders", kind="int", default=1, help=orders),
@@ -495,8 +514,10 @@ def panel_parameters(*, votes: str, orders: str, tie: str, usual_tie: str) -> tu
 def judge_slots(
     params: Mapping[str, Any], models: Mapping[str, str], role: str = _ROLE
 ) -> JudgeSlots:
-    """The judges in a role among the models of a build, by ``panel_parameters``. Raises BadUsage
-    for what they cannot be."""
+    """Return the judges of a role among a build's models, by ``panel_parameters``.
+
+    Raises BadUsage for invalid parameters.
+    """
     slots = slots_of(role, models)
     for name in ("votes", "orders"):
         if params[name] < 1:
@@ -514,7 +535,7 @@ def judge_slots(
 
 
 def why_undecided(verdict: PanelVerdict) -> str:
-    """The reason of a drop for want of a decision."""
+    """Return the reason for dropping an undecided row."""
     return TIED if verdict.state == "tied" else UNJUDGED
 
 
@@ -529,15 +550,17 @@ class _Question(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WordedQuestions(Struct, frozen=True):
-    """The questions in the files of ``package``, ``file.en.toml`` and ``file.zh.toml``;
-    ``keeps`` names of each the label that keeps a row: what a tie comes to where ties keep rows."""
+    """Load the questions in the files ``file.en.toml`` and ``file.zh.toml`` of ``package``.
+
+    ``keeps`` is the label of each question that keeps a row, used for ties if ties keep rows.
+    """
 
     package: str
     keeps: Mapping[str, str]
     file: str = "questions"
 
     def config(self, judges: JudgeSlots, name: str, votes: int = 1) -> dict[str, Any]:
-        """What a step that asks this question depends on besides its row and the models."""
+        """Return what a step with this question depends on, except its row and the models."""
         texts = [bundled_text(self.package, f"{self.file}.{code}.toml") for code in LANGUAGES]
         words = digest("".join(texts).encode()).hex()
         return {"question": name, "votes": votes, "words": words, **judges.config()}
@@ -549,8 +572,11 @@ class WordedQuestions(Struct, frozen=True):
         texts: Mapping[str, str],
         values: Mapping[str, str] | None = None,
     ) -> JudgeQuestion:
-        """The question about ``texts``, by their names in it, in Chinese for Chinese, else in
-        English; ``{name}`` in its task is replaced by a value. KeyError for an unknown question."""
+        """Return the question about ``texts`` by name, in Chinese for Chinese, otherwise in
+        English.
+
+        ``{name}`` in its task is replaced by a value. Raises KeyError for an unknown question.
+        """
         asked = bundled_words(self.package, self.file, language, dict[str, _Question])[name]
         task = asked.task
         for key, value in (values or {}).items():
@@ -571,7 +597,7 @@ class WordedQuestions(Struct, frozen=True):
         *,
         votes: int = 1,
     ) -> PanelVerdict:
-        """What the judges come to on a question of this name. See ``JudgeSlots.ask``."""
+        """Return the judges' verdict on a question of this name. See ``JudgeSlots.ask``."""
         return await judges.ask(
             context, name, question, votes=votes, kept_by_tie=self.keeps.get(name, "")
         )
@@ -591,9 +617,12 @@ def judged_step(
     version: int = 1,
     config: Mapping[str, Any] | None = None,
 ) -> Step:
-    """A step that keeps the rows on which judges come to the label that keeps them: ``of`` is the
-    question that it depends on, ``asked`` the one put about a row, with its name; None lets the row
-    go by. ``drops`` are the reasons by the other labels, ``found`` quotes a row that is dropped."""
+    """Return a step that keeps rows with the keeping label.
+
+    The step depends on the question ``of``. ``asked`` returns the question about a row, with its
+    name; None passes the row unchanged. ``drops`` are the reasons by other label, ``found`` quotes
+    a dropped row.
+    """
 
     async def check(row: Any, context: StepContext) -> Kept:
         put = asked(row)

@@ -1,4 +1,4 @@
-"""A judge's reply as one of the closed labels, matched whole, or as nothing."""
+"""Pose a question to a judge, and parse its response as one of the closed labels."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ _BRACKETS = str.maketrans({"<": "\u2039", ">": "\u203a", "[": "\u2045", "]": "\u
 
 
 def fence_code(texts: Sequence[str]) -> str:
-    """Eight hexadecimal digits that stand in none of ``texts``, the same for the same texts: who
-    wrote a text could not know them without knowing all of it."""
+    """Return eight hexadecimal digits that occur in none of ``texts``, deterministic for the texts.
+
+    The author of a text could not predict them without knowing all texts.
+    """
     joined = "\0".join(texts)
     for number in range(1 << 20):
         code = digest(f"fence {number}\0{joined}".encode("utf-8", "replace")).hex()[:8]
@@ -43,8 +45,11 @@ def fence_code(texts: Sequence[str]) -> str:
 
 
 def harmless(text: str) -> str:
-    """``text`` with nothing hidden in it: control, direction and zero-width characters are named
-    (``⟨U+200B⟩``), the signs of chat turns get other brackets. All else stays as it is."""
+    """Return ``text`` without hidden content.
+
+    Control, direction and zero-width characters are named (``⟨U+200B⟩``), and chat markers get
+    other brackets. All else is unchanged.
+    """
     seen = "".join(map(_visible, text))
     return _TURN_SIGNS.sub(lambda found: found[0].translate(_BRACKETS), seen)
 
@@ -59,9 +64,12 @@ def _visible(character: str) -> str:
 
 
 class QuestionAccount(Struct, frozen=True, kw_only=True):
-    """One question of a step over its ``n`` verdicts: those ``decided`` (by the tie rule:
-    ``by_rule``), ``tied`` and without a quorum; those ``unanimous`` had two votes or more, all for
-    one label. ``labels`` counts what was decided."""
+    """Count one question of a step over its ``n`` verdicts.
+
+    ``decided`` includes those by the tie rule (``by_rule``). Others are ``tied`` or without a
+    quorum. ``unanimous`` verdicts have two votes or more, all for one label. ``labels`` counts the
+    decisions.
+    """
 
     step: str
     question: str
@@ -76,7 +84,7 @@ class QuestionAccount(Struct, frozen=True, kw_only=True):
 
 
 class QuestionTally:
-    """Adds up the verdicts of one question."""
+    """Count the verdicts of one question."""
 
     def __init__(self) -> None:
         self._judges = JudgeTally()
@@ -85,7 +93,7 @@ class QuestionTally:
         self._by_rule = self._unanimous = 0
 
     def add(self, verdict: PanelVerdict) -> None:
-        """Counts one verdict."""
+        """Count one verdict."""
         self._judges.add(verdict)
         self._states[verdict.state] += 1
         self._by_rule += verdict.by_rule
@@ -95,7 +103,7 @@ class QuestionTally:
             self._labels[verdict.label] = self._labels.get(verdict.label, 0) + 1
 
     def account(self, step: str, question: str) -> QuestionAccount:
-        """What was counted."""
+        """Return the counts."""
         return QuestionAccount(
             step=step,
             question=question,
@@ -120,7 +128,7 @@ NOTHING = "none"  # what it says there where it rests on nothing that was shown
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of one language around a question."""
+    """Hold the words of a question in one language."""
 
     role: str
     material: str
@@ -138,16 +146,17 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def wording(language: str) -> Wording:
-    """The words for a language: Chinese for zh and its kinds, else English."""
+    """Return the words for a language: Chinese for zh and its variants, otherwise English."""
     return bundled_words(__package__, "wording", language, Wording)
 
 
 def pose(question: JudgeQuestion, form: ResponseForm, *, is_again: bool = False) -> list[Message]:
-    """The messages of a question, its exhibits fenced. ``is_again``: the reply before held no
-    label, and the form of the reply is asked for once more.
+    """Return the messages of a question, with fenced exhibits.
 
-    What questions of one kind share stands first, the code of the fence behind it: an endpoint
-    that keeps what it has read reads it once."""
+    ``is_again``: the previous response had no label, and the response format is requested again.
+    Text common to questions of one kind comes first, before the fence code, so that endpoints can
+    cache the prefix.
+    """
     words = wording(question.language)
     code = fence_code([exhibit.text for exhibit in question.exhibits])
     wanted = _wanted(question, words, form)
@@ -161,7 +170,7 @@ def pose(question: JudgeQuestion, form: ResponseForm, *, is_again: bool = False)
 
 
 def label_schema(question: JudgeQuestion) -> Mapping[str, Any]:
-    """The JSON schema of a reply: the reason first, so that the label follows from it."""
+    """Return the JSON schema of a response: the reason first, so that the label follows from it."""
     fields: dict[str, Any] = {"reason": {"type": "string"}}
     if question.citing:
         fields[RESTS_ON] = {"type": "string", "enum": [*question.citing.names, NOTHING]}
@@ -176,7 +185,7 @@ def label_schema(question: JudgeQuestion) -> Mapping[str, Any]:
 
 
 def _wanted(question: JudgeQuestion, words: Wording, form: ResponseForm) -> str:
-    """The form of the reply, in words."""
+    """Describe the response format in words."""
     wanted = words.json if form == "json" else words.line
     if question.citing:
         wanted = words.json_citing if form == "json" else words.line_citing
@@ -194,14 +203,14 @@ def _labels(question: JudgeQuestion, words: Wording) -> str:
 
 
 def _lines(question: JudgeQuestion, words: Wording, wanted: str) -> str:
-    """All last lines that a reply may end with: an example of one label would suggest it."""
+    """Return all possible last lines of a response: an example of one label would suggest it."""
     lines = [words.last.replace("{name}", name) for name in question.names]
     return "\n".join([wanted, *lines])
 
 
 def fence(name: str, text: str, language: str) -> str:
-    """A text set apart by marks with a code of its own, nothing hidden in it: for prompts that work
-    on a text rather than judge it."""
+    """Fence a text with a unique code and without hidden content, for prompts that process a
+    text."""
     return _block(name, text, wording(language), fence_code([text]))
 
 
@@ -234,9 +243,12 @@ _STOPS = ".。"
 
 
 class ReadLabel(Struct, frozen=True, gc=False):
-    """What a reply says. ``label`` is one of the labels as the question writes it, or empty; then
-    ``trouble`` says why: ``not_shown`` rests on an exhibit that there is none of. ``cited`` is the
-    exhibit that it rests on, where one was asked for and named."""
+    """Hold a parsed response.
+
+    ``label`` is one of the labels as in the question, or empty; then ``trouble`` says why.
+    ``not_shown`` means that the response cites an unknown exhibit. ``cited`` is the cited exhibit,
+    if requested and given.
+    """
 
     label: str = ""
     reason: str = ""
@@ -247,14 +259,14 @@ class ReadLabel(Struct, frozen=True, gc=False):
 def read_label(
     response: Response, names: Sequence[str], form: ResponseForm, citing: Citing | UnsetType = UNSET
 ) -> ReadLabel:
-    """The label of a reply in the form that was asked for.
+    """Parse the label of a response in the requested format.
 
-    ``json``: the whole reply is one object (a code fence around it is taken off) with a ``label``.
-    ``line``: the last line is ``Label: NAME``; lines of that form before it must not say otherwise.
-    A label is matched whole but for case, width and quotes around it: "not correct" is never
-    "correct". Nothing is guessed from a reply that was cut short or refused. With ``citing`` the
-    object has a ``rests_on`` (a line ``Rests on: NAME`` stands before the last); a label that must
-    rest on something that was shown, and does not, is none.
+    ``json``: the full response is one object with a ``label``; a code fence is removed. ``line``:
+    the last line is ``Label: NAME``; earlier lines of this form must not contradict it. A label
+    must match completely except for case, width and quotes: "not correct" is never "correct".
+    Truncated and refused responses give no label. With ``citing`` the object has a ``rests_on`` (a
+    line ``Rests on: NAME`` before the last). A label that must cite a shown exhibit and does not is
+    invalid.
     """
     if response.refusal:
         return ReadLabel(trouble="refused", reason=response.refusal)
@@ -303,8 +315,10 @@ def _stated(line: str, form: re.Pattern[str] = _LINE) -> str:
 
 
 def _checked(read: ReadLabel, citing: Citing) -> ReadLabel:
-    """What was read with the exhibit that it rests on; without a label where that is none that was
-    shown, or where the label needs one."""
+    """Check the cited exhibit of a parsed label.
+
+    The label is removed if the exhibit was not shown, or is required and missing.
+    """
     cited = {_plain(name): name for name in citing.names}.get(_plain(read.cited), "")
     if not cited and _plain(read.cited) not in {"", NOTHING}:
         return ReadLabel(reason=read.reason, trouble="not_shown", cited=read.cited)
@@ -332,10 +346,10 @@ _TRIES_EACH = 64
 
 
 def arrangements(question: JudgeQuestion, n: int) -> tuple[JudgeQuestion, ...]:
-    """``n`` different arrangements: the first as given, the second with labels and compared texts
-    reversed, the others drawn by the question's own content. Fewer where there are not so many.
+    """Return ``n`` different arrangements of labels and compared texts.
 
-    ValueError for ``n`` below 1.
+    The first is as given, the second is reversed, the others are sampled by the question's content.
+    Fewer if there are not as many. Raises ValueError for ``n`` below 1.
     """
     if n < 1:
         raise ValueError(f"a question is asked in one order at least, not {n}")

@@ -1,4 +1,4 @@
-"""What each judge did over many verdicts: votes, silences, changes of mind, and its weight."""
+"""Count votes to a verdict, and summarize each judge over many verdicts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofstone.records.verdicts import JudgeVote, Majority, PanelRules, PanelVe
 
 
 def decide(judge_votes: Sequence[JudgeVote], rules: PanelRules) -> PanelVerdict:
-    """What ballots come to, in any order. Raises BadUsage for a quorum below 1."""
+    """Return the verdict of votes, in any order. Raises BadUsage for a quorum below 1."""
     if rules.quorum < 1:
         raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
     made = PanelVerdict(state="no_quorum", judge_votes=tuple(judge_votes), rules=rules)
@@ -32,8 +32,10 @@ def decide(judge_votes: Sequence[JudgeVote], rules: PanelRules) -> PanelVerdict:
 
 
 def without(verdict: PanelVerdict, judge: str) -> PanelVerdict:
-    """The verdict that the other judges alone come to by the same rules, their quorum one less
-    where all were needed."""
+    """Return the verdict of the other judges by the same rules.
+
+    Their quorum is one less if all were required.
+    """
     left = [judge_vote for judge_vote in verdict.judge_votes if judge_vote.judge != judge]
     quorum = max(1, min(verdict.rules.quorum, len(left)))
     return decide(left, structs.replace(verdict.rules, quorum=quorum))
@@ -46,12 +48,14 @@ def _suffices(most: int, cast: int, majority: Majority) -> bool:
 
 
 class JudgeAccount(Struct, frozen=True, kw_only=True):
-    """One judge over ``n`` questions: ballots by what they were, replies that had to be asked for
-    again, questions heard in several orders and those of them with different labels (``turned``),
-    those on which its several votes differ (``wavered``), labels given by their place in the list
-    (from the first), and how often it was with and against the panel's decision. ``otherwise``:
-    the questions that the others alone would have decided in another way, or not at all, or that
-    only its ballot kept undecided."""
+    """Count one judge's votes over ``n`` questions.
+
+    Counted are votes by kind, repeated calls, and questions in several label orders with different
+    labels (``turned``). ``wavered`` counts questions with inconsistent votes. Labels are also
+    counted by position in the list (from the first), and votes by agreement with the panel.
+    ``otherwise`` counts questions that the other judges would decide differently, or not at all, or
+    that only its vote left undecided.
+    """
 
     judge: str
     n: int
@@ -75,14 +79,14 @@ _COUNTED = tuple(
 
 
 class JudgeTally:
-    """Adds up verdicts one by one; nothing of them is held."""
+    """Count verdicts one by one, without keeping them."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[str]] = {}
         self._places: dict[str, Counter[int]] = {}
 
     def add(self, verdict: PanelVerdict) -> None:
-        """Counts one verdict."""
+        """Count one verdict."""
         for judge_vote in verdict.judge_votes:
             counts = self._counts.setdefault(judge_vote.judge, Counter())
             counts["n"] += 1
@@ -93,7 +97,7 @@ class JudgeTally:
             _count_heard(judge_vote, counts, self._places.setdefault(judge_vote.judge, Counter()))
 
     def accounts(self) -> tuple[JudgeAccount, ...]:
-        """An account a judge, in the order of their first ballots."""
+        """Return one account per judge, in the order of first votes."""
         return tuple(self._account(judge, counts) for judge, counts in self._counts.items())
 
     def _account(self, judge: str, counts: Counter[str]) -> JudgeAccount:
@@ -106,7 +110,7 @@ class JudgeTally:
 
 
 def judge_accounts(verdicts: Iterable[PanelVerdict]) -> tuple[JudgeAccount, ...]:
-    """An account a judge, in the order of their first ballots."""
+    """Return one account per judge, in the order of first votes."""
     tally = JudgeTally()
     for verdict in verdicts:
         tally.add(verdict)

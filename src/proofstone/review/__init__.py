@@ -1,1 +1,1 @@
-"""Reviews by people: sheets, answers, agreement and decisions."""
+"""Review items: spreadsheets, answers, inter-annotator agreement and decisions."""

@@ -1,7 +1,7 @@
-"""How far reviewers agree on what several of them read, and judges of a build with people.
+"""Compute inter-annotator agreement of reviewers, and agreement of a build's judges with people.
 
-Judges and people must have had the same words before them: a statement that was edited since it was
-judged counts with the reviews of the wording that was judged, and with no others.
+Judges and people must have seen the same text. A judged statement that was edited since counts only
+with reviews of the judged wording.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class Differing(Struct, frozen=True, kw_only=True):
-    """A statement that reviewers judged differently."""
+    """Hold a statement with differing verdicts of reviewers."""
 
     target: str
     text: str
@@ -54,9 +54,11 @@ class Differing(Struct, frozen=True, kw_only=True):
 
 
 class EditedStatement(Struct, frozen=True, kw_only=True):
-    """A statement for which a reviewer asked for another wording: what it said, what it is meant to
-    be (``key``), the new wording, who wrote it, and what readers said of the wording's truth, by
-    name; ``outcome`` is what all of it came to."""
+    """Hold a statement for which a reviewer proposed a new wording.
+
+    It has the original text, the intended truth (``key``), the new wording and its author. Verdicts
+    on the new wording's truth are by reviewer name; ``outcome`` is the resulting decision.
+    """
 
     target: str
     text: str
@@ -69,7 +71,7 @@ class EditedStatement(Struct, frozen=True, kw_only=True):
 
 
 class Agreed(Struct, frozen=True, kw_only=True):
-    """How far reviewers agree on what several of them read, for one task."""
+    """Hold inter-annotator agreement on statements with several reviews, for one task."""
 
     task: ReviewTask
     n_shared: int
@@ -80,8 +82,11 @@ class Agreed(Struct, frozen=True, kw_only=True):
 
 
 class Ratings(Struct, frozen=True, kw_only=True):
-    """Codes of verdicts (units, raters), -1 where a reviewer did not read a unit. ``reviewers`` are
-    actor ids or names of judges; ``labels`` are the verdicts in the order of their codes."""
+    """Hold codes of verdicts (units, raters), -1 where a reviewer did not review a unit.
+
+    ``reviewers`` are actor ids or names of judges; ``labels`` are the verdicts in the order of
+    their codes.
+    """
 
     targets: tuple[bytes, ...]
     reviewers: tuple[bytes | str, ...]
@@ -90,7 +95,7 @@ class Ratings(Struct, frozen=True, kw_only=True):
 
 
 def rate(reviews: Iterable[Review], task: ReviewTask) -> Ratings:
-    """The newest decisions for one task; units and reviewers in the order in which they came."""
+    """Return the newest verdicts for one task; units and reviewers in order of appearance."""
     kept = [one for one in latest(reviews) if one.task == task]
     labels = tuple(TASKS[task].verdicts)
     targets = list(dict.fromkeys(one.target for one in kept))
@@ -104,8 +109,7 @@ def rate(reviews: Iterable[Review], task: ReviewTask) -> Ratings:
 
 
 def shared_targets(ratings: Ratings) -> tuple[Sequence[int], Sequence[int]]:
-    """The places of units that two or more read, and of those of them that they judged
-    differently."""
+    """Return the places of units with two reviews or more, and of those with differing verdicts."""
     n = (ratings.codes >= 0).sum(axis=1)
     shared = [int(place) for place in (n > 1).nonzero()[0]]
     differ = [
@@ -117,13 +121,13 @@ def shared_targets(ratings: Ratings) -> tuple[Sequence[int], Sequence[int]]:
 
 
 def review_agreement(session: Session, target: Target) -> Sequence[Agreed]:
-    """How far reviewers agree on what several of them read, a task each; none where nobody shared
-    anything."""
+    """Return inter-annotator agreement by task; empty without units that several people
+    reviewed."""
     return agreed(ReviewState.of(session.store, target))
 
 
 def agreed(state: ReviewState) -> tuple[Agreed, ...]:
-    """How far reviewers agree by a review's state."""
+    """Return inter-annotator agreement of a review's state."""
     tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason", "answer")
     rated = [(task, rate(state.bundled, task)) for task in tasks]
     return tuple(
@@ -158,7 +162,7 @@ def _agreed(state: ReviewState, task: ReviewTask, ratings: Ratings) -> Agreed:
 def _measures(
     ratings: Ratings, shared: Sequence[int], source: Mapping[bytes, str]
 ) -> dict[str, Estimate]:
-    """Agreement beyond chance on what several read, statements of one source taken together."""
+    """Return chance-corrected agreement on units with several reviews, clustered by source."""
     codes = ratings.codes[list(shared)]
     codes = codes[:, (codes >= 0).any(axis=0)]
     n_labels = len(ratings.labels)
@@ -183,8 +187,11 @@ def _measures(
 
 
 def edited_statements(session: Session, target: Target) -> tuple[EditedStatement, ...]:
-    """Each new wording that a reviewer of a bank or form asked for, one a reviewer, also of
-    statements that were edited since: what it changes, and whether readers find it true."""
+    """Return each new wording proposed by a reviewer of a bank or form, one per reviewer.
+
+    Includes statements edited since. Each has the original text, and reviewers' verdicts on its
+    truth.
+    """
     state = ReviewState.of(session.store, target)
     decided = {one.target: one for one in state.decided(state.policy)}
     newest = latest(state.bundled)
@@ -241,7 +248,7 @@ _Said = dict[tuple[ReviewTask, JudgedText], Counter[str]]
 
 @dataclass(slots=True)
 class _Compared:
-    """One question of one build while its verdicts are read."""
+    """Collect the verdicts on one question of one build."""
 
     build: bytes
     step: str
@@ -257,7 +264,7 @@ class _Compared:
     labels: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, verdict: PanelVerdict, people: str, source: str) -> None:
-        """Takes in a statement that people labelled; silent judges have an empty label."""
+        """Add a statement with labels by people; judges without a label have an empty one."""
         place = len(self.people)
         self.people.append(people)
         self.sources.append(source)
@@ -270,13 +277,16 @@ class _Compared:
 
 
 def judges_checked(session: Session, target: Target) -> Sequence[CheckedQuestion]:
-    """How far the judges of its builds agree with people on the same statements."""
+    """Compute agreement of the judges of its builds with people on the same statements."""
     return check_judges(session.store, target)
 
 
 def check_judges(store: Store, target: Target) -> tuple[CheckedQuestion, ...]:
-    """The judges of the builds that a bank, or a form's bank, came of: an entry a question that
-    people answer too. None where no verdict is kept, or its method puts no such question."""
+    """Compare the judges of the builds of a bank, or of a form's bank, with people.
+
+    One entry per question that people also answer. Empty without stored verdicts, or if the method
+    has no such questions.
+    """
     state = ReviewState.of(store, target)
     builds = [] if state.bank is None else store.builds.of_bank(state.bank)
     method = state.method.reviewing if builds else None
@@ -291,8 +301,10 @@ def check_judges(store: Store, target: Target) -> tuple[CheckedQuestion, ...]:
 
 
 def _reviewed(state: ReviewState) -> tuple[dict[JudgedText, str], _Said]:
-    """The texts of facts and of the versions that they correct, each with its source; and what
-    people, not models, said of them."""
+    """Return the texts of facts and of the versions that they correct, each with its source.
+
+    Also returns the verdicts of people (not models) on them.
+    """
     people = [one for one in latest(state.reviews) if one.reviewer]
     versions = state.store.knowledge.facts_by_id(state.now, readable=True)
     texts = {identity: _text_of(state.reviewing, fact) for identity, fact in versions.items()}
@@ -315,7 +327,7 @@ def _read(
     texts: Mapping[JudgedText, str],
     said: _Said,
 ) -> Iterator[_Compared]:
-    """The compared questions of one build, in the order in which they were asked."""
+    """Return the compared questions of one build, in order."""
     found: dict[tuple[str, str], _Compared] = {}
     for step, row, each in verdicts_of(store, key, build):
         question = questions.get(each.question)
@@ -355,7 +367,7 @@ def _take(
 
 
 def _of_people(verdicts: Counter[str], question: ComparedQuestion) -> str:
-    """The label of more than half of those who could tell, empty without one."""
+    """Return the majority label of people with an opinion, empty without one."""
     votes: Counter[str] = Counter()
     for verdict, n in verdicts.items():
         if verdict in question.people:
@@ -381,7 +393,7 @@ def _checked(compared: _Compared) -> CheckedQuestion:
 
 
 def _judge(compared: _Compared, name: str) -> CheckedJudge:
-    """A judge against people, statements of one source taken together."""
+    """Compare a judge with people, clustered by source."""
     judged = _labels(compared, name)
     # With one source nothing says how sources vary: then of this bank alone.
     population: Population = "domain" if len(set(compared.sources)) > 1 else "bank"
@@ -395,7 +407,7 @@ def _judge(compared: _Compared, name: str) -> CheckedJudge:
 
 
 def _labels(compared: _Compared, name: str) -> Judged:
-    """What people and one judge said of each statement, as codes."""
+    """Return the labels of people and of one judge on each statement, as codes."""
     code = {label: place for place, label in enumerate(compared.question.labels)}
     source = {name: place for place, name in enumerate(dict.fromkeys(compared.sources))}
     n = len(compared.people)

@@ -1,4 +1,4 @@
-"""Reviews taken in: sheets as people sent them back, and rows of files; all of it or nothing."""
+"""Import reviews from returned spreadsheets and from files of rows; all of it or nothing."""
 
 from __future__ import annotations
 
@@ -41,11 +41,13 @@ from proofstone.store.store import Store
 
 
 class ImportedReviews(Struct, frozen=True, kw_only=True):
-    """What was taken in: decisions that are new, that changed a former one of the same reviewer,
-    and that were here already; rows without a decision, rows that were given out and are in no file
-    (``missing``), and how many of both had a decision before, which stands (``without_now``).
-    ``targets`` are the banks and forms that the sheets were of. Rows of statements that were
-    ``purged`` since are passed over: what is said there quotes them."""
+    """Count imported reviews: new, changed and unchanged decisions, and others.
+
+    Others are rows without a decision, and rows in no file (``missing``). ``without_now`` counts
+    those of both that had a decision before, which stays valid. ``targets`` are the banks and forms
+    of the spreadsheets. Rows of statements ``purged`` since are skipped, since decisions may quote
+    them.
+    """
 
     files: tuple[str, ...]
     new: int
@@ -65,10 +67,10 @@ _Taken = tuple[str, Review]
 def import_reviews(
     session: Session, paths: Iterable[Path | str], *, encoding: str = ""
 ) -> ImportedReviews:
-    """Stores the decisions of sheets (.xlsx, .ods, .csv) and of rows (.jsonl ...).
+    """Store the decisions of spreadsheets (.xlsx, .ods, .csv) and of rows (.jsonl ...).
 
-    A decision that is here already is passed over; one that its reviewer changed becomes a row that
-    corrects it. Raises BadInput with every problem of all files; then nothing was stored.
+    A stored decision is skipped; a changed one becomes a row that corrects it. Raises BadInput with
+    every problem of all files; then nothing was stored.
     """
     store, clock = session.store, session.clock
     files = [Path(path) for path in paths]
@@ -110,7 +112,7 @@ def import_reviews(
 def _read(
     paths: Sequence[Path], problems: list[Problem], encoding: str
 ) -> tuple[list[tuple[Path, StatedReview]], list[tuple[str, list[Grid]]]]:
-    """The rows of files of rows, and the grids of sheets; the problems of rows come first."""
+    """Read files of rows, and grids of spreadsheets; problems of rows come first."""
     stated: list[tuple[Path, StatedReview]] = []
     grids: list[tuple[str, list[Grid]]] = []
     for path in sorted(paths, key=_is_sheet):
@@ -132,7 +134,7 @@ def _is_sheet(path: Path) -> bool:
 
 
 class _Sheets:
-    """The sheets that rows name, with the texts that they showed; each read once."""
+    """Hold the spreadsheets that rows name, with the texts that they showed; each read once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -140,14 +142,15 @@ class _Sheets:
         self._withdrawn = store.reviews.withdrawn()
 
     def find(self, digits: str) -> SheetOf | None:
-        """The sheet whose id starts so, if it was given out from this workspace."""
+        """Return the spreadsheet whose id has this prefix, if it was exported from this
+        workspace."""
         if digits not in self._found:
             sheet = self._store.reviews.sheet(digits)
             self._found[digits] = None if sheet is None else self._shown(sheet)
         return self._found[digits]
 
     def targets(self) -> tuple[Found, ...]:
-        """The banks and forms that these sheets are of, each once."""
+        """Return the banks and forms of these spreadsheets, without duplicates."""
         names = {
             (of.sheet.kind, of.sheet.target): f"{of.sheet.kind}:{of.sheet.target.hex()}"
             for of in self._found.values()
@@ -193,8 +196,10 @@ def _rows(
     problems: list[Problem],
     clock: Clock,
 ) -> tuple[list[_Taken], int]:
-    """Rows of files, with the facts and items that they name, and the people behind names; how many
-    were left out, being of facts that were purged."""
+    """Parse rows with the facts and items that they name, and the people behind names.
+
+    Also returns the number of skipped rows of purged facts.
+    """
     found: list[tuple[str, StatedReview, Found]] = []
     for path, one in stated:
         where = f"{path.name}, {one.where}"
@@ -226,8 +231,10 @@ def _rows(
 
 
 def _fresh(store: Store, reviews: Sequence[Review]) -> list[Review]:
-    """Those that say something else than what their reviewer said last, each naming that one; in
-    their order, so that of two rows the later corrects the earlier."""
+    """Return decisions that differ from the reviewer's last one, each with a reference to it.
+
+    Row order is kept, so that the later of two rows corrects the earlier.
+    """
     facts = [one.target for one in reviews if one.kind == "fact"]
     items = [one.target for one in reviews if one.kind == "item"]
     known = latest([*store.reviews.of_facts(facts), *store.reviews.of_items(items)])
@@ -264,9 +271,11 @@ _TWICE = {
 
 
 def hand_problems(store: Store, taken: Sequence[tuple[str, Review]]) -> Iterator[Problem]:
-    """What is wrong with decisions on questions (each with its place) beside those that are here:
-    a person who has a part in a question already, and a third who takes over no answer and names
-    fewer than two pages."""
+    """Return problems of decisions on questions, with their location, given the stored ones.
+
+    A person may have worked on the question before. A third person may adopt no answer and name
+    fewer than two pages.
+    """
     own = [(where, one) for where, one in taken if one.task in QUESTIONS]
     targets = {one.target for _where, one in own}
     known = latest([*store.reviews.of_facts(targets), *(one for _where, one in own)])
@@ -289,7 +298,8 @@ def hand_problems(store: Store, taken: Sequence[tuple[str, Review]]) -> Iterator
 
 
 def _is_private(store: Store, one: Review, fact: Fact) -> bool:
-    """Whether a decision was given without the web: as its sheet was made, else by the document."""
+    """Return True if a decision was made without the web: by its spreadsheet, or by the
+    document."""
     sheet = None if one.sheet is None else store.reviews.sheet(one.sheet.hex())
     return are_private(store, [fact]) if sheet is None else is_private(sheet)
 
@@ -308,6 +318,6 @@ def _unsupported(
 
 
 def export_reviews(session: Session, target: Target, path: Path | str) -> int:
-    """Writes all reviews of a bank's or form's facts as rows; returns how many."""
+    """Write all reviews of a bank's or form's facts as rows; returns their number."""
     reviews = ReviewState.of(session.store, target).reviews
     return write_rows(Path(path), [write_review(one) for one in reviews])

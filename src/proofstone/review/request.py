@@ -1,4 +1,4 @@
-"""What is asked for of a review: who reads how much of what, and by which policy it is decided."""
+"""Define review requests: assignment of statements to reviewers, and the decision policy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from proofstone.records.reviews import ReviewPolicy
 
 
 class SheetsAsked(Struct, frozen=True, kw_only=True):
-    """Who reads how much of what. Raises BadUsage where ``per_person`` and ``people`` differ.
+    """Request review spreadsheets. Raises BadUsage if ``per_person`` and ``people`` differ.
 
-    ``overlap`` is the share of statements (None: a fifth) that ``reviewers_each`` people read
-    (None: all
-    of them); questions are answered by two people each, which leaves no choice. ``undecided``: what
-    ``policy`` (else the one in force) leaves open, to people who have not read it.
+    ``overlap`` is the share of statements (default: a fifth) with several reviews, by
+    ``reviewers_each`` people each (default: all). Questions are always answered by two people each.
+    ``undecided``: only what ``policy`` (or the current one) leaves open, for people who have not
+    reviewed it.
     """
 
     per_person: Annotated[int | None, Opt(
@@ -62,12 +62,12 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def reviewers(self) -> tuple[str, ...]:
-        """Who reads: those named, or so many readers without a name."""
+        """Return the reviewers: those named, or numbered ones."""
         return self.people or tuple(f"reader {n}" for n in range(1, (self.per_person or 0) + 1))
 
 
 class PolicyAsked(Struct, frozen=True, kw_only=True):
-    """What of a policy the options name; None where they name nothing."""
+    """Hold policy options; None if not given."""
 
     quorum: Annotated[int | None, Opt(
         "Fewer reviewers than this leave a statement open (the paper's review has 3).  "
@@ -92,8 +92,10 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
     )] = None  # fmt: skip
 
     def over(self, usual: ReviewPolicy) -> ReviewPolicy:
-        """The policy; what was not named is as in ``usual``, which ``sources`` changed already.
-        Raises BadUsage for what answers to questions leave no choice of."""
+        """Return the policy with defaults from ``usual``, which includes changes by ``sources``.
+
+        Raises BadUsage for options that do not apply to questions.
+        """
         named = {name: value for name, value in structs.asdict(self).items() if value is not None}
         named.pop("sources", None)
         if named and not isinstance(usual.answers, UnsetType):

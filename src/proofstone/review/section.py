@@ -1,5 +1,4 @@
-"""What a page, a card and a terminal say of a review: what reviewers made of the statements, and
-judges of a build against people."""
+"""Build review sections of pages, cards and terminal output."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ _LEFT_OUT = "what judges kept out of the bank nobody read: of that nothing is kn
 
 
 def checked_judges_section(questions: Sequence[CheckedQuestion]) -> Section:
-    """Each question that people answer too; also where nobody did, which it then says."""
+    """Build a section for each question that people also answer, including unanswered ones."""
     read = [one for one in questions if one.judges]
     return Section(
         name="judges-and-people",
@@ -50,8 +49,10 @@ def checked_judges_section(questions: Sequence[CheckedQuestion]) -> Section:
 
 
 def checked_judges_sentences(questions: Sequence[CheckedQuestion]) -> Iterator[str]:
-    """A line a question for the card of a bank: what all judges together came to; one where nobody
-    read anything."""
+    """Return one line per question for the card of a bank, on all judges together.
+
+    One line if nothing was reviewed.
+    """
     if not questions:
         return
     for one in questions:
@@ -65,8 +66,10 @@ def checked_judges_sentences(questions: Sequence[CheckedQuestion]) -> Iterator[s
 
 
 def checked_judges_lines(questions: Sequence[CheckedQuestion]) -> Iterator[str]:
-    """All of it for a terminal: a question in a line, a table of its judges, and who gave which
-    label where they differ."""
+    """Return the full comparison for a terminal.
+
+    A line per question, a table of its judges, and the labels of disagreements.
+    """
     for one in questions:
         told = f"{one.question}, as people on {one.task}"
         if not one.read:
@@ -99,8 +102,10 @@ def _coefficient(judge: CheckedJudge, name: str) -> str:
 
 
 def _differences(question: CheckedQuestion) -> Iterator[str]:
-    """``a, b: people true, judge false: 3``: all pairs of labels that differ, judges with the very
-    same ones in one line."""
+    """Return all differing pairs of labels: ``a, b: people true, judge false: 3``.
+
+    Judges with the same pairs share a line.
+    """
     by_pairs: dict[str, list[str]] = {}
     for judge in question.judges:
         pairs = [
@@ -137,8 +142,7 @@ def _finding(read: Sequence[CheckedQuestion]) -> str:
 
 
 def _plain(read: Sequence[CheckedQuestion]) -> str:
-    """Of each question the judge that agrees least with people, where it does less than all
-    together."""
+    """Name for each question the judge with the lowest agreement, if it is below the panel's."""
     parts = []
     for one in read:
         told = [judge for judge in one.judges if judge.measures]
@@ -206,7 +210,7 @@ def _judges(read: Sequence[CheckedQuestion]) -> Table:
 
 
 def _matrix(question: CheckedQuestion) -> Table:
-    """People's labels by each judge's; labels that people never gave are left out."""
+    """Return people's labels by each judge's, without labels that people never gave."""
     rows: list[tuple[Cell, ...]] = [
         (judge.judge or say("all together"), people, *row)
         for judge in question.judges
@@ -243,7 +247,7 @@ _STEPS = {
 
 
 def review_section(funnel: ReviewFunnel) -> Section:
-    """How many statements people read and what they decided; how far they agree."""
+    """Return the number of reviewed statements, the decisions, and inter-annotator agreement."""
     said = {"read": f"{funnel.read:,}", "all": counted(funnel.statements, "statement")}
     drop, fix = funnel.outcomes.get("drop", 0), funnel.outcomes.get("fix", 0)
     return Section(
@@ -283,7 +287,7 @@ def _funnel(funnel: ReviewFunnel) -> Table:
 
 
 def _agreement(funnel: ReviewFunnel) -> tuple[Table, ...]:
-    """Nothing where no statement was read by two."""
+    """Return inter-annotator agreement; empty without statements with two reviews."""
     if not funnel.measures:
         return ()
     columns = (
@@ -302,7 +306,7 @@ def _agreement(funnel: ReviewFunnel) -> tuple[Table, ...]:
 
 
 def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
-    """What review made of a bank's statements; None where nobody reviewed their format."""
+    """Return the decisions on a bank's statements; None without format reviews."""
     state = ReviewState.of(store, bank)
     if not _is_reviewed(state):
         return None
@@ -318,14 +322,16 @@ def review_funnel(store: Store, bank: Found) -> ReviewFunnel | None:
 
 
 def _is_reviewed(state: ReviewState) -> bool:
-    """Whether there is any review of a bank's facts, and its method says what reviewers see."""
+    """Return True if a bank's facts have reviews, and its method supports them."""
     reviewed = state.method.reviewing is not None
     return reviewed and state.store.reviews.are_of_bank(state.found.id)
 
 
 def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
-    """What a bank's card says of its review: what was read and decided, and the rates of a check of
-    its truth. Nothing where nobody reviewed it, or its method has no sheets."""
+    """Return the card's lines on the review of a bank: decisions, and error rates of a fact check.
+
+    Empty without reviews, or if the method does not support them.
+    """
     state = ReviewState.of(store, found)
     if not _is_reviewed(state):
         return []
@@ -341,7 +347,7 @@ def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
 
 
 def _rate_sentence(checked: CheckedRate) -> str:
-    """``true statements that are false: 2 of 100, 2.0 [0.6, 7.0] %``."""
+    """Return ``true statements that are false: 2 of 100, 2.0 [0.6, 7.0] %``."""
     told = f"{RATE_NAMES[checked.name]}: {checked.wrong:,} of {checked.rate.n:,}"
     unsure = f"; {checked.unsure:,} nobody could tell" if checked.unsure else ""
     return f"{told}, {shown_estimate(checked.rate)} %{unsure}"
@@ -350,7 +356,7 @@ def _rate_sentence(checked: CheckedRate) -> str:
 def bank_sections(
     store: Store, item_sets: Sequence[ItemSet], _audience: Audience
 ) -> Iterator[Section]:
-    """How the banks of item sets were reviewed: judges against people, then what became of them."""
+    """Return the sections on reviews of item sets' banks: judges and people, then decisions."""
     named = dict.fromkeys(item_set.bank for item_set in item_sets if item_set.bank is not None)
     banks = [store.lookup.find(f"bank:{bank.hex()}") for bank in named]
     checked = (check_judges(store, bank) for bank in banks)

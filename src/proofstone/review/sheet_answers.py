@@ -1,5 +1,4 @@
-"""Reviews as they come back: sheets row by row, every answer and every problem at its cell; and
-rows of files."""
+"""Read returned reviews: spreadsheets with problems by cell, and files of rows."""
 
 from __future__ import annotations
 
@@ -46,25 +45,28 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class NoAddress(ValueError):
-    """A text that is no address of a web page; the message says why."""
+    """Signal a text that is not a web address; the message gives the reason."""
 
 
 class WebAddress(Struct, frozen=True, gc=False):
-    """An address: its host as the network writes it (lower case, ``xn--``), and what is the same
-    for all spellings of this page."""
+    """Hold an address: its host in network form (lower case, ``xn--``), and a normalized form of
+    the page.
+    """
 
     host: str
     page: str
 
 
 def split_addresses(text: str) -> list[str]:
-    """The addresses of a cell, one after another with white space or commas between them."""
+    """Split a cell into addresses, separated by white space or commas."""
     return [part for part in _BETWEEN.split(text.strip()) if part]
 
 
 def read_address(text: str) -> WebAddress:
-    """The page that an address names. Raises NoAddress for what no browser would open as a web
-    page of a named site: another scheme, no host, a name and password in it, a number as a host."""
+    """Parse a web address. Raises NoAddress for anything that is not a page of a named site.
+
+    Other schemes, a missing host, credentials and numeric hosts are rejected.
+    """
     parts, port = _parts(text.strip())
     if parts.scheme not in _PORTS:
         raise NoAddress(f"expected https:// or http://, came {_cut(text)!r}")
@@ -80,7 +82,7 @@ def read_address(text: str) -> WebAddress:
 
 
 def pages_of(texts: Iterable[str]) -> tuple[WebAddress, ...]:
-    """The pages that addresses name, each once, in their order; what is no address is left out."""
+    """Return the distinct pages of addresses in order; other texts are skipped."""
     found: dict[str, WebAddress] = {}
     for text in texts:
         try:
@@ -92,8 +94,10 @@ def pages_of(texts: Iterable[str]) -> tuple[WebAddress, ...]:
 
 
 def read_site(text: str) -> str:
-    """A site as hosts are matched: ``wikipedia.org``, or ``.edu`` for all under one ending. Raises
-    NoAddress for anything else, a whole address too."""
+    """Parse a site for host matching: ``wikipedia.org``, or ``.edu`` for a top-level domain.
+
+    Raises NoAddress for anything else, including full addresses.
+    """
     plain = text.strip().lower()
     if plain.startswith(".") and plain.count(".") == 1:
         return f".{_ascii(plain[1:], text)}"
@@ -103,8 +107,7 @@ def read_site(text: str) -> str:
 
 
 def is_of_site(host: str, site: str) -> bool:
-    """Whether a host is a site or one of its subdomains; both as ``read_address`` and
-    ``read_site`` give them."""
+    """Return True if a host is a site or one of its subdomains, both normalized."""
     return host == site or host.endswith(site if site.startswith(".") else f".{site}")
 
 
@@ -161,9 +164,10 @@ _KEY = re.compile(r"([0-9a-f]{16})-([1-9][0-9]{0,8})-([0-9a-f]{8})")
 
 
 class SheetOf(Struct, frozen=True, kw_only=True):
-    """A sheet that was given out, with the texts that it showed, and the fields that new wordings
-    go into, by target. A target without a text was purged since. Of a sheet that ``is_withdrawn``
-    nothing is read."""
+    """Hold an exported spreadsheet with its texts, and the fields of new wordings, by target.
+
+    A target without a text was purged. A spreadsheet with ``is_withdrawn`` is not read.
+    """
 
     sheet: ReviewSheet
     texts: Mapping[bytes, str]
@@ -172,10 +176,11 @@ class SheetOf(Struct, frozen=True, kw_only=True):
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """A row that was filled in: where (``Statements!G14``), of which sheet, and what; ``field`` is
-    the one that ``new`` is the new text of, and ``claim`` whether that is true. ``said`` is the
-    answer to a question, and ``urls`` its pages; of a comparison ``said`` is what people had found,
-    and ``model`` what it was set against; of a checked wording ``said`` is that wording.
+    """Hold a completed row: location (``Statements!G14``), spreadsheet, and content.
+
+    ``field`` is the field of the new text ``new``, ``claim`` whether that is true. ``said`` is the
+    answer to a question, ``urls`` its pages. For a comparison, ``said`` is people's answer and
+    ``model`` the model's; for a checked wording, ``said`` is that wording.
     """
 
     where: str
@@ -192,9 +197,11 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 
 class ReadSheets(Struct, frozen=True, kw_only=True):
-    """What all files held: an answer a row, the rows that were left empty, those that were given
-    out and that no file has (``missing``), and what is wrong; how many rows are of statements that
-    were purged since, of which nothing is read."""
+    """Hold the contents of all files.
+
+    These are an answer per completed row, empty rows, exported rows in no file (``missing``),
+    problems, and the number of rows of purged statements, which are not read.
+    """
 
     answers: tuple[Answer, ...]
     empty: tuple[tuple[ReviewSheet, ReviewPlace], ...]
@@ -207,9 +214,11 @@ FindSheet = Callable[[str], SheetOf | None]
 
 
 def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -> ReadSheets:
-    """The answers in ``files`` (a name and its grids each); ``find`` gives the sheet whose id
-    starts with these digits. Rows are known by their keys and columns by their heads, so that
-    neither's order matters. A row that comes twice must say the same."""
+    """Read the answers in ``files`` (a name and its grids each).
+
+    ``find`` returns the spreadsheet by the first digits of its id. Rows are matched by key and
+    columns by heading, in any order. Repeated rows must be equal.
+    """
     reading = _Reading(find)
     for name, grids in files:
         before = reading.n_tabs
@@ -229,13 +238,13 @@ def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -
 
 
 def sheets_named(grids: Sequence[Grid]) -> list[str]:
-    """The first 16 digits of each sheet that a file's row keys name, each once."""
+    """Return the distinct 16-digit prefixes of spreadsheets in a file's row keys."""
     cells = (cell.strip() for grid in grids for row in grid.rows for cell in row)
     return list(dict.fromkeys(found[1] for cell in cells if (found := _KEY.fullmatch(cell))))
 
 
 class _Reading:
-    """The answers found so far, by sheet and row."""
+    """Collect answers by spreadsheet and row."""
 
     def __init__(self, find: FindSheet) -> None:
         self._find = cache(find)
@@ -260,7 +269,7 @@ class _Reading:
             self._row(row)
 
     def missing(self) -> Iterator[tuple[ReviewSheet, ReviewPlace]]:
-        """The rows of sheets that came back, in none of whose files they are."""
+        """Return the rows that are in none of the files of the returned spreadsheets."""
         for identity, sheet in self._sheets.items():
             for position, place in enumerate(sheet.places):
                 if (identity, position) not in self._met:
@@ -325,7 +334,7 @@ class _Reading:
 
 
 class _Row:
-    """One row of a grid, its cells by what they are."""
+    """Hold one row of a grid, its cells by role."""
 
     def __init__(self, file: str, grid: Grid, number: int, columns: Mapping[Role, int]) -> None:
         self._file, self._grid, self._number, self._columns = file, grid, number, columns
@@ -335,25 +344,25 @@ class _Row:
         return not any(cell.strip() for cell in self._grid.rows[self._number])
 
     def has(self, role: Role) -> bool:
-        """Whether the sheet has such a column."""
+        """Return True if the spreadsheet has this column."""
         return role in self._columns
 
     def text(self, role: Role) -> str:
-        """The cell's text without white space around it; empty where there is no such column."""
+        """Return the cell's text without surrounding white space; empty without the column."""
         cells, column = self._grid.rows[self._number], self._columns.get(role)
         return cells[column].strip() if column is not None and column < len(cells) else ""
 
     def at(self, role: Role) -> str:
-        """Where the cell is, for people: its file first."""
+        """Return the location of the cell for display, starting with its file."""
         return f"{self._file}, {self.cell(role)}"
 
     def cell(self, role: Role) -> str:
-        """The cell by its sheet, column and row."""
+        """Return the cell's spreadsheet tab, column and row."""
         return cell_name(self._grid.name, self._number, self._columns.get(role, 0))
 
 
 def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
-    """What is wrong with a row of a known statement."""
+    """Return problems of a row of a known statement."""
     if shown and collapsed(row.text("text")) != collapsed(shown):
         yield Problem(row.at("text"), _CHANGED[task.name in QUESTIONS])
     said, why = row.text("verdict"), row.text("why")
@@ -394,8 +403,11 @@ def _wording_problems(
 
 
 def _claim_problems(row: _Row) -> Iterator[Problem]:
-    """A reader must say whether the new wording is true, of every statement alike: what is asked of
-    falsified ones alone would tell which they are. Sheets of before have no such column."""
+    """Check that a reviewer says whether the new wording is true, for true and false statements
+    alike.
+
+    Asking only about false statements would reveal them. Older spreadsheets lack the column.
+    """
     said, truth = row.text("claim"), TASKS["wording"]
     if row.has("claim") and _plain(said) not in _labels(truth):
         choices = ", ".join(word(text) for text in truth.verdicts.values())
@@ -410,7 +422,7 @@ def _answers_unseen(row: _Row) -> Iterator[Problem]:
 
 
 def _head(grid: Grid) -> tuple[int, dict[Role, int]] | None:
-    """The row that holds the heads, and the column of each; None for a grid without keys."""
+    """Return the heading row, and the column of each role; None for a grid without keys."""
     roles = _roles()
     for number, cells in enumerate(grid.rows[:50]):
         columns: dict[Role, int] = {}
@@ -444,12 +456,12 @@ def _labels_of(name: str) -> dict[str, str]:
 
 
 def _labels(task: Task) -> dict[str, str]:
-    """The verdicts by their words in every language, and by their names."""
+    """Return the verdicts by their words in every language, and by name."""
     return _labels_of(task.name)
 
 
 def _plain(text: str) -> str:
-    """A head or a label as it is known again."""
+    """Normalize a heading or a label for matching."""
     return collapsed(text).casefold()
 
 
@@ -472,8 +484,10 @@ _LOST = "what was compared is no longer there: take the row from the file that w
 
 
 def _stated_answer(cell: _Cell, task: Task) -> dict[str, Any]:
-    """The answer and its pages as they were typed; of a comparison the two texts that were shown,
-    of the model's its first line: aliases stand below. Empty for tasks without any."""
+    """Return the answer and its pages as entered; empty for tasks without answers.
+
+    For a comparison, the two texts as shown; of the model's, the first line (aliases follow below).
+    """
     if task.name == "same":
         return {"said": cell("found"), "model": next(iter(cell("model").splitlines()), "")}
     if task.name == "wording":
@@ -487,8 +501,9 @@ def _stated_answer(cell: _Cell, task: Task) -> dict[str, Any]:
 def _answer_problems(
     cell: _Cell, task: Task, verdict: str, words: str
 ) -> Iterator[tuple[Role, str]]:
-    """What is wrong with the cells of a row with this ``verdict`` (``words`` as it is shown): a
-    cell each."""
+    """Return problems of the cells of a row with this ``verdict`` (``words`` as displayed), one per
+    cell.
+    """
     if task.name in _COMPARED:
         yield from ((role, _LOST) for role in _COMPARED[task.name] if not cell(role))
         return
@@ -527,8 +542,10 @@ _TASKS: tuple[ReviewTask, ...] = get_args(ReviewTask)
 
 
 class StatedReview(Struct, frozen=True, kw_only=True):
-    """A review as a file states it: ``target`` and ``reviewer`` in its words. In ``review`` hashes
-    of these stand for both where they are no ids themselves, which is enough to decide."""
+    """Hold a review as given in a file, with ``target`` and ``reviewer`` as written.
+
+    In ``review``, values that are not ids are replaced by hashes, which suffice for decisions.
+    """
 
     where: str
     target: str
@@ -537,7 +554,7 @@ class StatedReview(Struct, frozen=True, kw_only=True):
 
 
 class _Line(Struct, frozen=True, kw_only=True):
-    """A row of the file."""
+    """Hold a row of the file."""
 
     target: str
     verdict: str
@@ -557,7 +574,7 @@ class _Line(Struct, frozen=True, kw_only=True):
 
 
 def read_reviews(rows: Iterable[Row]) -> list[StatedReview]:
-    """The reviews of a file, in its order. Raises BadInput with every problem of all rows."""
+    """Read the reviews of a file in order. Raises BadInput with every problem of all rows."""
     problems: list[Problem] = []
     stated: list[StatedReview] = []
     for row in rows:
@@ -650,7 +667,8 @@ def _identity(digits: str) -> bytes | None:
 
 
 def write_review(review: Review) -> dict[str, Any]:
-    """The row from which ``read_reviews`` makes this review again; who sheets belong to stays."""
+    """Return the row of a review; ``read_reviews`` reads it back. Spreadsheet owners are
+    omitted."""
     row: dict[str, Any] = {
         "id": review.id.hex(),
         "target": f"{review.kind}:{review.target.hex()}",

@@ -1,4 +1,4 @@
-"""Sheets given out: who reads which statements, drawn by seed, and a file for each reader."""
+"""Export review spreadsheets: random assignment of statements to reviewers, one file each."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from proofstone.wording.messages import language
 
 
 class GivenSheet(Struct, frozen=True, kw_only=True):
-    """A sheet as it was written: the file, whose it is, and how many rows it holds."""
+    """Hold a written spreadsheet: the file, its reviewer, and its number of rows."""
 
     sheet: str
     file: str
@@ -47,8 +47,11 @@ class GivenSheet(Struct, frozen=True, kw_only=True):
 
 
 class GivenOut(Struct, frozen=True, kw_only=True):
-    """All sheets of one command; how many statements several read, how many nobody was given for
-    none may have more (``n_left``), and how many everybody named had read before (``n_barred``)."""
+    """Hold all spreadsheets of one export.
+
+    Counts statements with several reviewers, statements left over because of maximum sizes
+    (``n_left``), and statements that all named people had reviewed before (``n_barred``).
+    """
 
     target: str
     sheets: tuple[GivenSheet, ...]
@@ -61,11 +64,12 @@ class GivenOut(Struct, frozen=True, kw_only=True):
 
 
 def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | str) -> GivenOut:
-    """Writes a sheet for each reviewer beside ``to`` (``sheet-anna.xlsx``; ``to`` itself for one),
-    and stores who was given what. The same command gives the same sheets.
+    """Write a spreadsheet for each reviewer (``sheet-anna.xlsx`` next to ``to``; ``to`` itself for
+    one).
 
-    Raises BadUsage for shares that cannot be, and where there is nothing to review; BadInput for
-    files that are there already, which may hold somebody's decisions.
+    Stores the assignment. The same command gives the same spreadsheets. Raises BadUsage for invalid
+    shares, and if there is nothing to review; BadInput for existing files, which may contain
+    decisions.
     """
     store, clock = session.store, session.clock
     state = ReviewState.of(store, target)
@@ -137,8 +141,11 @@ def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | st
 
 
 class _Read(Struct, frozen=True, kw_only=True):
-    """The facts to be read with what is shown of all, who must not read which of them, the number
-    of the round, and new wordings that are to be checked in place of what they say."""
+    """Hold the facts to review with their texts, excluded reviewers, the round number, and new
+    wordings.
+
+    New wordings are reviewed instead of the facts' own.
+    """
 
     facts: Sequence[Fact]
     texts: Mapping[bytes, ReviewText]
@@ -148,7 +155,7 @@ class _Read(Struct, frozen=True, kw_only=True):
 
 
 def _shares(read: _Read, asked: SheetsAsked) -> Assignment:
-    """Who reads what; of what is open one more reader each suffices."""
+    """Assign facts to reviewers; an open one needs one more reviewer."""
     apart = {
         place: frozenset(
             n for n, name in enumerate(asked.reviewers) if name in read.barred.get(fact.id, ())
@@ -213,7 +220,7 @@ def _undecided(
 
 
 def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[ReviewPlace]:
-    """What a sheet asks about these facts, tab by tab."""
+    """Return what a spreadsheet asks about these facts, by tab."""
     is_truth = asked.fact_check is not None or asked.half_width is not None
     first: ReviewTask = "truth" if is_truth else "format"
     known = read.wordings
@@ -226,7 +233,7 @@ def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[Revi
 
 
 def _recipe(asked: SheetsAsked) -> dict[str, str | int | float | bool]:
-    """How the rows were chosen, as plain values; who else was asked stays out of it."""
+    """Return how the rows were chosen, as plain values, without the other reviewers."""
     known = {
         "people": len(asked.reviewers), "overlap": asked.overlap,
         "reviewers_each": asked.reviewers_each,
@@ -265,7 +272,7 @@ def _check(asked: SheetsAsked, to: Path) -> None:
 
 
 def _files(people: Sequence[str], to: Path) -> list[Path]:
-    """A file for each, named by its reader; ``to`` for one reader."""
+    """Return a file for each reviewer, named by them; ``to`` for one reviewer."""
     if len(people) == 1:
         return [to]
     stems = [re.sub(r"[^\w.-]+", "-", name).strip("-.").lower() or "reader" for name in people]
@@ -277,7 +284,7 @@ def _files(people: Sequence[str], to: Path) -> list[Path]:
 
 
 class WithdrawnSheet(Struct, frozen=True, kw_only=True):
-    """A sheet that counts no longer: whose it was, and how many of its decisions with it."""
+    """Hold a withdrawn spreadsheet: its reviewer, and the number of its withdrawn decisions."""
 
     sheet: str
     reviewer: str
@@ -288,9 +295,11 @@ class WithdrawnSheet(Struct, frozen=True, kw_only=True):
 def withdraw_sheet(
     session: Session, sheet: str, *, reason: str = "", by: str = ""
 ) -> WithdrawnSheet:
-    """Withdraws a sheet, named by the first digits of its id or by its file: its decisions count no
-    longer, its rows count as given to nobody, and it is not taken in any more. Raises BadUsage for
-    what names no sheet of this workspace."""
+    """Withdraw a spreadsheet, given by the first digits of its id or by its file.
+
+    Its decisions no longer count, its rows are unassigned, and it can no longer be imported. Raises
+    BadUsage if it is not a spreadsheet of this workspace.
+    """
     store, path = session.store, Path(sheet)
     is_file = path.suffix.lower() in WORKBOOK_SUFFIXES
     names = sheets_named(read_grids(path)) if is_file else [sheet.removeprefix("sheet:")]
@@ -321,20 +330,21 @@ _OVERLAP = 0.2
 
 
 class QuestionsGiven(Struct, frozen=True):
-    """Of questions that people answer: what each is asked about, and what is shown of it."""
+    """Hold questions to assign: their tasks, and what is shown."""
 
     tasks: Mapping[bytes, ReviewTask]
     rows: Mapping[bytes, SheetRow]
     is_private: bool = False
 
     def places(self, facts: Sequence[Fact]) -> list[ReviewPlace]:
-        """What a sheet asks about these, tab by tab."""
+        """Return what a spreadsheet asks about these, by tab."""
         places = [ReviewPlace(self.tasks[fact.id], "fact", fact.id) for fact in facts]
         return sorted(places, key=lambda place: _IN_ORDER.index(place.task))
 
 
 def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
-    """With what was not named. Raises BadUsage for what questions leave no choice of."""
+    """Return the request with defaults. Raises BadUsage for options that do not apply to
+    questions."""
     if state.reviewing.answers is None:
         return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
     named = {
@@ -356,7 +366,10 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
 def _questions_given(
     chosen: ReviewState, asked: SheetsAsked, policy: ReviewPolicy
 ) -> QuestionsGiven | None:
-    """None for statements. At first all are to be answered; what is open, as far as it came."""
+    """Return the questions to assign; None for statements.
+
+    The first export has all of them to answer; later ones have the next step of open ones.
+    """
     if chosen.answers is None:
         return None
     facts, method = chosen.facts, chosen.reviewing
@@ -387,9 +400,12 @@ def _answer_rows(
     found: Iterable[CheckedAnswer],
     grounds: Mapping[bytes, SheetRow],
 ) -> dict[bytes, SheetRow]:
-    """What sheets show of questions. Which column a row's ``found`` and ``model`` stand in, and
-    whether at all, is the task's: nobody who answers sees either. Whose answer is whose is not
-    said. ``grounds`` are the passages that questions about private documents are answered from."""
+    """Return the columns of questions in spreadsheets.
+
+    The task decides whether ``found`` and ``model`` are shown: people who answer see neither.
+    Authors of answers are not shown. ``grounds`` are the passages for questions about private
+    documents.
+    """
 
     rows, checked = {}, {one.target: one for one in found}
     for fact in facts:
@@ -408,7 +424,7 @@ def _answer_rows(
 def shown_rows(
     store: Store, facts: Sequence[Fact], texts: Mapping[bytes, ReviewText]
 ) -> dict[bytes, SheetRow]:
-    """What stands in a sheet beside each fact: its passage, page and source, where it has them."""
+    """Return additional columns of each fact: its passage, page and source, if any."""
     passages = store.knowledge.passages({fact.passage for fact in facts if fact.passage})
     sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
     rows: dict[bytes, SheetRow] = {}
@@ -435,10 +451,10 @@ _Z = 1.959963984540054  # the normal quantile of 95%
 
 
 def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
-    """The places, ascending, of ``size`` things drawn so that each stratum has its share.
+    """Return ``size`` sampled places, ascending, in proportion to strata.
 
-    Shares are rounded by largest remainders, equal ones in an order drawn by seed. Raises BadUsage
-    for more than there are.
+    Shares are rounded by largest remainders, ties in random order. Raises BadUsage for more than
+    there are.
     """
     if not 0 < size <= len(strata):
         raise BadUsage(
@@ -463,9 +479,11 @@ def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
 
 
 def size_for(half_width: float, population: int, expected: float = 0.05) -> int:
-    """How many of ``population`` must be checked so that a rate of ``expected`` is known to within
-    ``half_width`` at 95%: normal approximation, with the correction for a finite population
-    (Cochran 1977, 4.4)."""
+    """Return the sample size of ``population`` for a 95% CI with ``half_width`` at rate
+    ``expected``.
+
+    Normal approximation, with the correction for a finite population (Cochran 1977, 4.4).
+    """
     if not 0.0 < half_width < 1.0 or not 0.0 < expected < 1.0:
         raise BadUsage("a half width and an expected rate lie between 0 and 1, as 0.02")
     endless = _Z**2 * expected * (1.0 - expected) / half_width**2
@@ -476,9 +494,11 @@ _ASSIGNMENT = "review assignment"
 
 
 class Assignment(Struct, frozen=True, kw_only=True):
-    """The places (from 0) of what each reader is given, in the order to read it; those that several
-    read (``shared``); and those that nobody could be given, for all who are asked have read them
-    (``barred``), or since none may be given more (``left``)."""
+    """Hold the places (from 0) assigned to each reviewer, in reading order.
+
+    ``shared`` places have several reviewers. ``barred`` ones were reviewed by all named people
+    before; ``left`` ones exceed the maximum size.
+    """
 
     rows: tuple[tuple[int, ...], ...]
     shared: tuple[int, ...]
@@ -496,12 +516,11 @@ def assign(
     seed: int = 0,
     barred: Mapping[int, frozenset[int]] | None = None,
 ) -> Assignment:
-    """Shares ``n`` things out among ``people`` readers.
+    """Assign ``n`` things to ``people`` reviewers.
 
-    ``round(overlap * n)`` of them, drawn by seed, go to ``readers`` people each (all, where that is
-    None), the others to one. Each goes to those who have least so far; among these to whom it pairs
-    least often before, so that with two readers all pairs meet about as often. ``most`` is the most
-    that one reader is given. ``barred`` says, by place, whom a thing must not go to.
+    A random ``round(overlap * n)`` of them go to ``readers`` people each (None: all), the others to
+    one. Each goes to reviewers with the fewest so far, and among these to the least frequent pairs.
+    ``most`` is the maximum per reviewer. ``barred`` gives, by place, excluded reviewers.
     """
     draws = Draws(seed, 0, _ASSIGNMENT)
     order = draws.shuffled(range(n))
@@ -531,7 +550,7 @@ def assign(
 
 
 class _Sharing:
-    """What each reader holds so far, and how often two of them met."""
+    """Track the reviewers' assignments, and how often each pair shares one."""
 
     def __init__(self, people: int, order: Sequence[int]) -> None:
         self.held: list[list[int]] = [[] for _ in range(people)]
@@ -539,7 +558,8 @@ class _Sharing:
         self._met: Counter[tuple[int, int]] = Counter()
 
     def give(self, place: int, wanted: int, barred: frozenset[int]) -> int:
-        """Gives a thing to ``wanted`` readers, or to as many as may read it; returns how many."""
+        """Assign a thing to ``wanted`` reviewers, or as many as are eligible; returns their
+        number."""
         able = [reader for reader in self._order if reader not in barred]
         chosen: list[int] = []
         for _ in range(min(wanted, len(able))):
@@ -557,7 +577,7 @@ class _Sharing:
 
 
 def _fitting(n: int, people: int, overlap: float, readers: int, most: int | None) -> int:
-    """How many things of ``n`` can be shared out with at most ``most`` a reader."""
+    """Return how many of ``n`` things fit with at most ``most`` per reviewer."""
 
     def is_too_much(fits: int) -> bool:
         shared = round(overlap * fits)

@@ -1,5 +1,4 @@
-"""Where the review of a bank or form stands: what of it people read, what a policy makes of that,
-and whether what was decided still holds."""
+"""Summarize the review of a bank or form: coverage, decisions by a policy, and their validity."""
 
 from __future__ import annotations
 
@@ -54,16 +53,16 @@ def decide(
     policy: ReviewPolicy,
     shown: Mapping[bytes, ReviewText] = MappingProxyType({}),
 ) -> list[ReviewDecision]:
-    """One decision a version that anybody reviewed for its format, in the order of first reviews.
+    """Return one decision per version with format reviews, in the order of first reviews.
 
-    First whether it goes: by ``policy.drop`` of those who read it. Of those who would keep it,
-    ``policy.fix`` of them asking for a change make it a fix, provided that they want the same
-    change. Fewer than ``policy.quorum``, half against half, and different changes leave it open:
-    a third reviewer decides. Encyclo-K's review is ``ReviewPolicy(quorum=3)``.
+    A version is dropped if ``policy.drop`` of its reviewers vote so. Otherwise it is fixed if
+    ``policy.fix`` of the remaining ones request the same change. It is open with fewer reviewers
+    than ``policy.quorum``, for a tie, or for different changes. Encyclo-K's review is
+    ``ReviewPolicy(quorum=3)``.
 
-    ``shown`` says what versions are meant to be. A fix of one that is meant to be false needs
-    somebody besides its author who finds the new wording false; a fix of any version stays open
-    where as many readers or more find its new wording to be otherwise than meant.
+    ``shown`` gives the intended truth of versions. A fix of a false statement also needs a second
+    reviewer who finds the new wording false. Any fix is open if half of the reviewers or more find
+    its new wording to be otherwise than intended.
     """
     of: dict[tuple[Any, ...], list[Review]] = {}
     checks: dict[bytes, list[Review]] = {}
@@ -84,8 +83,10 @@ def _with_key(
     checks: Sequence[Review],
     shown: ReviewText | None,
 ) -> ReviewDecision:
-    """The decision; a fix of a statement whose truth is meant names its key, or is open until
-    enough readers have said that its new wording keeps it."""
+    """Return the decision; a fix of a statement with an intended truth includes its answer key.
+
+    It is open until enough reviewers confirm that the new wording keeps it.
+    """
     if decided.outcome != "fix" or shown is None or not shown.claim:
         return decided
     wording = str(decided.changes.get(shown.field, ""))
@@ -132,7 +133,7 @@ def _decided(reviews: Sequence[Review], policy: ReviewPolicy) -> ReviewDecision:
 
 
 def _fate(votes: Counter[str], n: int, policy: ReviewPolicy) -> tuple[ReviewOutcome, str]:
-    """Whether it goes, stays, or is open, by those who would drop it against all others."""
+    """Return drop, keep or open, by the votes to drop."""
     if n < policy.quorum:
         return "open", f"{n} of {policy.quorum} have read it"
     drops = votes["drop"]
@@ -142,7 +143,8 @@ def _fate(votes: Counter[str], n: int, policy: ReviewPolicy) -> tuple[ReviewOutc
 
 
 def _is_enough(said: int, n: int, rule: str, *, ties: bool = False) -> bool:
-    """Whether ``said`` of ``n`` are any, the majority or all; with ``ties`` half suffices."""
+    """Return True if ``said`` of ``n`` are any, the majority or all; with ``ties`` half
+    suffices."""
     if not said:
         return False
     if rule == "any":
@@ -154,8 +156,7 @@ def _is_enough(said: int, n: int, rule: str, *, ties: bool = False) -> bool:
 
 
 def usual_policy(answers: Answers | None, *, is_private: bool = False) -> ReviewPolicy:
-    """By what reviews are decided where nobody named anything; of private documents people answer
-    from these alone, and name no page of the web."""
+    """Return the default policy; answers about private documents cite no web page."""
     if answers is not None and is_private:
         return ReviewPolicy(quorum=2, drop="any", answers=AnswerPolicy(urls=0, authoritative=0))
     if answers is not None:
@@ -166,7 +167,7 @@ def usual_policy(answers: Answers | None, *, is_private: bool = False) -> Review
 def checked_answers(
     answers: Answers, facts: Sequence[Fact], reviews: Iterable[Review], policy: ReviewPolicy
 ) -> Sequence[CheckedAnswer]:
-    """Where each question stands, in their order."""
+    """Return the state of each question, in order."""
     rule = AnswerPolicy() if isinstance(policy.answers, UnsetType) else policy.answers
     return answers.check_answers(facts, reviews, rule)
 
@@ -174,8 +175,7 @@ def checked_answers(
 def decided_of(
     method: Reviewing, facts: Sequence[Fact], reviews: Sequence[Review], policy: ReviewPolicy
 ) -> list[ReviewDecision]:
-    """One decision a fact that anybody reviewed: of statements what their readers want, of
-    questions what people's own answers come to."""
+    """Return one decision per reviewed fact: by votes on statements, by answers to questions."""
     if method.answers is None:
         return decide(reviews, policy, {fact.id: method.review_text(fact) for fact in facts})
     verdicts: dict[bytes, dict[str, int]] = {}
@@ -198,9 +198,10 @@ def _decision(one: CheckedAnswer, votes: Mapping[str, int]) -> ReviewDecision:
 
 @dataclass(frozen=True)
 class ReviewState:
-    """What of a bank or form people review: its facts in force, what reviewers are shown of them,
-    and all that was said of them. Each part is read when it is first asked for. ``chosen`` are the
-    facts that are meant, where not all are."""
+    """Hold a bank's or form's facts under review, their review texts, and all reviews.
+
+    Each part is read on first use. ``chosen`` restricts the facts.
+    """
 
     store: Store
     found: Found
@@ -208,16 +209,16 @@ class ReviewState:
 
     @classmethod
     def of(cls, store: Store, target: Target) -> ReviewState:
-        """The state of the bank or form that ``target`` names."""
+        """Return the state of the bank or form that ``target`` names."""
         return cls(store, find_target(store, target, ("bank", "form")))
 
     def among(self, facts: Sequence[Fact]) -> ReviewState:
-        """The same of some of its facts."""
+        """Return the state restricted to some of its facts."""
         return replace(self, chosen=facts)
 
     @cached_property
     def method(self) -> Method:
-        """The method of the bank or form."""
+        """Return the method of the bank or form."""
         store, found = self.store, self.found
         is_bank = found.kind == "bank"
         of = store.knowledge.bank(found.id) if is_bank else store.items.item_set(found.id)
@@ -225,20 +226,22 @@ class ReviewState:
 
     @property
     def reviewing(self) -> Reviewing:
-        """What a reviewer is shown. Raises BadUsage where the method has no sheets."""
+        """Return the method's review support. Raises BadUsage without it."""
         if self.method.reviewing is None:
             raise BadUsage(f"{self.method.name} has no sheets for reviewers")
         return self.method.reviewing
 
     @property
     def answers(self) -> Answers | None:
-        """How questions are answered; None for statements."""
+        """Return how questions are answered; None for statements."""
         return None if self.method.reviewing is None else self.method.reviewing.answers
 
     @cached_property
     def _held(self) -> tuple[Sequence[Fact], int]:
-        """The facts that can be read, and how many more lost their text when a source was purged;
-        of a form those that its items rest on, but for retired ones."""
+        """Return the readable facts, and the number of purged ones.
+
+        For a form, the facts of its items, without excluded ones.
+        """
         if self.found.kind == "bank":
             bank = self.store.knowledge.bank(self.found.id)
             facts = bank.readable_facts()
@@ -253,18 +256,20 @@ class ReviewState:
 
     @property
     def facts(self) -> Sequence[Fact]:
-        """The facts in force that can be read: of a bank all, also those that a review took out.
-        Raises BadUsage for a form that rests on none."""
+        """Return the readable facts in force, including those that a review removed.
+
+        Raises BadUsage for a form without facts.
+        """
         return self._held[0] if self.chosen is None else self.chosen
 
     @property
     def n_purged(self) -> int:
-        """How many facts more lost their text when a source was purged."""
+        """Return the number of facts whose text was purged with a source."""
         return self._held[1]
 
     @property
     def facts_under_review(self) -> Sequence[Fact]:
-        """The facts that people read: neither retired nor purged."""
+        """Return the facts to review: neither excluded nor purged."""
         return self._in_force(self.facts)
 
     def _in_force(self, facts: Sequence[Fact]) -> Sequence[Fact]:
@@ -272,13 +277,13 @@ class ReviewState:
         return [fact for fact in facts if fact.id not in excluded]
 
     def texts(self, facts: Iterable[Fact] | None = None) -> dict[bytes, ReviewText]:
-        """What reviewers are shown of these facts, else of all, by id."""
+        """Return the review texts of these facts (default: all), by id."""
         shown = self.reviewing.review_text
         return {fact.id: shown(fact) for fact in (self.facts if facts is None else facts)}
 
     @cached_property
     def now(self) -> Mapping[bytes, bytes]:
-        """For each fact, and each version that it corrects, the fact that stands for it now."""
+        """Return the current fact of each fact and of each version that it corrects."""
         now = {fact.id: fact.id for fact in self.facts}
         behind = {fact.corrects: fact.id for fact in self.facts if fact.corrects is not None}
         while behind:
@@ -293,14 +298,15 @@ class ReviewState:
 
     @cached_property
     def reviews(self) -> Sequence[Review]:
-        """All reviews of the facts and of the versions that they correct, oldest first."""
+        """Return all reviews of the facts and of the versions that they correct, oldest first."""
         return self.store.reviews.of_facts(self.now)
 
     @cached_property
     def bundled(self) -> Sequence[Review]:
-        """The reviews, those of former versions taken as of the version that stands now where it
-        reads the same: it was made anew because of something else (a falsified statement with its
-        true one), and what was said of it is still to be done."""
+        """Return the reviews, with those of former versions moved to equal current ones.
+
+        Such a version was rebuilt because of another change, so its reviews still apply.
+        """
         now, shown = self.now, self.reviewing.review_text
         former = {one.target for one in self.reviews if now[one.target] != one.target}
         current = {fact.id: fact for fact in self.facts}
@@ -315,13 +321,15 @@ class ReviewState:
         ]
 
     def decided(self, policy: ReviewPolicy) -> list[ReviewDecision]:
-        """What ``policy`` makes of the reviews: one decision a fact that anybody read."""
+        """Return one decision by ``policy`` for each reviewed fact."""
         return decided_of(self.reviewing, self.facts, self.bundled, policy)
 
     @cached_property
     def policy(self) -> ReviewPolicy:
-        """The policy of the newest decision, also on a version that this one corrects; of a form
-        without any that of its bank; else the usual one of its method."""
+        """Return the policy of the newest decision, including former versions.
+
+        For a form without one, that of its bank; otherwise the method's default.
+        """
         made = self.store.decided.behind(self.found.id)
         if not made and self.found.kind == "form" and self.bank is not None:
             made = self.store.decided.behind(self.bank)
@@ -332,14 +340,15 @@ class ReviewState:
 
     @cached_property
     def bank(self) -> bytes | None:
-        """The bank, also of a form; None of a form without one."""
+        """Return the bank, also of a form; None for a form without one."""
         is_bank = self.found.kind == "bank"
         return self.found.id if is_bank else self.store.items.item_set(self.found.id).bank
 
     @property
     def _is_private(self) -> bool:
-        """Whether the questions are about private documents: as their build was told, else by the
-        licenses of the documents."""
+        """Return True for questions about private documents, by their build or the documents'
+        licenses.
+        """
         builds = [] if self.bank is None else self.store.builds.of_bank(self.bank)
         for _key, build in reversed(builds):
             name = builder_of(find_method(build.method), build.kind).documents
@@ -348,8 +357,7 @@ class ReviewState:
         return are_private(self.store, self.facts)
 
     def is_fixed(self, decision: ReviewDecision, current: bytes) -> bool:
-        """Whether a fix was followed: the version that stands now (``current``) reads otherwise
-        than the one that was reviewed, or has the changes."""
+        """Return True if a fix was applied: the current version differs, or has the changes."""
         if current != decision.target:
             return True
         found = self.store.lookup.find(f"fact:{current.hex()}")
@@ -358,14 +366,16 @@ class ReviewState:
 
 
 def are_private(store: Store, facts: Iterable[Fact]) -> bool:
-    """Whether any of the facts was made from a document that no license permits to publish: what
-    only its owners may know, and what nobody is to search the web for."""
+    """Return True if any fact is from a document without a license that permits publication.
+
+    Only its owners may know such facts, and they must not be searched on the web.
+    """
     sources = store.knowledge.sources({fact.source for fact in facts if fact.source})
     return not all(permits_publication(source.license) for source in sources.values())
 
 
 def reviewer_name(store: Store, who: bytes | str) -> str:
-    """A reviewer as people know them: a name, else digits of the actor id; a judge's name."""
+    """Return a reviewer's name, or digits of the actor id; a judge's name."""
     if isinstance(who, str):
         return who
     person = store.people.person(who)
@@ -375,9 +385,11 @@ def reviewer_name(store: Store, who: bytes | str) -> str:
 def review_policy(
     session: Session, target: Target, sources: Path | str | None = None
 ) -> ReviewPolicy:
-    """The policy by which a bank or form was decided last, else the usual one; for questions
-    that people answer, the file ``sources`` says which sites are authoritative, over the carried
-    list. Raises BadUsage for sources of statements, BadInput for a list that cannot be read."""
+    """Return the policy of the last decision on a bank or form, or the default.
+
+    The file ``sources`` changes the bundled list of authoritative sites for questions. Raises
+    BadUsage for sources of statements, BadInput for a list that cannot be read.
+    """
     state = ReviewState.of(session.store, target)
     if sources is None:
         return state.policy
@@ -402,8 +414,7 @@ def review_policy(
 
 
 class ReaderProgress(Struct, frozen=True, kw_only=True):
-    """Of the statements that one reviewer was given for a task, those that can be read still, how
-    many have a decision; what was decided."""
+    """Count one reviewer's readable statements, completed ones and decisions, for a task."""
 
     reviewer: str
     task: ReviewTask
@@ -413,11 +424,12 @@ class ReaderProgress(Struct, frozen=True, kw_only=True):
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """The review of a bank or form: how many of its statements ``n_people`` read for their format,
-    and what came of them under ``policy``; ``readers`` are those of every task. ``carried_out``
-    counts decisions to drop or fix that were followed. Of ``purged`` ones nothing is left to read:
-    they stand in no other number but ``n``. ``states`` counts questions that people answer by where
-    they stand; empty for statements."""
+    """Summarize the review of a bank or form.
+
+    ``n_people`` reviewed the format of its statements, with decisions by ``policy``; ``readers``
+    are those of every task. ``carried_out`` counts applied decisions to drop or fix. ``purged``
+    statements count only in ``n``. ``states`` counts questions by state; empty for statements.
+    """
 
     target: str
     n: int
@@ -435,13 +447,14 @@ class Standing(Struct, frozen=True, kw_only=True):
 def review_standing(
     session: Session, target: Target, policy: ReviewPolicy | None = None
 ) -> Standing:
-    """Who read how much of a bank or form, and what came of it by ``policy``, else by that in
-    force."""
+    """Summarize the reviewers' work on a bank or form, and decisions by ``policy`` or the current
+    one.
+    """
     return standing(ReviewState.of(session.store, target), policy)
 
 
 def standing(state: ReviewState, policy: ReviewPolicy | None = None) -> Standing:
-    """Where a review stands by ``policy``, else by that in force."""
+    """Summarize a review by ``policy`` or the current one."""
     policy = policy or state.policy
     store, now, reviews = state.store, state.now, state.reviews
     decisions = state.decided(policy)
@@ -469,8 +482,10 @@ def standing(state: ReviewState, policy: ReviewPolicy | None = None) -> Standing
 
 
 def _progress(state: ReviewState) -> list[ReaderProgress]:
-    """One line a reviewer and task, in the order in which sheets were given out, also of versions
-    that this one corrects; of several versions of a statement the newest counts."""
+    """Return one line per reviewer and task, in export order, including former versions.
+
+    Of several versions of a statement, the newest counts.
+    """
     store, now = state.store, state.now
     given: dict[tuple[bytes | str, ReviewTask], set[bytes]] = {}
     sheets = [s for each in _versions(store, state.found) for s in store.reviews.sheets_of(each)]
@@ -494,7 +509,7 @@ def _progress(state: ReviewState) -> list[ReaderProgress]:
 
 
 def _versions(store: Store, found: Found) -> list[bytes]:
-    """A bank or form, and those that it corrects: what was given out of them is of it too."""
+    """Return a bank or form, and those that it corrects: their exports also count."""
     if found.kind == "bank":
         return store.knowledge.versions_of_bank(found.id)
     versions = [found.id]
@@ -510,8 +525,10 @@ _DECISION = {"drop": "exclude", "fix": "edit", "keep": "keep", "open": ""}
 
 
 class ReviewedRow(Struct, frozen=True, kw_only=True):
-    """A statement on which something is to be done, or left open, as a row of a work list; a person
-    may write another ``decision``. ``key`` is what the statement is meant to be, true or false."""
+    """Hold a statement to drop, fix or leave open, as a row of flagged items.
+
+    A person may change its ``decision``. ``key`` is the intended truth.
+    """
 
     target: str
     text: str
@@ -524,8 +541,10 @@ class ReviewedRow(Struct, frozen=True, kw_only=True):
 
 
 class Decided(Struct, frozen=True, kw_only=True):
-    """What a policy makes of all reviews: how many of each outcome, and each as a row of a file.
-    ``reviews`` are the ids of those that it was made from, where they are stored."""
+    """Hold the decisions of a policy: counts by outcome, and rows for a file.
+
+    ``reviews`` are the ids of the reviews, if they are stored.
+    """
 
     policy: ReviewPolicy
     outcomes: dict[ReviewOutcome, int]
@@ -535,8 +554,10 @@ class Decided(Struct, frozen=True, kw_only=True):
 
 
 def decide_file(path: Path | str, policy: ReviewPolicy) -> Decided:
-    """What ``policy`` makes of the reviews in a file; no workspace is asked. Raises BadInput with
-    every problem of its rows."""
+    """Decide the reviews of a file by ``policy``, without a workspace.
+
+    Raises BadInput with every problem of its rows.
+    """
     stated = read_checked(Path(path), read_reviews)
     names = {one.review.target: one.target for one in stated}
     return _decided_rows(decide([one.review for one in stated], policy), policy, names)
@@ -545,11 +566,11 @@ def decide_file(path: Path | str, policy: ReviewPolicy) -> Decided:
 def review_decisions(
     session: Session, target: Target, policy: ReviewPolicy | None = None
 ) -> Decided:
-    """What a policy (else the one in force) makes of the reviews of a bank's or form's statements,
-    with the work list of what is to be done. Nothing is stored.
+    """Decide the reviews of a bank or form by a policy (default: the current one), with flagged
+    items.
 
-    To do are those that go or change, those that a check found otherwise than meant, and those left
-    open; of a statement that reads otherwise since nothing is left to do.
+    Nothing is stored. Flagged are statements to drop or fix, statements that a check contradicts,
+    and open ones; statements edited since are not.
     """
     state = ReviewState.of(session.store, target)
     policy = policy or state.policy
@@ -580,7 +601,7 @@ def _decided_rows(
     policy: ReviewPolicy,
     names: Mapping[bytes, str] = MappingProxyType({}),
 ) -> Decided:
-    """Decisions as rows; ``names`` are targets in the words of the file they came from."""
+    """Return decisions as rows; ``names`` are targets as written in their file."""
     counts = Counter(one.outcome for one in decisions)
     outcomes: tuple[ReviewOutcome, ...] = ("keep", "fix", "drop", "open")
     rows = []
@@ -628,8 +649,11 @@ def _votes(votes: Mapping[str, int]) -> str:
 
 
 class LastDecision(Struct, frozen=True, kw_only=True):
-    """The newest decision on a bank or form. ``n_new`` reviews came in since, or others are here;
-    ``stands`` where its policy and its own reviews come to the same today."""
+    """Hold the newest decision on a bank or form.
+
+    ``n_new`` counts reviews added or replaced since. ``stands``: its policy gives the same result
+    today.
+    """
 
     made: DecidedReviews
     n_new: int
@@ -639,9 +663,10 @@ class LastDecision(Struct, frozen=True, kw_only=True):
 def keep_decision(
     session: Session, target: Target, decided: Decided, *, by: str = ""
 ) -> DecidedReviews:
-    """Stores what was decided: the policy, the reviews, what they came to, and who decided; what
-    says the same as the newest decision on this target is not stored again. Raises BadUsage where
-    nobody has reviewed it."""
+    """Store a decision: policy, reviews, result, and author.
+
+    A decision equal to the newest one is not stored again. Raises BadUsage without reviews.
+    """
     store, found = session.store, session.find(target, "bank", "form")
     if not decided.reviews:
         raise BadUsage(f"nobody has reviewed {found.name}, so nothing is decided")
@@ -666,8 +691,10 @@ def keep_decision(
 
 
 def last_decision(session: Session, target: Target) -> LastDecision | None:
-    """The newest decision on a bank or form, or on one that it corrects, and whether it stands;
-    None without one."""
+    """Return the newest decision on a bank or form, or on a former version, and its validity.
+
+    None without one.
+    """
     state = ReviewState.of(session.store, target)
     made = session.store.decided.behind(state.found.id)
     if not made:

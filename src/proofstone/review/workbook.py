@@ -1,7 +1,7 @@
-"""What stands in a reviewer's sheet: a first page that says what to do, and a tab for each task.
+"""Build review spreadsheets: an instruction page, and a tab for each task.
 
-Each row carries a hidden key (sheet, row, check digits), so that a sheet that was sorted, filtered
-or shortened is read row by row. Texts are in the language in force.
+Each row has a hidden key (spreadsheet, row, check digits), so that a sorted, filtered or shortened
+file can be read by row. Texts are in the current language.
 """
 
 from __future__ import annotations
@@ -32,9 +32,11 @@ from proofstone.wording.messages import counted, noted, say, word
 
 
 class Task(Struct, frozen=True, kw_only=True):
-    """A question to reviewers. ``verdicts`` gives each label its words; ``needs_reason`` and
-    ``needs_text`` are those that cannot stand without one. ``undecided`` says nothing either
-    way. ``needs_answer`` are those that come with an answer, which has at least ``n_pages`` pages.
+    """Define a question to reviewers.
+
+    ``verdicts`` gives each label its words. ``needs_reason`` and ``needs_text`` are labels that
+    require one. ``undecided`` is the label without an opinion. ``needs_answer`` labels require an
+    answer with at least ``n_pages`` pages.
     """
 
     name: ReviewTask
@@ -182,8 +184,10 @@ def what_to_do(
     reviewer: str,
     false_share: float = 0.0,
 ) -> Iterator[str]:
-    """The lines of a sheet's first page, for the tasks that it holds; ``false_share`` of the
-    statements that are read for their format were made false on purpose."""
+    """Return the instructions of a spreadsheet with these tasks.
+
+    ``false_share`` is the share of false statements in the format review.
+    """
     is_asked = not QUESTIONS.isdisjoint(tasks)
     n = len({place.target for place in sheet.places})
     noun = "question" if is_asked else "statement"
@@ -211,7 +215,7 @@ def what_to_do(
 
 
 def _lines_of(task: ReviewTask, *, private: bool) -> Iterator[str]:
-    """What the first page says of a task."""
+    """Return the instructions of a task."""
     labels = {**TASKS["format"].verdicts, "fit": _FIT["answered"], "unfit": _FIT["unfit"]}
     named = {name: word(text) for name, text in {**labels, "tab": TABS[task]}.items()}
     lines = (_PRIVATE_LINES if private else {}).get(task, _TASK_LINES[task])
@@ -300,10 +304,11 @@ _OPTIONAL: tuple[Role, ...] = (
 
 
 class SheetRow(Struct, frozen=True, kw_only=True):
-    """What is shown of one fact or item; empty where there is nothing to show. ``found`` is what
-    people answered a question with, ``model`` the answer that stands with it; ``reworded`` the
-    wording that a reader proposed, which somebody else checks; ``valid_at`` the date for which a
-    question is asked."""
+    """Hold the columns of one fact or item; empty if not shown.
+
+    ``found`` is people's answer to a question, ``model`` the model's. ``reworded`` is a reviewer's
+    proposed wording, for a check. ``valid_at`` is the date to which a question refers.
+    """
 
     text: str
     reworded: str = ""
@@ -317,13 +322,16 @@ class SheetRow(Struct, frozen=True, kw_only=True):
 
 
 def is_private(sheet: ReviewSheet) -> bool:
-    """Whether a sheet's questions are answered from private documents alone."""
+    """Return True if questions are answered from private documents only."""
     return sheet.recipe.get("documents") == "private"
 
 
 def row_key(sheet: ReviewSheet, position: int) -> str:
-    """The key of a row: 16 digits of its sheet, its place from 1, and 8 check digits over what it
-    asks about, so that a key that was typed or cut is not taken for another row's."""
+    """Return the key of a row: 16 digits of its spreadsheet, its place from 1, and 8 check digits.
+
+    The check digits cover the row's content, so that a mistyped or truncated key is not mistaken
+    for another row's.
+    """
     place = sheet.places[position]
     content = b"|".join((sheet.id, str(position).encode(), place.task.encode(), place.target))
     return f"{sheet.id.hex()[:16]}-{position + 1}-{sha256(content).hexdigest()[:8]}"
@@ -337,8 +345,10 @@ def make_workbook(
     reviewer: str,
     false_share: float = 0,
 ) -> Workbook:
-    """The workbook of a sheet whose places show ``rows``; ``name`` is the bank's or form's, and
-    ``false_share`` how much of what is read was made false on purpose."""
+    """Build the workbook of a spreadsheet whose places show ``rows``.
+
+    ``name`` is the bank's or form's, ``false_share`` the share of false statements to review.
+    """
     tasks = list(dict.fromkeys(place.task for place in sheet.places))
     return Workbook(
         about_name=say("What to do"),
@@ -399,9 +409,12 @@ def _cell(
 
 
 def _fact_text(row: SheetRow, role: Role, task: Task, *, private: bool) -> str:
-    """What a row shows in a column that not all sheets have; the reason only where it is asked
-    about, since it says that the statement is meant to be false. Who answers sees no passage but of
-    private documents, a third what others found, and the model's answer only who compares."""
+    """Return a row's text in an optional column.
+
+    The reason is shown only if it is reviewed, since it reveals a false statement. Passages are
+    shown to people who answer for private documents only, others' answers to a third person, and
+    the model's answer for comparisons.
+    """
     if task.name in QUESTIONS and not (private and role in ("passage", "page", "source")):
         shown = {"found": row.found if task.name != "answer" else "",
                  "model": row.model if task.name == "same" else "",

@@ -1,5 +1,5 @@
-"""BeQu (under review at ARR, 2026): what a model says of an entity of its own accord, as triples.
+"""BeQu (under review at ARR, 2026): open elicitation of triples about an entity.
 
-Read in this order: records, entities, ask, response_triples, verification, score, measures;
-README.md says what of the paper is where.
+Read in this order: records, entities, ask, response_triples, verification, score, measures.
+README.md maps the paper to the modules.
 """

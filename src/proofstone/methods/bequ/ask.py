@@ -1,7 +1,7 @@
-"""Asking: one call an entity, or in two steps one for its predicates and one for each of them.
+"""Elicit triples: one call per entity, or two steps (predicates, then one call per predicate).
 
-A predicate list that is empty, or cannot be read, ends the asking: the entity is then finished by
-its first reply.
+An empty or unparsed predicate list ends the elicitation. The entity is then complete after its
+first response.
 """
 
 from __future__ import annotations
@@ -69,8 +69,10 @@ _REPEATED = re.compile(r"repeated-([2-9])")
 
 
 class Range(Struct, frozen=True, forbid_unknown_fields=True):
-    """From how many to how many triples are asked for of an entity that is widely known and of one
-    that is little known, and the tokens that this may take."""
+    """Hold the numbers of triples requested for a well-known and a little-known entity.
+
+    Also holds the maximum number of output tokens.
+    """
 
     known: tuple[int, int]
     little_known: tuple[int, int]
@@ -78,23 +80,24 @@ class Range(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def name(self) -> str:
-        """The range of a widely known entity: ``50-100``."""
+        """Return the range for a well-known entity, such as ``50-100``."""
         return f"{self.known[0]}-{self.known[1]}"
 
     @property
     def known_text(self) -> str:
-        """The number of triples of a widely known entity in words: ``50 to 100 triples``."""
+        """Return the number of triples for a well-known entity in words: ``50 to 100 triples``."""
         return _in_words(self.known)
 
     @property
     def little_known_text(self) -> str:
-        """The number of triples of a little known entity in words."""
+        """Return the number of triples for a little-known entity in words."""
         return _in_words(self.little_known)
 
 
 class ReadPromptMethod(Struct, frozen=True):
-    """A way as its name says it: which prompts, how often the instruction stands in one, and how
-    many triples it asks for."""
+    """Hold a parsed prompting method: prompt template, instruction repetitions and number of
+    triples.
+    """
 
     prompts: str
     times: int
@@ -102,14 +105,14 @@ class ReadPromptMethod(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The name, without the range that is the default."""
+        """Return the name, without the default range."""
         prompts = self.prompts if self.times == 1 else f"repeated-{self.times}"
         is_default = self.range == default_range()
         return prompts if is_default else f"{prompts}{RANGES_SIGN}{self.range.name}"
 
 
 def read_prompt_method(name: str) -> ReadPromptMethod:
-    """The way of a name. Raises BadUsage with what there is."""
+    """Parse the name of a prompting method. Raises BadUsage with the available names."""
     prompts, sign, wanted = name.partition(RANGES_SIGN)
     repeated = _REPEATED.fullmatch(prompts)
     if prompts not in PROMPT_METHODS and repeated is None:
@@ -141,26 +144,26 @@ def _in_words(numbers: tuple[int, int]) -> str:
 
 
 def settings(name: str) -> dict[str, Any]:
-    """The default settings of a way. Raises BadUsage for an unknown one."""
+    """Return the default settings of a prompting method. Raises BadUsage for an unknown one."""
     prompt_method = read_prompt_method(name)
     return {"max_tokens": prompt_method.range.max_tokens, "temperature": _defaults()["temperature"]}
 
 
 @cache
 def ranges() -> dict[str, Range]:
-    """The ranges by their names, the default first."""
+    """Return the ranges by name, the default first."""
     found = msgspec.convert(_defaults()["range"], dict[str, Range])
     return {one.name: one for one in found.values()}
 
 
 def default_range() -> Range:
-    """The range where none is named."""
+    """Return the default range."""
     return next(iter(ranges().values()))
 
 
 @cache
 def schema_predicates(prompts: str) -> tuple[str, ...]:
-    """The predicates that a set of prompts allows; empty where it allows any."""
+    """Return the predicates that a prompt template allows; empty if it allows any."""
     text = files(__package__).joinpath("schemas.toml").read_text(encoding="utf-8")
     return tuple(tomllib.loads(text).get(prompts, ()))
 
@@ -189,8 +192,10 @@ _ENTITY_LAST = re.compile(r"\n[^\S\n]*\{\{-?\s*entity\s*-?\}\}\s*\Z")
 
 
 def check_prompt(prompt: OwnPrompt, prompt_method: str, _item_set: ItemSet) -> None:
-    """Raises BadInput with every problem of the template, or where it leaves out the entity, or in
-    two steps the predicate."""
+    """Check a prompt template. Raises BadInput with every problem.
+
+    The template must use the entity and, in two-step prompting, the predicate.
+    """
     _turns(prompt.text, prompt.name)
     uses = _own_prompts_template(prompt.text, prompt.name).uses
     two_steps = read_prompt_method(prompt_method).prompts == TWO_STEP
@@ -210,9 +215,11 @@ PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
 def own_prompt_messages(
     prompt: OwnPrompt, entity: Entity, prompt_method: ReadPromptMethod, predicate: str
 ) -> list[Message]:
-    """What a model is sent: the turns that the template marks, else one user message, or the
-    instruction as the system message where the template ends with the entity alone. Raises BadInput
-    where the template fails on it."""
+    """Return the messages for a model: the turns marked in the template, or one user message.
+
+    If the template ends with the entity alone, the text before it is the system message. Raises
+    BadInput if the template fails to render.
+    """
     values = {
         "entity": entity.name,
         "description": entity.description,
@@ -254,8 +261,11 @@ def asked_messages(
     predicate: str = "",
     own: OwnPrompt | None = None,
 ) -> list[Message]:
-    """What a model is sent of an entity: all there is, or of two steps the first, and with a
-    ``predicate`` the second. ``own`` is a person's template that asks in place of the method's."""
+    """Return the messages for an entity: all of them, or one step of two-step prompting.
+
+    With a ``predicate`` it is the second step, without one the first. ``own`` is a user's template
+    that replaces the built-in one.
+    """
     if own is not None:
         return own_prompt_messages(own, entity, prompt_method, predicate)
     lines = [entity.name]
@@ -268,7 +278,7 @@ def asked_messages(
 
 
 def shaping_texts(prompt_method: ReadPromptMethod) -> tuple[str, ...]:
-    """All texts that shape the prompts of a way."""
+    """Return all texts that shape the prompts of a prompting method."""
     return tuple(
         _prompt_text(name)
         for name in _FILES.get(prompt_method.prompts, (prompt_method.prompts, "form"))
@@ -318,8 +328,10 @@ _LONGEST = 80  # characters of a predicate
 
 
 def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None) -> PromptMethod:
-    """A way of asking. Raises BadUsage for an unknown one, and for worked examples: there are
-    none, since they would show which triples are wanted."""
+    """Prepare a prompting method. Raises BadUsage for an unknown one or for few-shot examples.
+
+    Few-shot examples are not supported: they would show which triples are expected.
+    """
     prompt_method = read_prompt_method(name)
     if shots:
         raise BadUsage(f"entities are asked about without worked examples, not with {shots}")
@@ -341,7 +353,7 @@ def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None)
 
 
 async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
-    """Asks about one entity."""
+    """Elicit triples about one entity."""
     entity, asked = entity_of(item), read_prompt_method(prompt_method.name)
     if asked.prompts != TWO_STEP:
         turns = asked_messages(entity, asked, own=prompt_method.own_prompt)
@@ -359,13 +371,15 @@ async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None
 
 
 def is_of_triples(step: str) -> bool:
-    """Whether the reply to a step holds triples."""
+    """Return True if the response to a step holds triples."""
     return step == TRIPLES or step.startswith(_OBJECTS)
 
 
 def read_predicates(text: str) -> tuple[str, ...]:
-    """The predicates that a reply lists, each once: of a JSON array, of one that was cut off or
-    written wrongly, or of lines with bullets or numbers."""
+    """Return the distinct predicates that a response lists.
+
+    Reads a JSON array (also a truncated or malformed one) and lines with bullets or numbers.
+    """
     opened = text.find("[")
     found = _of_json(text[opened:]) if opened >= 0 else None
     if found is None and opened >= 0:
@@ -388,7 +402,7 @@ def _of_json(text: str) -> list[str] | None:
 
 
 def _as_sent(turns: list[Message], prompt_method: PromptMethod) -> list[Message]:
-    """The conversation, in one text for a model that only goes on with one."""
+    """Join the conversation into one text for a base model."""
     if not prompt_method.as_text:
         return turns
     parts = [turn.text + (_ANSWER if turn.role == "user" else "\n\n") for turn in turns]
@@ -399,8 +413,11 @@ def _as_sent(turns: list[Message], prompt_method: PromptMethod) -> list[Message]
 
 
 def _oracle(entity: Entity, step: str) -> Oracle:
-    """What a simulated respondent may look at: that an entity is an entity is all that is known
-    of it here; of one that does not exist nothing is to be said."""
+    """Return what a simulated model may use.
+
+    Only the existence of the entity is known here. For a non-existent entity the expected response
+    is empty.
+    """
     said: list[object] = [{"subject": entity.name, "predicate": "instanceOf", "object": "entity"}]
     known = json.dumps(["instanceOf"] if step == PREDICATES else said, ensure_ascii=False)
     if entity.is_nonexistent:

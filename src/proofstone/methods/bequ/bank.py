@@ -1,4 +1,4 @@
-"""Banks of entities, or of what is known of them: as rows of files, and as forms."""
+"""Read, write and compose banks of entities and reference knowledge bases."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ MISSING: tuple[Missing, ...] = get_args(Missing)
 
 
 class About(Struct, frozen=True, gc=False, kw_only=True):
-    """The entity that something is about, with what tells it apart and where it stands in its
-    list."""
+    """Hold the entity that something is about, with its identifiers and position in its list."""
 
     name: str
     description: str = ""
@@ -50,15 +49,17 @@ class About(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name and its aliases."""
+        """Return the name and its aliases."""
         return (self.name, *self.aliases)
 
 
 class Taken(Struct, frozen=True, gc=False, kw_only=True):
-    """A text and where it is from. ``source`` is the kind of corpus (wiki, web,
-    documents), ``title``,
-    ``url`` and ``date`` those of its article or document, ``content`` the hex SHA-256 of the whole
-    of that; the ids are those of a text of the workspace."""
+    """Hold a text and its provenance.
+
+    ``source`` is the kind of corpus (wiki, web, documents). ``title``, ``url`` and ``date``
+    describe its article or document. ``content`` is the hex SHA-256 of the full article or
+    document. The ids are those of a text in the workspace.
+    """
 
     text: str
     source: str
@@ -72,8 +73,11 @@ class Taken(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class EntityText(Struct, frozen=True, kw_only=True):
-    """An entity and a text about it, not yet cut; or why a corpus has none (``missing``), with what
-    was looked for (``sought``). Where texts are yet to be searched for, by these ``names``."""
+    """Hold an entity and a text about it before chunking, or the reason why there is none
+    (``missing``).
+
+    ``sought`` lists the names looked up. ``names`` are set if texts have yet to be searched.
+    """
 
     about: About
     taken: Taken | None = None
@@ -83,8 +87,11 @@ class EntityText(Struct, frozen=True, kw_only=True):
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """A passage about an entity. ``is_asked``: a model is to take triples from it; ``predicate``
-    and ``object`` are set where one was taken, and ``subject`` is what it was said of."""
+    """Hold a passage about an entity.
+
+    ``is_asked``: a model is to extract triples from it. ``predicate`` and ``object`` are set if one
+    was extracted; ``subject`` is its subject.
+    """
 
     about: About
     taken: Taken
@@ -101,9 +108,11 @@ _ORIGIN = ("source", "title", "url", "date", "content")  # where a passage is fr
 
 
 class ReferenceFact(Struct, frozen=True, gc=False, kw_only=True, tag=KIND):
-    """What a corpus says about an entity: a triple and the ``passage`` that states it; or, without
-    a predicate, a passage as it stands. ``content`` is the hex SHA-256 of the article or document,
-    ``date`` its day. The entity's domain and tier are the fact's stratum."""
+    """Hold a reference triple and the ``passage`` that states it, or a passage without a predicate.
+
+    ``content`` is the hex SHA-256 of the article or document, ``date`` its day. The fact's stratum
+    holds the entity's domain and tier.
+    """
 
     entity: str
     wikidata: str = ""
@@ -118,7 +127,7 @@ class ReferenceFact(Struct, frozen=True, gc=False, kw_only=True, tag=KIND):
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Known]], Iterator[BuiltFact]]:
-    """The facts of what is known; the models that took triples wrote these."""
+    """Return facts written by the models that extracted the triples."""
     wrote = tuple(Role("wrote", model) for model in slots_of("author", models).values())
 
     def facts(rows: Iterable[Known]) -> Iterator[BuiltFact]:
@@ -148,13 +157,13 @@ def _known_fact(row: Known) -> Fact:
 def made_fact(
     payload: ReferenceFact, language: str, stratum: Stratum, corrects: bytes | None = None
 ) -> Fact:
-    """The fact of a payload, with its id."""
+    """Build the fact of a payload, with its id."""
     fact = Fact(kind=KIND, payload=payload, language=language, stratum=stratum, corrects=corrects)
     return structs.replace(fact, id=fact_id(fact))
 
 
 def write_reference_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-    """The row of a fact: a triple with its passage, or a text about an entity."""
+    """Return the row of a fact: a triple with its passage, or a text about an entity."""
     fact, said = built.fact, built.fact.payload
     text = {"passage": said.passage} if said.predicate else {"text": said.passage}
     optional = {
@@ -176,8 +185,10 @@ def write_reference_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict
 
 
 def fact_of_row(row: Row, problems: list[Problem]) -> Fact:
-    """The fact of a row that ``write_fact`` wrote, or of one in its columns; what is wrong with it
-    is noted."""
+    """Parse a fact from a row of ``write_fact``, or from a row with the same columns.
+
+    Problems are added to the list of problems.
+    """
     fields = Fields(row, problems)
     predicate = fields.text("predicate")
     payload = ReferenceFact(
@@ -207,8 +218,9 @@ _KNOWLEDGE = _LISTS | {"predicate", "text", "passage", "article", "content", "sn
 
 
 def has_knowledge(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns says anything of what it names, and does not just list
-    it."""
+    """Return True if a file with these columns holds knowledge about entities, not just their
+    names.
+    """
     return not _KNOWLEDGE.isdisjoint(columns)
 
 
@@ -218,15 +230,17 @@ def has_triples(columns: Iterable[str]) -> bool:
 
 
 def recognises_knowledge(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns surely says what is known of entities, which it calls
-    so."""
+    """Return True if the columns identify a reference knowledge base beyond doubt."""
     names = set(columns)
     return not names.isdisjoint(_NAMES) and has_knowledge(names)
 
 
 def read_reference_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """The facts of a reference. Raises BadInput with every problem, and where the triples of an
-    entity are listed twice: then two have its name."""
+    """Read the facts of a reference knowledge base.
+
+    Raises BadInput with every problem. Two rows that list the triples of one entity are a problem:
+    two entities then share a name.
+    """
     problems: list[Problem] = []
     listed: dict[tuple[str, str], str] = {}
     facts = [fact for row in rows for fact in _facts(row, listed, problems)]
@@ -236,12 +250,12 @@ def read_reference_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
 
 
 def is_triple(fact: Fact) -> bool:
-    """Whether a fact of a reference is a triple; else it is a text."""
+    """Return True if a reference fact is a triple, False if it is a text."""
     return isinstance(fact.payload, ReferenceFact) and bool(fact.payload.predicate)
 
 
 def triples_in(row: Row) -> int:
-    """How many triples a row lists, or 1 where it is one; empty and repeated ones count."""
+    """Return the number of triples in a row (1 if the row is one), with empty and repeated ones."""
     n = int(bool(row.values.get("predicate")))
     for name in _LISTS - {"passages"}:
         value = row.values.get(name)
@@ -300,8 +314,10 @@ _LIST_COLUMNS = {"triples_wiki": "wiki", "triples_web": "web", "triples": ""}
 
 
 class NamedReference(Struct, frozen=True, gc=False):
-    """A row of a reference and the entity it is about. ``is_whole``: it lists an entity's triples,
-    so that a second row of that kind means another entity."""
+    """Hold a reference row and its entity.
+
+    ``is_whole``: the row lists all triples of its entity. A second such row means another entity.
+    """
 
     name: str
     identity: str
@@ -312,7 +328,7 @@ class NamedReference(Struct, frozen=True, gc=False):
 
 
 def read_reference(row: Row, problems: list[Problem]) -> NamedReference | None:
-    """What a row says; None for one with a problem, which is noted."""
+    """Parse a row. Returns None for a row with a problem, which is recorded."""
     fields = Fields(row, problems)
     is_triple = fields.has("predicate")
     name = fields.label(*_NAME_COLUMNS) or (fields.label("subject") if is_triple else "")
@@ -343,8 +359,7 @@ def read_reference(row: Row, problems: list[Problem]) -> NamedReference | None:
 
 
 def _row_passages(fields: Fields, source: str) -> Iterator[Passage]:
-    """The texts of a row. A snippet is the beginning of an article: of a row with the article it
-    says nothing more."""
+    """Return the texts of a row. A snippet is used only if the full article is missing."""
     name, text = fields.find(*_TEXT_COLUMNS)
     title = fields.label("title") if fields.has("subject_name", "entity") else ""
     if isinstance(text, str) and text.strip():
@@ -362,8 +377,7 @@ def _row_passages(fields: Fields, source: str) -> Iterator[Passage]:
 
 
 def _triples_listed(fields: Fields, field: str, source: str) -> Iterator[ReferenceTriple]:
-    """The triples of a list: [predicate, object], with the title of its document behind, or objects
-    with these names."""
+    """Parse a list of triples: [predicate, object], optionally with a title, or objects."""
     source = _LIST_COLUMNS[field] or source
     for place, each in enumerate(_listed(fields, field), start=1):
         if isinstance(each, dict):
@@ -386,7 +400,7 @@ def _triples_listed(fields: Fields, field: str, source: str) -> Iterator[Referen
 
 
 def _listed(fields: Fields, field: str) -> list[Any]:
-    """The entries of a list, or of a cell that spells one as JSON; none where it is missing."""
+    """Return the entries of a list or of a cell with a JSON list; empty if missing."""
     value = fields.values.get(field)
     if isinstance(value, str) and value:
         value = read_json(value)
@@ -409,14 +423,16 @@ _TIER = ("tier", "popularity_bucket", "popularity")
 
 
 def read_tier(fields: Fields) -> str:
-    """The tier of popularity that a row states; a number (of visits, say) is none."""
+    """Return the popularity tier of a row; numbers such as visit counts are ignored."""
     tier = fields.label(*_TIER)
     return "" if tier.replace(".", "").isdecimal() else tier
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """What is known of entities where the rows have triples or texts; else entities. Raises
-    BadInput with every problem."""
+    """Read reference facts if the rows have triples or texts, otherwise entities.
+
+    Raises BadInput with every problem.
+    """
     listed = list(rows)
     if has_knowledge({name for row in listed for name in row.values}):
         return read_reference_facts(listed)
@@ -424,7 +440,7 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
 
 
 def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-    """The row from which ``read_facts`` makes this very fact again."""
+    """Return the row of a fact; ``read_facts`` reads it back unchanged."""
     fact = built.fact
     if not isinstance(fact.payload, Entity):
         return write_reference_fact(built, facts)
@@ -461,7 +477,7 @@ PARAMETERS = (
 
 
 def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked, with the composer's version. Raises BadUsage."""
+    """Return all parameters, checked, with the composer's version. Raises BadUsage."""
     unknown = sorted(params.keys() - {"entities", "composer"})
     if unknown:
         raise BadUsage(f"no parameter is named {', '.join(unknown)}", hint="there is: entities")
@@ -473,8 +489,10 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-    """The items of one form, in an order drawn by the seed. Raises BadInput for a bank of anything
-    else, and where it has fewer entities than are wanted."""
+    """Return the items of one test form, in a random order set by the seed.
+
+    Raises BadInput for a bank of another kind, or if it has too few entities.
+    """
     facts = Draws(seed, 0, "entities").shuffled(bank.facts())
     if any(not isinstance(fact.payload, Entity) for fact in facts):
         raise BadInput(

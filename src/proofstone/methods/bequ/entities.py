@@ -1,20 +1,20 @@
-"""Entities from the rows of a file, and the rows of them.
+"""Read entities from the rows of a file, and write them back.
 
-Names after a bar are read as well; columns that are not named here are ignored. A missing column,
-null and an empty text are the same. Rows that mean one entity become one, see ``names``.
+Alternative column names are separated by a bar; other columns are ignored. A missing column, null
+and an empty text are equivalent. Rows that mean the same entity are merged, see ``names``.
 
-- ``name`` | ``title`` | ``entity`` | ``label`` is required. ``description`` tells two of one name
-  apart, and is asked with the name.
-- ``aliases`` | ``redirects`` | ``also_known_as``: other names, as a list or with commas.
+- ``name`` | ``title`` | ``entity`` | ``label`` is required. ``description`` distinguishes entities
+  with the same name and is part of the prompt.
+- ``aliases`` | ``redirects`` | ``also_known_as``: other names, as a list or comma-separated.
 - ``domain`` | ``category``: one of the ten, or another word. ``tier`` | ``popularity_bucket``. The
-  name of a group of rows (``group``) is a tier where it ends in %, else the domain.
-- ``wikidata`` | ``wikidata_id`` | ``wikibase_item`` | ``qid``: a Q number or its address;
-  ``wikipedia`` | ``url``: the address of a page; ``page_id`` | ``pageid``: its number.
+  name of a group of rows (``group``) is a tier if it ends in %, otherwise the domain.
+- ``wikidata`` | ``wikidata_id`` | ``wikibase_item`` | ``qid``: a Q number or its address.
+  ``wikipedia`` | ``url``: the address of a page. ``page_id`` | ``pageid``: its number.
 - ``length``, ``statements`` | ``wikidata_statements``, ``popularity`` | ``page_views``: counts.
-- ``nonexistent``: true where nothing of that name exists, or ``plausible`` or ``absurd``, which
-  says of what kind it is; ids of such a row belong to something else, and are not taken.
-- ``language`` | of the name, a code; guessed for all rows without one. ``id``, ``number`` and
-  ``corrects`` as an export has them.
+- ``nonexistent``: true, ``plausible`` or ``absurd`` if nothing of that name exists. The ids of such
+  a row belong to something else and are ignored.
+- ``language``: language code of the name, detected for all rows without one. ``id``, ``number`` and
+  ``corrects``: as in an export.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OF_WORDS = (
 
 
 class NamedRow(Struct, frozen=True):
-    """What tells which entity a row means; ``place`` is where it stands."""
+    """Hold the columns that identify a row's entity; ``place`` is its location in the file."""
 
     place: str
     name: str
@@ -56,12 +56,12 @@ class NamedRow(Struct, frozen=True):
 
 @lru_cache(maxsize=65_536)
 def plain_name(name: str) -> str:
-    """A name as it is compared: without regard to case, width, underscores and direction marks."""
+    """Normalize a name for comparison: case, width, underscores and direction marks are ignored."""
     return folded_text(name)
 
 
 def folded_text(text: str) -> str:
-    """``plain_name`` of a text of any length, which is not kept."""
+    """Normalize a long text like ``plain_name``, without caching."""
     if not text.isascii():
         wide = unicodedata.normalize("NFKC", text)
         text = "".join(sign for sign in wide if unicodedata.category(sign) != "Cf")
@@ -69,8 +69,10 @@ def folded_text(text: str) -> str:
 
 
 def is_named(text: str, names: Sequence[str]) -> bool:
-    """Whether a text holds one of the names as whole words; in scripts that join others to a word,
-    or set no spaces between words, wherever it stands."""
+    """Return True if a text contains one of the names as whole words.
+
+    In scripts without spaces between words, or with attached particles, any occurrence counts.
+    """
     plain = folded_text(text)
     return any(_pattern(plain_name(name)).search(plain) for name in names)
 
@@ -83,12 +85,12 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def same_entities(rows: Sequence[NamedRow], problems: list[Problem]) -> list[list[int]]:
-    """The places of rows that mean one entity, in groups, in the order of their first rows.
+    """Group the places of rows that mean one entity, in the order of their first rows.
 
-    Two rows mean one where they have the same Wikidata number; or the same name and description, or
-    one's name, which no other entity has, among the other's aliases, and not two numbers. The same
-    name and description with two numbers is a problem: the question would not tell which of them is
-    meant.
+    Two rows mean the same entity if they share a Wikidata number, or a name and description. They
+    also match if one's name is among the other's aliases, no other entity has it, and the Wikidata
+    numbers do not differ. The same name and description with two Wikidata numbers is a problem: the
+    prompt would be ambiguous.
     """
     joined = _Joined(rows)
     joined.by_number()
@@ -98,7 +100,7 @@ def same_entities(rows: Sequence[NamedRow], problems: list[Problem]) -> list[lis
 
 
 class _Joined:
-    """Rows joined into groups, each named by its first row's place."""
+    """Hold rows joined into groups, each named by its first row's place."""
 
     def __init__(self, rows: Sequence[NamedRow]) -> None:
         self._rows = rows
@@ -141,7 +143,7 @@ class _Joined:
         return place
 
     def _join(self, one: int, other: int) -> bool:
-        """Joins the groups of two rows, unless they have two numbers."""
+        """Join the groups of two rows, unless their Wikidata numbers differ."""
         first, second = sorted((self._root(one), self._root(other)))
         numbers = {self._number[first], self._number[second]} - {""}
         if len(numbers) > 1:
@@ -169,13 +171,13 @@ FICTIONS: tuple[Fiction, ...] = get_args(Fiction)
 
 
 class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
-    """Something with a name. Its domain and its tier of popularity are its item's stratum.
+    """Describe an entity. Its domain and its popularity tier are its item's stratum.
 
-    ``aliases`` are other names of it (redirects among them). ``wikidata`` is its Q number,
-    ``wikipedia`` the address of its page, ``page_id`` that page's number; a fictional entity has
-    none of these. ``length`` counts the characters of its article, ``statements`` those of Wikidata
-    about it, ``popularity`` whatever its list counts (visits of its page). ``fiction`` says whether
-    a fictional one could well exist; where nobody said, it is no part of what is stored.
+    ``aliases`` are other names (redirects among them). ``wikidata`` is its Q number, ``wikipedia``
+    its page's address, ``page_id`` that page's number. A non-existent entity has none of these.
+    ``length`` is the article's length in characters, ``statements`` the number of Wikidata
+    statements. ``popularity`` is the count in the list, such as page views. ``fiction`` is the kind
+    of a non-existent entity (plausible or absurd); it is not stored if unknown.
     """
 
     name: str
@@ -192,15 +194,15 @@ class Entity(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.entity"):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The name and its aliases."""
+        """Return the name and its aliases."""
         return (self.name, *self.aliases)
 
 
 class ElicitedTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.triple"):
-    """A triple that a model said when it was asked about an entity, its texts as written.
+    """Hold a triple elicited about an entity, its texts as written.
 
-    It is the same whoever said it and wherever in a reply: that stands in its scores. So a verdict
-    on it holds for all who said it.
+    Equal triples of several models are one record; positions in responses are stored with the
+    scores. A verdict on it therefore holds for every model that produced it.
     """
 
     subject: str
@@ -209,9 +211,10 @@ class ElicitedTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.trip
 
 
 class KnownTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.known"):
-    """A triple of a reference about an entity, and the passage that it was taken from (empty where
-    that is a whole article); ``place`` is its number among those that the reference has of the
-    entity, from 0."""
+    """Hold a reference triple and its source passage (empty if the source is a full article).
+
+    ``place`` is its position among the reference triples of the entity, from 0.
+    """
 
     predicate: str
     object: str
@@ -223,13 +226,13 @@ class KnownTriple(Struct, frozen=True, gc=False, kw_only=True, tag="bequ.known")
 
 
 def entity_of(loaded: LoadedItem) -> Entity:
-    """The entity that an item asks about."""
+    """Return the entity of an item."""
     payload: Entity = loaded.item.payload
     return payload
 
 
 def query(loaded: LoadedItem) -> str:
-    """What to search for: the entity's name."""
+    """Return the search query: the entity's name."""
     return entity_of(loaded).name
 
 
@@ -277,7 +280,7 @@ _ONCE = ("description", "wikidata", "wikipedia", "page_id", "length", "statement
 
 
 class _Draft(Struct, frozen=True):
-    """A row's entity; ``language`` None: to be guessed."""
+    """Hold a row's entity; ``language`` is None until detected."""
 
     place: str
     entity: Entity
@@ -290,14 +293,16 @@ class _Draft(Struct, frozen=True):
 
 
 def recognises(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns surely lists entities: names, and nothing that is not known
-    of entities. ``import --as entities`` takes other files too, and says what it left."""
+    """Return True if the columns identify a list of entities beyond doubt.
+
+    ``import --as entities`` also accepts other files, and reports the ignored columns.
+    """
     names = set(columns)
     return not names.isdisjoint(NAME) and names <= _KNOWN
 
 
 def read_entities(rows: Iterable[Row]) -> Sequence[Item]:
-    """Entities in the order of their rows, each once. Raises BadInput with every problem."""
+    """Read distinct entities in row order. Raises BadInput with every problem."""
     problems: list[Problem] = []
     read = [_draft(Fields(row, problems)) for row in rows]
     drafts = [draft for draft in read if draft.is_sound]
@@ -351,7 +356,7 @@ def _name(fields: Fields) -> str:
 
 
 def _nonexistent(fields: Fields) -> tuple[bool, Fiction | UnsetType]:
-    """Whether the entity does not exist, and of what kind it is where that is said."""
+    """Return whether the entity is non-existent, and its kind if given."""
     _name, value = fields.find("nonexistent", "is_nonexistent")
     said = value.strip().casefold() if isinstance(value, str) else ""
     kind = next((each for each in FICTIONS if each == said), UNSET)
@@ -372,7 +377,7 @@ def _wikidata(fields: Fields, *, is_nonexistent: bool) -> str:
 
 
 def _places(fields: Fields) -> tuple[str, str]:
-    """The domain and the tier of a row."""
+    """Return the domain and the popularity tier of a row."""
     group = fields.label("group").strip()
     tier = fields.label("tier", "popularity_bucket", "popularity_tier").strip()
     domain = fields.label("domain", "category").strip()
@@ -393,8 +398,11 @@ def _named(draft: _Draft) -> NamedRow:
 
 
 def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
-    """One entity of rows that mean it: the first one's name, the others among its aliases, and of
-    the rest what a row says first. In two domains it would be counted in one of them by chance."""
+    """Merge rows that mean one entity: the first name, other names as aliases, first value of each
+    field.
+
+    Two different domains are a problem, since the choice between them would be arbitrary.
+    """
     first = drafts[0]
     domains = {draft.domain: draft for draft in drafts if draft.domain}
     if len(domains) > 1:
@@ -442,7 +450,7 @@ def _item(draft: _Draft, language: str) -> Item:
 
 
 def write_entity(loaded: LoadedItem) -> dict[str, Any]:
-    """The row of an entity, from which ``read_entities`` takes the same."""
+    """Return the row of an entity; ``read_entities`` reads it back unchanged."""
     item, entity = loaded.item, entity_of(loaded)
     optional = {
         "description": entity.description,

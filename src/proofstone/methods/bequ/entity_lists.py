@@ -1,4 +1,4 @@
-"""Lists of entities: candidates from wikis, documents, lists and models, and their steps."""
+"""Build lists of entities: candidates from wikis, documents, lists and models, and filters."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ from proofstone.texts.templates import Prompts
 
 
 class Ratings(Struct, frozen=True, gc=False, kw_only=True):
-    """A judge's ratings, each from 1 (not at all) to 5 (fully)."""
+    """Hold a judge's ratings, each from 1 (not at all) to 5 (fully)."""
 
     informative: int
     clear: int
@@ -75,10 +75,12 @@ class Ratings(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """An entity as its page or its row has it, and the ``lead`` of its article. ``title`` is that
-    of the article found, empty where there is none; ``trouble`` says why it cannot be read.
-    ``against`` is the page of the web that names what is to be fictional. ``to_make_up`` names are
-    to be made up in its place; ``is_made_up``: a model did so."""
+    """Hold a candidate entity from a page or row, and the ``lead`` of its article.
+
+    ``title`` is that of the article found, empty if there is none; ``trouble`` says why it cannot
+    be read. ``against`` is the web page that mentions a supposedly non-existent entity.
+    ``to_make_up`` names are to be generated in its place. ``is_made_up``: a model generated it.
+    """
 
     entity: Entity
     language: str = ""
@@ -98,8 +100,10 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Known:
-    """What a table says of entities (Wikidata's number and count of statements, visits), by the
-    names of their articles; a name that several of them have says nothing of any."""
+    """Hold table data (Wikidata number, statement count, page views) by article name.
+
+    A name shared by several entities is ignored.
+    """
 
     def __init__(self, file: str) -> None:
         items = read_checked(Path(file), read_entities) if file else ()
@@ -113,7 +117,7 @@ class Known:
         self._items = {name: found[0] for name, found in (others | own).items() if len(found) == 1}
 
     def added(self, candidate: Candidate) -> Candidate:
-        """The candidate with what it lacks and the table has."""
+        """Fill the candidate's missing fields from the table."""
         found = self._items.get(plain_name(candidate.title or candidate.entity.name))
         found = found or self._items.get(plain_name(candidate.entity.name))
         if found is None or candidate.entity.is_nonexistent:
@@ -168,14 +172,17 @@ class _Names(Struct, frozen=True):
 
 
 def is_made_up(name: str) -> bool:
-    """Whether an input asks for names that are made up: ``made-up:KIND``."""
+    """Return True if an input asks for generated names: ``made-up:KIND``."""
     return name.partition(":")[0] == _INPUT
 
 
 def to_make_up(name: str, n: int | None) -> Iterator[Candidate]:
-    """A row a domain, with how many names are to be made up for it: ``n`` (else 20) in all, as many
-    of each of the ten as can be. ``made-up:plausible``, ``made-up:absurd``; ``made-up:absurd:zh``
-    in Chinese. Raises BadUsage for what is none of these."""
+    """Yield one row per domain with the number of names to generate.
+
+    ``n`` (default: 20) names are divided over the ten domains as evenly as possible. Inputs are
+    ``made-up:plausible`` and ``made-up:absurd``; append ``:zh`` for Chinese. Raises BadUsage for
+    other inputs.
+    """
     said, _colon, language = name.partition(":")[2].partition(":")
     kind = next((each for each in FICTIONS if each == said), None)
     if kind is None or language not in ("", *_LANGUAGES):
@@ -193,7 +200,7 @@ def to_make_up(name: str, n: int | None) -> Iterator[Candidate]:
 
 
 def make_up_step() -> Step:
-    """The names that a model makes up, each a fictional entity; others go on as they are."""
+    """Generate names with a model, each a non-existent entity; other rows pass unchanged."""
 
     async def make(row: Candidate, context: StepContext) -> Kept:
         if not row.to_make_up:
@@ -235,7 +242,7 @@ def make_up_step() -> Step:
 
 
 def made_up_prompt(row: Candidate, letter: str) -> str:
-    """What the model is sent for a domain."""
+    """Return the prompt for a domain."""
     return _PROMPTS.render(
         "made_up",
         row.language,
@@ -259,10 +266,13 @@ _FOLDER = "folder"
 
 
 def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Candidate]:
-    """A row an article of each wiki (``dump:FILE``, ``zim:FILE``) and a document of each folder
-    (``folder:DIR``), one at a time, a row a domain of names that are to be made up, and a row an
-    entity of each list; what ``--known`` says of them is added. Raises BadUsage where lists come
-    without a corpus to hold them against, and what reading files does."""
+    """Yield candidates from all inputs, one at a time.
+
+    An article of a wiki (``dump:FILE``, ``zim:FILE``), a document of a folder (``folder:DIR``) and
+    an entity of a list are one row each. A domain with names to generate is one row. Data from
+    ``--known`` is added. Raises BadUsage for lists without a corpus to check them against, and
+    errors of reading files.
+    """
     known = Known(params["known"])
     for name in filter(_is_offline, inputs):
         yield from map(known.added, _of_input(name))
@@ -272,7 +282,7 @@ def candidates(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Can
 
 
 def listed(name: str, n: int | None = None, seed: int = 0) -> Sequence[Item]:
-    """The entities of a list, or ``n`` of them, drawn by the seed. Raises as reading it does."""
+    """Return the entities of a list, or a random sample of ``n``. Raises errors of reading it."""
     items = read_checked(Path(name), read_entities)
     if n is None:
         return items
@@ -282,8 +292,10 @@ def listed(name: str, n: int | None = None, seed: int = 0) -> Sequence[Item]:
 def drawn_candidates(
     name: str, params: Mapping[str, Any], n: int, seed: int
 ) -> Iterator[Candidate]:
-    """``n`` of the candidates of one input, drawn by the seed before any article is read. A place
-    in the draw rests on the title or the name alone. Raises as ``candidates``."""
+    """Sample ``n`` candidates of one input with the seed, before any article is read.
+
+    The order of sampling depends on the title or name alone. Raises as ``candidates``.
+    """
     known = Known(params["known"])
     if _is_offline(name):
         yield from map(known.added, _of_input(name, n, seed))
@@ -292,7 +304,7 @@ def drawn_candidates(
 
 
 def _of_input(name: str, n: int | None = None, seed: int = 0) -> Iterator[Candidate]:
-    """The candidates of an input that is no list, or ``n`` of them, drawn by the seed."""
+    """Yield the candidates of a non-list input, or a random sample of ``n``."""
     if is_made_up(name):
         return to_make_up(name, n)
     if name.startswith(f"{_FOLDER}:"):
@@ -312,8 +324,9 @@ def _drawn(things: Iterable[T], named: Callable[[T], str], n: int, seed: int) ->
 
 
 def wiki_of(text: str) -> Path:
-    """The file of ``dump:FILE`` or ``zim:FILE``. Raises as ``read_corpus``, and BadUsage for a
-    folder."""
+    """Return the file of ``dump:FILE`` or ``zim:FILE``. Raises as ``read_corpus``, and BadUsage for
+    a folder.
+    """
     kind, path = read_corpus(text)
     if kind not in _WIKIS:
         raise BadUsage(
@@ -324,7 +337,7 @@ def wiki_of(text: str) -> Path:
 
 
 def _of_documents(name: str) -> Iterator[Candidate]:
-    """An entity a document of ``folder:DIR``, by its title, else by its file's name."""
+    """Yield one entity per document of ``folder:DIR``, by its title or its file name."""
     _kind, folder = read_corpus(name)
     for file, taken in documents_of(folder):
         title = taken.title.strip() or file
@@ -337,7 +350,7 @@ def _of_documents(name: str) -> Iterator[Candidate]:
 
 
 def of_page(article: WikiArticle) -> Candidate:
-    """An entity that has an article."""
+    """Build an entity from its article."""
     entity = Entity(
         name=article.title, wikipedia=article.url, page_id=article.page_id,
         length=len(article.text),
@@ -357,7 +370,7 @@ def _with_article(candidate: Candidate, article: WikiArticle) -> Candidate:
 
 
 def of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
-    """Those without an article first, then those with one, in the order of the wiki."""
+    """Yield entities without an article first, then those with one, in wiki order."""
     names = [article_names(item.payload) for item in items]
     of_key: dict[str, list[Item]] = {}
     for item, key in zip(items, find_articles(path, names, plain_name), strict=True):
@@ -371,7 +384,7 @@ def of_list(items: Sequence[Item], path: Path) -> Iterator[Candidate]:
 
 
 def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
-    """An entity of a list, with its article where it has one."""
+    """Build a candidate from a list entry, with its article if there is one."""
     entity: Entity = item.payload
     bare = Candidate(
         entity=entity, language=item.language, domain=item.stratum.discipline,
@@ -395,9 +408,12 @@ def of_row(item: Item, article: WikiArticle | None = None) -> Candidate:
 def wants(
     inputs: Sequence[str], params: Mapping[str, Any], per_input: int | None, seed: int
 ) -> OnlineWanted | None:
-    """Articles that a live wiki draws or has of the entities of lists, with the number of their
-    statements, and the web's pages about fictional ones; None where neither is asked. Raises
-    BadUsage for two live wikis, for one without a number of pages, and what reading lists does."""
+    """Return the requests to a live wiki and to web search; None if neither is needed.
+
+    The wiki returns random articles or those of listed entities, with statement counts. The web is
+    searched for non-existent entities. Raises BadUsage for two live wikis or a wiki without a page
+    count, and errors of reading lists.
+    """
     if any(map(is_made_up, inputs)) and (params["corpus"] or params["search"]):
         raise BadUsage(
             "names are made up first, and then held against a corpus and the web",
@@ -437,7 +453,7 @@ def rows(
     seed: int,
     texts: OnlineTexts,
 ) -> Iterator[tuple[Candidate, bytes]]:
-    """A row an article that was drawn, and a row an entity of a list."""
+    """Yield one row per sampled article, and one row per entity of a list."""
     known = Known(params["known"])
     if any(map(read_wiki, inputs)):
         yield from (
@@ -466,8 +482,10 @@ def _of_items(items: Sequence[Item], corpus: str, texts: OnlineTexts) -> Iterato
 
 
 def _held_against(row: Candidate, texts: OnlineTexts) -> Candidate:
-    """A fictional entity with the first page of the web that names it, by what the search shows of
-    it or by its text; where there is none, and of others, the row itself."""
+    """Attach the first web page that mentions a non-existent entity, in its snippet or its text.
+
+    Other rows, and entities without such a page, pass unchanged.
+    """
     if not row.entity.is_nonexistent:
         return row
     for page in texts.pages(query_of(row.entity)):
@@ -477,7 +495,7 @@ def _held_against(row: Candidate, texts: OnlineTexts) -> Candidate:
 
 
 def _with_numbers(row: Candidate, found: WikiText) -> Candidate:
-    """With Wikidata's number and its count of statements, where the list does not say them."""
+    """Add the Wikidata number and the statement count if the list lacks them."""
     entity = row.entity
     if entity.is_nonexistent:
         return row
@@ -496,7 +514,7 @@ def _of_lists(inputs: Sequence[str], per_input: int | None, seed: int) -> list[I
 
 
 def _is_offline(name: str) -> bool:
-    """Whether an input is neither a list nor a live wiki."""
+    """Return True if an input is neither a list nor a live wiki."""
     return name.partition(":")[0] in (*_WIKIS, _FOLDER, _INPUT)
 
 
@@ -512,9 +530,12 @@ _UNKNOWN, _NOT_DRAWN, _NO_DOMAIN = "statements unknown", "not drawn", "no domain
 
 
 def thirds_step(per_tier: int) -> BatchStep:
-    """Each entity with its third by the count of Wikidata's statements, and of each third so many,
-    drawn by the seed (0: all). Thirds are of those that came so far; where counts are equal, the
-    name decides. Those without a count are dropped; fictional ones stay as they are."""
+    """Label each entity with its third by Wikidata statement count, and sample each third.
+
+    The sample size is per third (0: all). Thirds are computed over the candidates of this step;
+    ties are ordered by name. Candidates without a count are dropped. Non-existent entities pass
+    unchanged.
+    """
 
     def place(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
         made: dict[int, Kept] = {}
@@ -541,8 +562,10 @@ def thirds_step(per_tier: int) -> BatchStep:
 
 
 def domains_step(per_domain: int) -> BatchStep:
-    """Of each domain so many entities, drawn by the seed; those without one are dropped. Fictional
-    ones stay."""
+    """Sample this many entities per domain, and drop those without one.
+
+    Non-existent entities pass unchanged.
+    """
 
     def draw(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
         made: dict[int, Kept] = {}
@@ -570,8 +593,11 @@ def _not_drawn(
     context: StepContext,
     purpose: str,
 ) -> dict[int, Kept]:
-    """Those that are not among the ``n`` of their group that come first in the draw (0: none is).
-    A row's place in it rests on the seed and its name alone: a larger ``n`` keeps those drawn."""
+    """Return the rows of a group that are not in its random sample of ``n`` (0: no row).
+
+    The order of sampling depends on the seed and the name alone, so a larger ``n`` keeps the
+    sample.
+    """
 
     def drawn_at(number: int) -> tuple[float, int]:
         name = plain_name(listed[number].entity.name).encode("utf-8", "surrogatepass")
@@ -617,9 +643,11 @@ class _Rated(Struct, frozen=True):
 
 
 def rate_step(least: int, *, one_domain: bool) -> Step:
-    """Candidates with three ratings of at least ``least``, each with its domain where it has one
-    alone; others are dropped where ``one_domain``. Fictional ones are not rated: they have no
-    article to be rated by."""
+    """Keep candidates whose three ratings are all at least ``least``, and add a unique domain.
+
+    With ``one_domain``, candidates with several domains are dropped. Non-existent entities have no
+    article and are not rated.
+    """
 
     async def rate(row: Candidate, context: StepContext) -> Kept:
         if row.entity.is_nonexistent:
@@ -655,7 +683,7 @@ def rate_step(least: int, *, one_domain: bool) -> Step:
 
 
 def rate_prompt(row: Candidate) -> str:
-    """What a judge is sent, in Chinese for Chinese articles, else in English."""
+    """Return the judge's prompt, in Chinese for Chinese articles, otherwise in English."""
     return _PROMPTS.render(
         "rate",
         row.language,
@@ -678,9 +706,11 @@ _AGAIN = "named before"
 
 
 def filter_step(least_length: int, least_statements: int) -> Step:
-    """Entities with an article of at least so many characters that is no list of meanings, and,
-    where their number is known, at least so many statements of Wikidata. Of fictional ones those
-    that have no article, and that no page of the web names."""
+    """Keep entities with an article of the minimum length that is not a disambiguation page.
+
+    Entities with a known statement count also need the minimum count. Non-existent entities are
+    kept if they have no article and no web page mentions them.
+    """
 
     def look(row: Candidate, _context: StepContext) -> Kept:
         entity = row.entity
@@ -713,7 +743,7 @@ def filter_step(least_length: int, least_statements: int) -> Step:
 
 
 def once_step() -> BatchStep:
-    """Each entity once: by its Wikidata number, its name, or a name among another's aliases."""
+    """Merge duplicates by Wikidata number, name, or a name among another's aliases."""
 
     def fold(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
         named = [
@@ -738,7 +768,7 @@ _ASKED = read_asked(__package__, "entities")
 
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The steps for these parameters. Raises BadUsage for what they cannot be."""
+    """Return the steps for these parameters. Raises BadUsage for invalid ones."""
     _check(params)
     makes_up = bool(slots_of("author", models))
     steps: list[Step | BatchStep] = [make_up_step()] if makes_up else []
@@ -766,8 +796,10 @@ def _check(params: Mapping[str, Any]) -> None:
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Iterator[BuiltFact]]:
-    """The facts of candidates: their entities. The judge checked those that it rated, the author
-    wrote those that it made up."""
+    """Return the facts of candidates: their entities.
+
+    The judge checked those that it rated; the author model wrote those that it generated.
+    """
     checked = tuple(Role("checked", model) for model in slots_of("judge", models).values())
     wrote = tuple(Role("wrote", model) for model in slots_of("author", models).values())
 

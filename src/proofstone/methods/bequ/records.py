@@ -1,4 +1,4 @@
-"""What is elicited, known, verified and measured: records of triples, and how they are compared."""
+"""Define records of elicited, reference and verified triples, and how triples are compared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from proofstone.records.verdicts import Passage
 
 
 class GivenTriple(Struct, frozen=True, gc=False, array_like=True):
-    """A triple that was elicited, as it was written. ``subject`` may be another than the entity."""
+    """Hold an elicited triple as written. ``subject`` may differ from the entity."""
 
     subject: str
     predicate: str
@@ -30,8 +30,7 @@ class GivenTriple(Struct, frozen=True, gc=False, array_like=True):
 
 
 class ReferenceTriple(Struct, frozen=True, gc=False, array_like=True):
-    """A triple that is known of an entity, with the passage that it was taken from (empty: none was
-    kept)."""
+    """Hold a reference triple with its source passage (empty if none was kept)."""
 
     predicate: str
     object: str
@@ -39,7 +38,7 @@ class ReferenceTriple(Struct, frozen=True, gc=False, array_like=True):
 
 
 class ReferenceRow(Struct, frozen=True, gc=False, array_like=True):
-    """What one row of a reference says of an entity."""
+    """Hold what one row of a reference knowledge base states about an entity."""
 
     passages: tuple[Passage, ...]
     triples: tuple[ReferenceTriple, ...]
@@ -57,14 +56,16 @@ _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f
 
 
 def spoken(predicate: str) -> str:
-    """A predicate in words: ``rdf:birthPlace`` is "birth place"."""
+    """Return a predicate in words: ``rdf:birthPlace`` is "birth place"."""
     words = _HUMP.sub(" ", _NAMESPACE.sub("", predicate.strip())).split()
     return " ".join(word.lower() if word[1:].islower() else word for word in words)
 
 
 def object_text(value: Any) -> str:
-    """An object as one text: a list with semicolons, a number or truth value as JSON spells it,
-    nothing as the empty text. A text is taken as it stands."""
+    """Return an object as one text.
+
+    Lists are joined with semicolons; numbers and truth values are JSON. None is the empty text.
+    """
     if value is None:
         return ""
     if isinstance(value, str):
@@ -75,7 +76,7 @@ def object_text(value: Any) -> str:
 
 
 def has_han(text: str) -> bool:
-    """Whether Chinese characters stand in it."""
+    """Return True if the text contains Chinese characters."""
     return _HAN.search(text) is not None
 
 
@@ -86,8 +87,11 @@ OTHER = "other"
 
 @lru_cache(maxsize=65_536)
 def family_of(predicate: str) -> str:
-    """The first family of families.toml of which a word stands in the predicate (Chinese: whose
-    word is a part of it), else ``other``. Models make predicates up, so there is no closed list."""
+    """Return the first family of families.toml with a word in the predicate, or ``other``.
+
+    A Chinese family word may be a part of the predicate. Models invent predicates, so there is no
+    closed list.
+    """
     name = spoken(predicate).casefold()
     words = set(name.replace("-", " ").split())
     for family, marks in _families():
@@ -124,12 +128,14 @@ class TripleFileAsked(Struct, frozen=True, kw_only=True):
 
 
 class VerifySettings(Struct, frozen=True, kw_only=True):
-    """How triples are drawn (``sample`` of each direction, and of each domain or popularity where
-    ``sample_per`` says so; 0 is all) and found (``k`` passages a
-    triple). Recall is ``over`` all entities of the reference, or those of which somebody gave a
-    triple. It asks what all elicited triples of the entity ``together`` make of a known one, as the
-    paper does, or whether a ``single`` one of the ``candidates`` nearest covers it, which is
-    stricter."""
+    """Set how triples are sampled and how passages are retrieved.
+
+    ``sample`` is the number of triples per direction, or per domain or popularity tier with
+    ``sample_per`` (0: all). ``k`` is the number of passages per triple. Recall is computed ``over``
+    all entities of the reference, or those with an elicited triple. ``together`` tests entailment
+    of a reference triple by all elicited triples of the entity, as in the paper. ``single`` tests
+    each of the ``candidates`` nearest triples alone, which is stricter.
+    """
 
     sample: Annotated[
         int,
@@ -235,8 +241,10 @@ UNREAD: tuple[UnreadWhy, ...] = get_args(UnreadWhy)
 
 
 class FoundTriple(Struct, frozen=True, gc=False):
-    """A triple that stands in a reply, its texts as written, between the characters ``start`` and
-    ``end`` of it. ``faults`` is empty where it stands in plain JSON of the form asked for."""
+    """Hold a triple parsed from a response, between the character offsets ``start`` and ``end``.
+
+    Texts are as written. ``faults`` is empty for valid JSON of the requested form.
+    """
 
     subject: str
     predicate: str
@@ -247,12 +255,12 @@ class FoundTriple(Struct, frozen=True, gc=False):
 
     @property
     def is_recovered(self) -> bool:
-        """Whether anything had to be overlooked to read it."""
+        """Return True if parsing had to recover from a fault."""
         return bool(self.faults)
 
 
 class Unread(Struct, frozen=True, gc=False):
-    """A part of a reply that was meant as a triple, or all of it, and could not be read."""
+    """Hold an unparsed part of a response (or all of it) that was meant as a triple."""
 
     start: int
     end: int
@@ -260,9 +268,9 @@ class Unread(Struct, frozen=True, gc=False):
 
 
 class ReadTriples(Struct, frozen=True):
-    """The triples of a reply and what of it was left unread, both in the order of the text.
+    """Hold the triples and the unparsed parts of a response, both in text order.
 
-    ``says_nothing``: the reply is an empty list, or ends in one, and holds nothing else that was
+    ``says_nothing``: the response is or ends in an empty list, and holds nothing else that was
     meant as a triple.
     """
 
@@ -272,7 +280,7 @@ class ReadTriples(Struct, frozen=True):
 
     @property
     def n_recovered(self) -> int:
-        """How many of the triples had to be recovered."""
+        """Return how many triples were recovered from malformed output."""
         return sum(triple.is_recovered for triple in self.triples)
 
 
@@ -285,25 +293,28 @@ _EDGES = "\"'“”‘’«»「」.,;: "
 
 
 class SaidTriple(Struct, frozen=True):
-    """A triple as it was said first, and the places where it was said ``again``."""
+    """Hold a triple as first elicited, and its repetitions ``again``."""
 
     first: FoundTriple
     again: tuple[FoundTriple, ...] = ()
 
     @property
     def times(self) -> int:
-        """How often it was said."""
+        """Return how often it was elicited."""
         return 1 + len(self.again)
 
 
 def plain_triple(subject: str, predicate: str, said: str) -> tuple[str, str, str]:
-    """A triple as it is compared: without regard to case, width, quotes and full stops around a
-    text, direction marks, and of a predicate how its words are joined (birthPlace, birth_place)."""
+    """Normalize a triple for comparison.
+
+    Case, width, surrounding quotes, full stops and direction marks are ignored. Predicates are
+    split into words (birthPlace, birth_place).
+    """
     return _plain(subject), _plain(_JOINTS.sub(" ", _HUMP.sub(" ", predicate))), _plain(said)
 
 
 def fold_triples(triples: Sequence[FoundTriple]) -> list[SaidTriple]:
-    """Each triple once, in the order in which it was said first."""
+    """Merge repeated triples, in the order of their first occurrence."""
     groups: dict[tuple[str, str, str], list[FoundTriple]] = {}
     for triple in triples:
         key = plain_triple(triple.subject, triple.predicate, triple.object)
@@ -340,21 +351,24 @@ BREAKDOWNS: tuple[Breakdown, ...] = get_args(Breakdown)
 
 
 class Group(Struct, frozen=True, order=True):
-    """Whose triples are measured together: a model, in one setting."""
+    """Name the model and setting whose triples are measured together."""
 
     model: str
     setting: str = ""
 
     @property
     def label(self) -> str:
-        """The group as a sentence names it."""
+        """Return the group's label for sentences."""
         return f"{self.model} {self.setting}".strip()
 
 
 class EntityFacts(Struct, frozen=True, gc=False):
-    """What is known of an entity besides its triples: its ``identity`` is a Wikidata number, its
-    ``page`` the address of its article, ``statements`` how many Wikidata has about it. ``fiction``
-    is "plausible" or "absurd" where its list says so of one that does not exist."""
+    """Describe an entity beyond its triples.
+
+    ``identity`` is a Wikidata number, ``page`` its article's address, ``statements`` its number of
+    Wikidata statements. ``fiction`` is "plausible" or "absurd" if its list marks it as
+    non-existent.
+    """
 
     name: str
     identity: str = ""
@@ -367,8 +381,9 @@ class EntityFacts(Struct, frozen=True, gc=False):
 
 
 class TripleText(Struct, frozen=True, gc=False):
-    """A triple in words, the ``family`` of its predicate, and of one of a reference the ``passage``
-    that it was taken from."""
+    """Hold a triple in words, the ``family`` of its predicate, and its reference ``passage`` if
+    any.
+    """
 
     subject: str
     predicate: str
@@ -378,10 +393,12 @@ class TripleText(Struct, frozen=True, gc=False):
 
 
 class Verdict(Struct, frozen=True, gc=False, kw_only=True):
-    """What was decided of one triple. ``label`` is empty where nothing was: ``unparsed`` (the judge
-    gave no label that could be read, or none that rests on what it was shown; ``trouble`` says
-    which) or ``waiting`` (no judge was heard). ``passage`` is what the label rests on: of recall
-    the elicited triple, in words."""
+    """Hold the verdict on one triple.
+
+    ``label`` is empty without a verdict. It is then ``unparsed`` (no valid label, or no valid
+    evidence; see ``trouble``) or ``waiting`` (not judged yet). ``passage`` is the evidence; for
+    recall, the elicited triple in words.
+    """
 
     label: VerdictLabel
     basis: Basis
@@ -391,12 +408,14 @@ class Verdict(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Verified(Struct, frozen=True, gc=False, kw_only=True):
-    """One triple of the sample with its verdict. ``drawn`` is its number in the order of drawing,
-    from 1: the first of them are a random sample themselves. ``id`` is that of what was said, by
-    whom and of what: repetitions share it. ``source`` is where its passage is
-    from; of recall, where the reference has it from. ``response`` is the stored reply that said it
-    (``response:...``), or from which it is missing; empty for triples of a file. ``known`` is the
-    passage that the reference has a triple of recall from, where it is told."""
+    """Hold one sampled triple and its verdict.
+
+    ``drawn`` is its position in the random order, from 1; any prefix is itself a random sample.
+    ``id`` identifies triple, model and entity; repetitions share it. ``source`` names its passage;
+    for recall, the source of the reference triple. ``response`` is the stored response that
+    contains it (``response:...``), or lacks it; empty for triples of a file. ``known`` is the
+    passage of a reference triple, if known.
+    """
 
     id: str
     direction: Direction
@@ -414,9 +433,12 @@ class Verified(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One group's measures, of all its triples or of a part of them. ``counts`` is by direction and
-    outcome. ``estimates`` are those of the measures that anything counts in, and ``f1``; ``more``
-    says how many more triples bring precision and recall to within 2 points (None: no interval)."""
+    """Hold the measures of one group, over all its triples or a part of them.
+
+    ``counts`` is by direction and outcome. ``estimates`` holds the measures with data, and ``f1``.
+    ``more`` is how many more triples narrow the 95% CIs of precision and recall to 2 points (None:
+    no CI).
+    """
 
     group: Group
     counts: Mapping[str, Mapping[str, int]]
@@ -427,10 +449,13 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 class Elicited(Struct, frozen=True, gc=False, kw_only=True):
-    """What a group said before anybody judged it. Of its ``entities`` with a reply, ``given`` got
-    triples, of ``abstained`` the model said that it knows nothing, and ``unread`` replies could not
-    be read. ``triples`` are counted once an entity; the last three are of fictional entities, which
-    the others leave out."""
+    """Hold what a group produced before verification.
+
+    ``entities`` counts those with a response. ``given`` counts those with triples, ``abstained``
+    those without knowledge according to the model, ``unread`` the unparsed ones. ``triples`` are
+    counted once per entity. The last three fields are for non-existent entities, which the others
+    exclude.
+    """
 
     entities: int = 0
     given: int = 0
@@ -443,22 +468,24 @@ class Elicited(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def each(self) -> float | None:
-        """Triples said of an entity with a reply; None where there is none."""
+        """Return triples per entity with a response; None without a response."""
         return self.triples / self.entities if self.entities else None
 
     @property
     def nonexistent_each(self) -> float:
-        """Triples said of a fictional entity, of those that were asked about; 0 for none."""
+        """Return triples per non-existent entity in the prompts; 0 without one."""
         return self.nonexistent_triples / self.nonexistent if self.nonexistent else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRuns:
-    """The verified triples of stored runs. ``runs`` and ``elicited`` are by the place of their
-    group in ``groups``. ``judges`` and ``reference`` (its name and short id) are those of all,
-    ``sampling`` says in words how the triples were drawn. ``read`` gives every triple of the
-    samples, each time anew, so that nobody has to hold them. ``items`` are those that ask about the
-    entities, by their place."""
+    """Hold the verified triples of stored runs.
+
+    ``runs`` and ``elicited`` are indexed like ``groups``. All groups share ``judges`` and
+    ``reference`` (name and short id). ``sampling`` describes the sampling in words. ``read``
+    iterates over all sampled triples and can be called again, so they need not stay in memory.
+    ``items`` are the items about the entities, by place.
+    """
 
     groups: tuple[Group, ...]
     runs: tuple[tuple[bytes, ...], ...]
@@ -481,13 +508,15 @@ _DRAWS = {"entities": "an entity, then one of its triples", "triples": "uniforml
 
 
 class Against(Struct, frozen=True, kw_only=True):
-    """The ``judges`` as their panel is named, the ``reference`` by its name and first digits of its
-    id, and the settings: ``sample`` triples of each direction (0: all), or of each domain or
-    popularity (``sample_per``), drawn by ``sampling`` and ``seed``; ``k`` passages a triple and
-    ``candidates`` for a known one, found by ``search_method``; recall ``over`` the reference, or
-    over what the runs of these digits were elicited of, by all
-    elicited triples ``together`` or by a ``single`` one (as before there were both).
-    ``questions`` is the version of what judges are asked."""
+    """Hold verification settings.
+
+    ``judges`` is the panel's name, ``reference`` its name and short id. ``sample`` is the number of
+    triples per direction (0: all), or per domain or popularity tier (``sample_per``), sampled by
+    ``sampling`` and ``seed``. ``k`` is the number of passages per triple, ``candidates`` that per
+    reference triple, both retrieved by ``search_method``. Recall is ``over`` the reference, or over
+    the elicited entities of these runs. It is by all elicited triples ``together`` or by a
+    ``single`` one. ``questions`` is the version of the judge prompts.
+    """
 
     judges: str
     reference: str
@@ -504,7 +533,7 @@ class Against(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """All of it as one text, of the settings those that are not the usual ones."""
+        """Return one text with all settings that differ from the default."""
         usual = Against(judges="", reference="")
         said = [
             f"{name}={value}"
@@ -515,7 +544,7 @@ class Against(Struct, frozen=True, kw_only=True):
 
     @property
     def drawn(self) -> str:
-        """How the triples were drawn, in words."""
+        """Describe the sampling in words."""
         found = "" if self.search_method == "bm25" else f", found by {self.search_method} search"
         over = "" if self.over == "reference" else ", recall over what was elicited"
         over += ", recall by single triples" if self.recall == "single" else ""
@@ -532,5 +561,5 @@ _SETTINGS = tuple(name for name in Against.__struct_fields__ if name not in ("ju
 
 
 def read_against(settings: bytes) -> Against | None:
-    """What the settings of a scoring say; None for one that verified no triples."""
+    """Parse verification settings; None for a scoring without verified triples."""
     return msgspec.json.decode(settings, type=Against) if settings else None

@@ -1,4 +1,4 @@
-"""What a corpus knows of entities: its texts, their passages, and the steps to a bank."""
+"""Build a reference knowledge base from a corpus: texts, passages, and triples."""
 
 from __future__ import annotations
 
@@ -62,9 +62,11 @@ from proofstone.texts.templates import Prompts
 
 
 class Wanted:
-    """Entities in their order. ``names[n]`` are the names under which the article of the n-th may
-    stand, best first: the title of its page, the name with its description in brackets, the name,
-    the aliases. A name that several entities have leads to none of them."""
+    """Hold entities in their order.
+
+    ``names[n]`` are candidate article names of the n-th entity, best first: page title, name with
+    its description in brackets, name, aliases. A name of several entities matches none of them.
+    """
 
     def __init__(self, entities: Sequence[Entity], abouts: Sequence[About]) -> None:
         self.entities = entities
@@ -76,14 +78,16 @@ class Wanted:
         self.names = [article_names(entity, self._shared) for entity in entities]
 
     def shares(self, number: int) -> tuple[str, ...]:
-        """The names of an entity that others have too."""
+        """Return the entity's names that other entities share."""
         names = self.entities[number].names
         return tuple(name for name in names if plain_name(name) in self._shared)
 
 
 def article_names(entity: Entity, shared: Collection[str] = ()) -> tuple[str, ...]:
-    """The names under which an entity's article may stand, best first, see ``Wanted``; none that is
-    ``shared``, as it is compared, with another entity."""
+    """Return candidate article names of an entity, best first, see ``Wanted``.
+
+    Normalized names in ``shared`` are left out.
+    """
     page = title_of_address(entity.wikipedia)
     told = f"{entity.name} ({entity.description})" if entity.description else ""
     own = (name for name in entity.names if plain_name(name) not in shared)
@@ -91,8 +95,11 @@ def article_names(entity: Entity, shared: Collection[str] = ()) -> tuple[str, ..
 
 
 def read_wanted(inputs: Sequence[str]) -> Wanted:
-    """The entities of lists in files. Raises BadInput with every problem of a file, and for
-    entities of one name that no Wikidata number tells apart: a reference is found by name."""
+    """Read the entities of list files.
+
+    Raises BadInput with every problem, and for entities with the same name and no Wikidata number.
+    References are found by name.
+    """
     items = [item for name in inputs for item in read_checked(Path(name), read_entities)]
     items = list({item.id: item for item in items}.values())
     _check_told_apart(items)
@@ -112,7 +119,7 @@ def read_wanted(inputs: Sequence[str]) -> Wanted:
 
 
 def title_of_address(address: str) -> str:
-    """The title of a wiki's page by its address (``.../wiki/TITLE``); empty for another one."""
+    """Return the page title from a wiki address (``.../wiki/TITLE``); empty for other addresses."""
     head, sign, title = urlsplit(address).path.partition("/wiki/")
     return unquote(title).replace("_", " ").strip() if sign and not head else ""
 
@@ -148,8 +155,11 @@ _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z]{2,8})*")  # as in the names of Wikipe
 
 
 def read_corpus(text: str) -> tuple[str, Path]:
-    """``KIND:PATH`` as its parts; ``sources``, those of the workspace, and ``wiki``, a live one,
-    have no path. Raises BadUsage for what is none, NotFound for no such path."""
+    """Parse ``KIND:PATH``.
+
+    ``sources`` (of the workspace) and ``wiki`` (live) have no path. Raises BadUsage for an unknown
+    kind, NotFound for a missing path.
+    """
     if text == SOURCES:
         return SOURCES, Path()
     if read_wiki(text):
@@ -168,9 +178,11 @@ def read_corpus(text: str) -> tuple[str, Path]:
 
 
 def read_wiki(text: str) -> str:
-    """The address of the API of a live wiki: of ``wiki`` (the English Wikipedia), of
-    ``wiki:LANGUAGE`` (another one), or ``wiki:https://.../api.php``; empty for other corpora.
-    Raises BadUsage for what is none of these."""
+    """Return the API address of a live wiki; empty for other corpora.
+
+    ``wiki`` is the English Wikipedia, ``wiki:LANGUAGE`` another one, ``wiki:https://.../api.php``
+    any wiki. Raises BadUsage for other values.
+    """
     kind, colon, rest = text.partition(":")
     if kind != WIKI:
         return ""
@@ -186,13 +198,15 @@ def read_wiki(text: str) -> str:
 
 
 def entity_texts(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[EntityText]:
-    """A row a text about an entity, those of entities without one first. Texts are read one at a
-    time. Raises what reading lists and corpora does."""
+    """Yield one row per text about an entity, one text at a time, entities without one first.
+
+    Raises the errors of reading lists and corpora.
+    """
     return texts_of(read_wanted(inputs), params["corpus"])
 
 
 def texts_of(wanted: Wanted, corpus: str) -> Iterator[EntityText]:
-    """``entity_texts`` of entities that are read. A live wiki has none here."""
+    """Yield ``entity_texts`` of entities already read. A live wiki has none here."""
     kind, path = read_corpus(corpus)
     if kind == WIKI:
         return
@@ -203,7 +217,7 @@ def texts_of(wanted: Wanted, corpus: str) -> Iterator[EntityText]:
 
 
 def _to_search(wanted: Wanted) -> Iterator[EntityText]:
-    """The entities themselves: a step searches the workspace for texts that name them."""
+    """Yield the entities alone; a later step searches the workspace for texts that mention them."""
     for number, entity in enumerate(wanted.entities):
         about = wanted.abouts[number]
         if entity.is_nonexistent:
@@ -240,8 +254,10 @@ def _of_wiki(wanted: Wanted, path: Path) -> Iterator[EntityText]:
 def of_article(
     wanted: Wanted, number: int, article: WikiArticle, whose: Sequence[int]
 ) -> EntityText:
-    """What an article says about the ``number``-th entity, that is the one of all ``whose`` it is;
-    or why it does not count for it."""
+    """Return an article's text for entity ``number``, or the reason why it does not count.
+
+    ``whose`` are all entities that the article matches.
+    """
     about = wanted.abouts[number]
     if len(whose) > 1:
         others = ", ".join(wanted.abouts[each].name for each in whose if each != number)
@@ -261,7 +277,7 @@ def of_article(
 
 
 def missing_text(wanted: Wanted, number: int, why: str = "") -> EntityText:
-    """That nothing was found for an entity, with the names by which it was looked for."""
+    """Return a row that says that no text was found, with the names looked up."""
     told = [f"looked for {', '.join(wanted.names[number]) or 'nothing'}"]
     if shared := wanted.shares(number):
         told.append(f"not for {', '.join(shared)}, which other entities are named too")
@@ -274,7 +290,7 @@ def missing_text(wanted: Wanted, number: int, why: str = "") -> EntityText:
 
 
 def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
-    """A document is about the entity that its title or its file's name names, and no other."""
+    """Match a document to the entity in its title or file name."""
     of_name: dict[str, set[int]] = {}
     for number, names in enumerate(wanted.names):
         for each in names:
@@ -296,8 +312,10 @@ def _of_folder(wanted: Wanted, folder: Path) -> Iterator[EntityText]:
 
 
 def documents_of(folder: Path) -> Iterator[tuple[str, Taken]]:
-    """The documents of a folder, each with the name of its file without suffix, in the order of
-    the names. Raises BadInput for a folder without any, and for one that cannot be read."""
+    """Return the documents of a folder with their file names, in name order.
+
+    Raises BadInput for a folder without documents, or for one that cannot be read.
+    """
     files = find_files([folder]).files
     if not files:
         raise BadInput(f"{folder} holds no document.")
@@ -336,8 +354,10 @@ def _document(path: Path, opened: Opened, texts: Sequence[str]) -> tuple[str, Ta
 def wants(
     inputs: Sequence[str], params: Mapping[str, Any], per_input: int | None, _seed: int
 ) -> OnlineWanted | None:
-    """The articles of all entities of the lists, and the web's pages about each, where a live wiki
-    or a search is named; of fictional ones nothing. Raises BadUsage, and what reading lists does.
+    """Return the articles and web pages to fetch for the listed entities.
+
+    Applies if a live wiki or web search is set; non-existent entities are skipped. Raises BadUsage,
+    and the errors of reading lists.
     """
     api, search = read_wiki(params["corpus"]), str(params["search"])
     if not api and not search:
@@ -358,7 +378,7 @@ def wants(
 
 
 def query_of(named: Any) -> str:
-    """What the web is searched for: an entity's name with its description."""
+    """Return the web query: an entity's name with its description."""
     return " ".join(f"{named.name} {named.description}".split())
 
 
@@ -369,7 +389,7 @@ def rows(
     _seed: int,
     texts: OnlineTexts,
 ) -> Iterator[tuple[EntityText, bytes]]:
-    """A row a text about an entity: those of the corpus, then those of the web."""
+    """Yield one row per text about an entity: from the corpus, then from the web."""
     wanted = read_wanted(inputs)
     if read_wiki(params["corpus"]):
         yield from ((row, b"") for row in _of_live_wiki(wanted, texts))
@@ -396,7 +416,7 @@ def _of_live_wiki(wanted: Wanted, texts: OnlineTexts) -> Iterator[EntityText]:
 
 
 def found_article(found: WikiText) -> WikiArticle:
-    """An article of a live wiki as one of an offline wiki."""
+    """Convert a live wiki's article to the form of an offline one."""
     return WikiArticle(
         key=found.title, title=found.title, text=found.text, page_id=found.page_id,
         language=found.language, date=found.date, url=found.url,
@@ -407,8 +427,10 @@ def found_article(found: WikiText) -> WikiArticle:
 def _of_web(
     wanted: Wanted, texts: OnlineTexts, *, alone: bool
 ) -> Iterator[tuple[EntityText, bytes]]:
-    """Pages that could not be read are told one by one; where the web stands ``alone``, fictional
-    entities too."""
+    """Yield rows for web pages; pages that could not be read are reported one by one.
+
+    If web search is used ``alone``, non-existent entities are included.
+    """
     for about, entity in zip(wanted.abouts, wanted.entities, strict=True):
         if entity.is_nonexistent:
             if alone:
@@ -442,8 +464,10 @@ _NO_ARTICLE = "no article"
 
 
 def search_step(most: int) -> Step:
-    """The passages that name an entity, at most ``most`` of each of its names: those nearest to
-    the name. Others go on as they are."""
+    """Retrieve passages that mention an entity, at most ``most`` per name, the nearest first.
+
+    Other rows pass unchanged.
+    """
 
     async def search(row: EntityText, context: StepContext) -> Kept:
         if not row.names or context.search is None:
@@ -482,8 +506,11 @@ _NO_TEXT = "no text in it"
 
 
 def passages_step(most: int) -> Step:
-    """The passages of each text, of at most ``most`` tokens: whole sentences. Each comes twice: as
-    it stands, and to have triples taken from it. Entities without a text end here."""
+    """Split each text into passages of whole sentences with at most ``most`` tokens.
+
+    Each passage is emitted twice: unchanged, and for triple extraction. Entities without a text end
+    here.
+    """
 
     def cut(row: EntityText, _context: StepContext) -> Kept:
         if row.taken is None:
@@ -507,7 +534,7 @@ def passages_step(most: int) -> Step:
 
 
 def _passages(taken: Taken, most: int) -> Iterator[Taken]:
-    """No passage comes twice, and none without a letter or digit."""
+    """Split into distinct passages that contain a letter or digit."""
     language = taken.language or guess_language([taken.text])
     seen: set[str] = set()
     chunking = Chunking(most=most)
@@ -536,8 +563,9 @@ _STEM = 5  # letters by which words are compared: melts and melting are one
 
 
 def grounds_step() -> Step:
-    """Triples whose object the passage states, see ``is_grounded``; passages as they stand go
-    on."""
+    """Keep triples whose object occurs in the passage, see ``is_grounded``; passages pass
+    unchanged.
+    """
 
     def look(row: Known, _context: StepContext) -> Kept:
         if not row.is_asked or is_grounded(row.object, row.taken.text):
@@ -555,9 +583,12 @@ def grounds_step() -> Step:
 
 
 def is_grounded(value: str, passage: str) -> bool:
-    """Whether a passage states a value: it stands there as it is, or each of its numbers does, and
-    of words and numbers together at least half, words by their first five letters. Values without
-    either are taken to be stated."""
+    """Return True if a passage states a value.
+
+    The value occurs literally, or the passage has each of its numbers and at least half of its
+    numbers and words. Words are compared by their first five letters. Values without words and
+    numbers count as stated.
+    """
     if is_named(passage, [value]):
         return True
     numbers, words = _numbers(value), _words(value)
@@ -568,7 +599,7 @@ def is_grounded(value: str, passage: str) -> bool:
 
 
 def _numbers(text: str) -> set[int]:
-    """The whole numbers in a text, the parts of dates and decimals among them."""
+    """Return the whole numbers in a text, including parts of dates and decimals."""
     plain = _GROUPED.sub("", unicodedata.normalize("NFKC", text))
     return {int(found[0]) for found in _NUMBER.finditer(plain) if len(found[0]) < 20}
 
@@ -595,9 +626,10 @@ _MATERIAL = ("passage", "文字")
 
 
 def triples_step(reads: tuple[str, ...] = ()) -> Step:
-    """The triples that a model takes from each passage that is asked of; those that stand for
-    themselves go on as they are. ``reads`` says what passages were found by: what is sent is of
-    whatever that may find."""
+    """Extract triples from each passage with a model; other rows pass unchanged.
+
+    ``reads`` names the retrieval sources, since any of their texts may be sent to the model.
+    """
 
     async def take(row: Known, context: StepContext) -> Kept:
         if not row.is_asked:
@@ -632,7 +664,7 @@ def triples_step(reads: tuple[str, ...] = ()) -> Step:
 
 
 def subjects_step() -> Step:
-    """Triples whose subject is the entity, by its name or an alias."""
+    """Keep triples whose subject is the entity, by name or alias."""
 
     def told_apart(row: Known, _context: StepContext) -> Kept:
         names = {plain_name(name) for name in row.about.names}
@@ -644,8 +676,7 @@ def subjects_step() -> Step:
 
 
 def once_step() -> BatchStep:
-    """Each triple of an entity and a kind of source once, from the passage in which it stands
-    first."""
+    """Keep each triple of an entity and source kind once, from its first passage."""
 
     def fold(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
         seen: set[bytes] = set()
@@ -665,7 +696,7 @@ def once_step() -> BatchStep:
 
 
 def take_prompt(row: Known) -> str:
-    """What the model is sent of a passage, in Chinese for Chinese texts, else in English."""
+    """Return the prompt for a passage, in Chinese for Chinese texts, otherwise in English."""
     about, language = row.about, row.taken.language
     return _PROMPTS.render(
         "triples",
@@ -685,7 +716,7 @@ _ASKED = read_asked(__package__, "reference")
 
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The steps for these parameters. Raises BadUsage or NotFound for what they cannot be."""
+    """Return the steps for these parameters. Raises BadUsage or NotFound."""
     by_search_alone = params["search"] and not params["corpus"]
     is_searched = not by_search_alone and read_corpus(params["corpus"])[0] == SOURCES
     if params["found"] < 1:

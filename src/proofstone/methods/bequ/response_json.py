@@ -1,8 +1,8 @@
-"""Records of JSON, and of what is nearly JSON, wherever they stand in a text.
+"""Parse records of JSON, also of malformed JSON, anywhere in a text.
 
-One pass from left to right that never goes back over what it read, so that the time is in
-proportion to the text whatever it holds: brackets are kept on a stack of bounded depth. What cannot
-be made sense of ends its own record alone; the next brace begins another one.
+One pass from left to right without backtracking takes time proportional to the text's length. Open
+brackets are kept on a stack of bounded depth. A malformed record ends there; the next brace starts
+another one.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ _KEYS = ("subject", "predicate", "object")
 
 
 def read_as_asked(text: str) -> list[FoundTriple] | None:
-    """The triples of a reply that is a JSON array of objects with three texts each and nothing
-    else, as `RecordScan` gives them; None of any other, which is left to it."""
+    """Return the triples of a response that is a plain JSON array of objects with three texts.
+
+    The result equals that of `RecordScan`. None for any other response, which `RecordScan` parses.
+    """
     opened = _OPENING.match(text)
     if opened is None:
         return None
@@ -64,7 +66,7 @@ def _triple(pairs: object, start: int, end: int) -> FoundTriple | None:
 
 
 def _is_whole(text: object) -> TypeGuard[str]:
-    """Whether it is a text that says something, in characters that all are ones."""
+    """Return True for a non-empty text of valid characters."""
     if not isinstance(text, str) or not text.strip() or "\0" in text:
         return False
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
@@ -74,8 +76,11 @@ def _is_whole(text: object) -> TypeGuard[str]:
 
 
 class Frame:
-    """An object or array that is open. Of an object ``draft`` is its record and ``role`` the place
-    whose value comes next; of an array ``texts`` are its plain values."""
+    """Hold an open object or array.
+
+    For an object, ``draft`` is its record and ``role`` the field whose value comes next. For an
+    array, ``texts`` are its plain values.
+    """
 
     __slots__ = (
         "after_comma", "bore", "broken", "draft", "expects", "is_object", "nested", "role",
@@ -98,12 +103,12 @@ class Frame:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing of an object has come yet."""
+        """Return True if nothing inside the object was read yet."""
         return self.expects == "key" and self.role is None and not self.after_comma
 
 
 def sorted_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
-    """Each fault once, in the order of the alphabet."""
+    """Return the distinct faults in alphabetical order."""
     return tuple(sorted(set(faults)))
 
 
@@ -149,8 +154,9 @@ _CONTROL = re.compile(r"[\x00-\x1f]")
 
 
 class QuotedText(Struct, frozen=True, gc=False):
-    """A text that ends before ``end``; where ``why`` is given there is none, and reading goes on at
-    ``end``."""
+    """Hold a quoted text that ends before ``end``. If ``why`` is set there is no text, and parsing
+    resumes at ``end``.
+    """
 
     text: str
     end: int
@@ -159,7 +165,7 @@ class QuotedText(Struct, frozen=True, gc=False):
 
 
 def read_key(text: str, at: int) -> QuotedText:
-    """The key whose opening quote stands at ``at``: it ends at the next such quote of its line."""
+    """Parse the key whose opening quote is at ``at``; it ends at the next quote of its line."""
     close = QUOTES[text[at]]
     end = at + 1
     while True:
@@ -174,8 +180,10 @@ def read_key(text: str, at: int) -> QuotedText:
 
 
 def read_text(text: str, at: int, *, in_array: bool, is_strict: bool) -> QuotedText:
-    """The text whose opening quote stands at ``at``. In JSON that is known to be valid
-    (``is_strict``) it ends at the first quote that is not escaped."""
+    """Parse the text whose opening quote is at ``at``.
+
+    If the JSON is known to be valid (``is_strict``), it ends at the first unescaped quote.
+    """
     close, faults = QUOTES[text[at]], set[Fault]()
     end = at + 1
     while True:
@@ -213,7 +221,7 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _closes(text: str, after: int, *, in_array: bool) -> bool:
-    """Whether what stands behind a quote could stand behind the text that it closes."""
+    """Return True if the characters after a quote can follow a closing quote."""
     at = _after_space(text, after)
     sign = text[at : at + 1]
     if sign in ("", "}", "]"):
@@ -227,7 +235,9 @@ def _closes(text: str, after: int, *, in_array: bool) -> bool:
 
 
 def _record_before(text: str, start: int, key: int) -> int:
-    """Where the record of a key begins, if its brace stands right before it, else the key."""
+    """Return the start of a key's record if its brace directly precedes the key, otherwise of the
+    key.
+    """
     at = key
     while at > start and text[at - 1].isspace():
         at -= 1
@@ -289,10 +299,10 @@ _NOTHING = ("null", "None")
 
 
 class RecordScan:
-    """The triples of all records of a text, with what was meant as one and is none.
+    """Collect the triples of all records of a text, and the unparsed records.
 
-    ``faults`` are those of the whole: an array that the end of the text cuts off. ``spans`` are the
-    outermost brackets, ``empty_end`` the end of the last one that holds nothing.
+    ``faults`` are those of the whole text, such as a truncated array. ``spans`` are the outermost
+    brackets, ``empty_end`` the end of the last empty one.
     """
 
     def __init__(self, text: str, *, is_strict: bool) -> None:
@@ -336,7 +346,7 @@ class RecordScan:
         self._at += 1
 
     def _give_up(self) -> None:
-        """Lets go of all that is open, and of the brackets that go on in its depth."""
+        """Discard all open brackets, and those that would exceed the depth limit."""
         start = self._stack[0].start
         self._stack.clear()
         run = _OPENINGS.match(self._text, self._at)
@@ -449,7 +459,7 @@ class RecordScan:
             self._valued(top, () if value in _NOTHING else (value,))
 
     def _bare_value(self, top: Frame) -> str | None:
-        """A number, date or word that stands without quotes and ends before the text does."""
+        """Parse a number, date or word without quotes that ends before the text does."""
         found = _BARE.match(self._text, self._at)
         if found is None or not _ENDS_VALUE.match(self._text, found.end()):
             return None
@@ -462,7 +472,7 @@ class RecordScan:
         return found[0]
 
     def _leave_object(self, top: Frame, end: int) -> None:
-        """Takes a record off the stack and tells what stands in it."""
+        """Pop a record off the stack and emit its triple."""
         self._stack.pop()
         self._tell(top, end)
         self._was_within(top, end)
@@ -535,7 +545,7 @@ class RecordScan:
         self._was_within(top, self._at)
 
     def _drop_array(self, why: UnreadWhy) -> None:
-        """Lets go of an array that is none; within a record, that is its end too."""
+        """Discard an array that is not one; inside a record, this also ends the record."""
         top = self._stack.pop()
         if self._stack and self._stack[-1].is_object:
             self._stack[-1].broken = why
@@ -561,7 +571,9 @@ class RecordScan:
             parent.expects, parent.after_comma = "comma", False
 
     def _end(self) -> None:
-        """What is open where the text ends: a record whose three texts are whole is told."""
+        """Handle brackets open at the end of the text: a record with three complete texts is
+        emitted.
+        """
         while self._stack:
             top = self._stack.pop()
             self.faults.add("cut off")
@@ -585,12 +597,12 @@ _EMPTY_LIST = re.compile(r"\[\s*\]\s*")
 
 
 def read_triples(text: str, *, names: Sequence[str] = (), is_cut: bool = False) -> ReadTriples:
-    """The triples of a reply, each with its place, and what of it was left unread.
+    """Return the triples of a response with their positions, and its unparsed parts.
 
-    ``names`` are those of the entity that was asked about: they tell where the fields of a line
-    begin, and never stand in for a subject that is missing. ``is_cut``: the reply ended for its
-    length, so that its last line may be half of one. Lines are read only where the text holds no
-    record: what is written before one is often a draft of it. Takes time in proportion to the text.
+    ``names`` are those of the entity: they mark where the fields of a line begin, and never replace
+    a missing subject. ``is_cut``: the response was truncated, so its last line may be incomplete.
+    Lines are parsed only in a text without JSON records, since text before a record is often a
+    draft of it. Takes time proportional to the text's length.
     """
     plain = read_as_asked(text)
     if plain is not None:
@@ -619,7 +631,7 @@ def _is_json(text: str) -> bool:
 
 
 def _around(text: str, scan: RecordScan) -> set[Fault]:
-    """What of the reply's form had to be overlooked outside of its records."""
+    """Return faults in the response outside of its records."""
     first, last = scan.spans[0][0], scan.spans[-1][1]
     outside = [text[:first], text[last:]]
     outside += [text[a[1] : b[0]] for a, b in zip(scan.spans, scan.spans[1:], strict=False)]
@@ -638,7 +650,7 @@ def _with(triple: FoundTriple, faults: set[Fault]) -> FoundTriple:
 
 
 def _says_nothing(text: str, *, is_cut: bool) -> bool:
-    """Whether the reply is an empty list, or its last line is one."""
+    """Return True if the response is an empty list, or its last line is one."""
     plain = _FENCES.sub("", text).strip()
     last = plain.splitlines()[-1].strip() if plain else ""
     texts = (last.strip("`"), plain)
@@ -671,8 +683,11 @@ Spoken = tuple[tuple[str, str, str], frozenset[Fault]]  # a triple, and what was
 
 
 class Draft:
-    """The keys of one record in their order. A key that comes again with another value begins the
-    next triple where the one before is whole: what came before that key holds for it too."""
+    """Hold the keys of one record in order.
+
+    If a key recurs with another value and the triple is complete, the next triple begins. It
+    inherits the keys before the recurring one.
+    """
 
     __slots__ = ("_told", "_values", "faults", "why")
 
@@ -684,16 +699,16 @@ class Draft:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all three are there and nothing is wrong with them."""
+        """Return True if all three fields are present and valid."""
         return self.why is None and self._lacks() is None
 
     @property
     def is_empty(self) -> bool:
-        """Whether it has none of the three."""
+        """Return True if none of the three fields is present."""
         return not self._values and not self._told
 
     def add(self, role: Role, texts: tuple[str, ...]) -> None:
-        """Takes the value of a key; several texts are those of a list, none is an empty value."""
+        """Add a key's value; several texts form a list, no text is an empty value."""
         if role not in self._values:
             self._values[role] = texts
             return
@@ -710,8 +725,7 @@ class Draft:
         self._values[role] = texts
 
     def finish(self) -> tuple[list[Spoken], UnreadWhy | None]:
-        """The triples that stand in the record, and why there is not one more, where a part of it
-        cannot be one."""
+        """Return the triples of the record, and why its remainder is not a triple."""
         why = self.why or self._lacks()
         return (self._told, why) if why else ([*self._told, *self._spoken()], None)
 

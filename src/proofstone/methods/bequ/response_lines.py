@@ -1,6 +1,6 @@
-"""Triples that stand in lines and not in JSON: in brackets, in tables, between arrows, numbered.
+"""Parse triples written as lines instead of JSON: in brackets, tables, with arrows, numbered.
 
-One or more may stand on a line: ``(Ada Lovelace, birthPlace, London)``.
+A line may hold several: ``(Ada Lovelace, birthPlace, London)``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Texts = tuple[str, str, str]  # without the quotes around them
 
 
 def told_apart(texts: Sequence[str]) -> Texts | None:
-    """Three texts without their quotes; None where there are not three, or one is empty."""
+    """Return three texts without their quotes; None if there are not three, or one is empty."""
     plain = [_unquoted(text.strip()) for text in texts]
     return (plain[0], plain[1], plain[2]) if len(plain) == 3 and all(plain) else None
 
@@ -39,8 +39,10 @@ def told_apart(texts: Sequence[str]) -> Texts | None:
 def read_tuples(
     line: str, names: Sequence[str], *, is_open: bool
 ) -> Iterator[tuple[int, int, Texts | UnreadWhy]]:
-    """The tuples of a line that holds nothing else, each with its start and end, or why it could
-    not be read; none of other lines. ``is_open`` where the line may have been cut off."""
+    """Return the tuples of a line that holds nothing else, each with its start and end, or a fault.
+
+    Other lines give none. ``is_open``: the line may be truncated.
+    """
     has_read = False
     for start, end in _tuples_of(line):
         inner = line[start + 1 :] if end is None else line[start + 1 : end - 1]
@@ -53,8 +55,10 @@ def read_tuples(
 
 
 def fields_after(line: str, names: Sequence[str], between: str) -> Texts | None:
-    """The three fields of a line that opens with one of ``names``, its predicate one word or
-    several without such a separator; else None."""
+    """Return the three fields of a line that starts with one of ``names``, otherwise None.
+
+    The predicate is one word, or several without such a separator.
+    """
     for name in names:
         rest = _after_name(line, name)
         if rest is None or not rest.startswith(between):
@@ -66,8 +70,10 @@ def fields_after(line: str, names: Sequence[str], between: str) -> Texts | None:
 
 
 def _tuples_of(line: str) -> Iterator[tuple[int, int | None]]:
-    """The outermost brackets of a line, where nothing but commas stands between them; the last one
-    may not be closed. None where there is other text: then brackets are a part of it."""
+    """Return the outermost brackets of a line with only commas between them.
+
+    The last one may be unclosed. None if there is other text: brackets are then part of it.
+    """
     found: list[tuple[int, int | None]] = []
     at = _gap_end(line, 0)
     while at < len(line):
@@ -112,7 +118,7 @@ def _fields_of(inner: str, names: Sequence[str]) -> Texts | None:
 
 
 def _is_meant(inner: str, names: Sequence[str]) -> bool:
-    """Whether brackets that are no triple were meant as one, and are not just a remark."""
+    """Return True if malformed brackets were meant as a triple and are not a remark."""
     return any(_after_name(inner, name) is not None for name in names)
 
 
@@ -128,12 +134,12 @@ def _first_field(text: str) -> tuple[str, str]:
 
 
 def _is_predicate(text: str) -> bool:
-    """Whether a text can name a relation: it has a letter, and no bracket that is not closed."""
+    """Return True if a text can be a relation's name: a letter, and no unclosed bracket."""
     return any(sign.isalpha() for sign in text) and text.count("(") == text.count(")")
 
 
 def _all_quoted(inner: str) -> list[str] | None:
-    """The fields where each stands in quotes, else None."""
+    """Return the fields if all are quoted, otherwise None."""
     fields, at = [], 0
     while at < len(inner):
         found = _QUOTED.match(inner, at)
@@ -145,7 +151,7 @@ def _all_quoted(inner: str) -> list[str] | None:
 
 
 def _apart(inner: str) -> list[str]:
-    """The parts between commas that stand in no bracket and no quotes of their own."""
+    """Split at commas outside of inner brackets and quotes."""
     parts, depth, start, quote = [], 0, 0, ""
     for at, sign in enumerate(inner):
         if quote:
@@ -198,7 +204,9 @@ _LEAST_ALIKE = 2  # lines that must be of one form before commas alone are belie
 
 
 class _Line(Struct, frozen=True, gc=False):
-    """A line without its number or bullet. ``is_open``: the end of the reply may have cut it."""
+    """Hold a line without its number or bullet. ``is_open``: it may be truncated at the response's
+    end.
+    """
 
     text: str
     start: int
@@ -208,8 +216,10 @@ class _Line(Struct, frozen=True, gc=False):
 
 
 class RowScan:
-    """The triples of a text's lines, with the lines that were meant as one and are none. ``names``
-    are those of the subject that was asked for."""
+    """Collect the triples of a text's lines, and unparsed lines meant as triples.
+
+    ``names`` are those of the subject in the prompt.
+    """
 
     def __init__(self, text: str, names: Sequence[str], *, is_cut: bool) -> None:
         self._names = sorted(filter(None, names), key=len, reverse=True)
@@ -223,7 +233,7 @@ class RowScan:
         self.triples.sort(key=lambda triple: triple.start)
 
     def _set_apart(self, line: _Line) -> bool:
-        """Whether the line is of a form that sets its fields apart; then it is told."""
+        """Parse a line with unambiguous separators. Returns True if it has them."""
         if line.text[0] in "([":
             return self._tuples(line)
         if "|" in line.text or "\t" in line.text:
@@ -267,8 +277,11 @@ class RowScan:
         return self._has_head
 
     def _by_subject(self, lines: list[_Line]) -> None:
-        """Lines that open with the subject and go on with a separator: believed only where every
-        numbered line is of this form, since a sentence may open with a name and a comma too."""
+        """Parse lines that start with the subject and a separator.
+
+        Accepted only if every numbered line has this form, since a sentence may also start with a
+        name and a comma.
+        """
         marked = [line for line in lines if line.has_mark]
         told = [(line, fields) for line in marked if (fields := self._after_subject(line))]
         if len(told) < max(_LEAST_ALIKE, len(marked) - any(line.is_open for line in marked)):
@@ -294,7 +307,7 @@ class RowScan:
 
 
 def _lines(text: str, *, is_cut: bool) -> Iterator[_Line]:
-    """The lines that hold something, but no fences."""
+    """Yield the non-empty lines, without code fences."""
     at = 0
     for raw in text.splitlines(keepends=True):
         start, at = at, at + len(raw)

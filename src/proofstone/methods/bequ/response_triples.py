@@ -1,4 +1,4 @@
-"""What a reply says of its entity: its triples, each once, what was left, and how it ended."""
+"""Parse a response about an entity: distinct triples, unparsed parts, and the outcome."""
 
 from __future__ import annotations
 
@@ -33,8 +33,11 @@ _KEPT = 128  # replies that are scored together are read once
 
 
 class Elicited(Struct, frozen=True):
-    """A reply that was read. ``answered`` with triples, or without any where it says nothing: the
-    model abstained. ``flags`` are those of the outcome."""
+    """Hold a parsed response.
+
+    ``answered`` has triples, or none if the response is empty: the model abstained. ``flags`` are
+    those of the outcome.
+    """
 
     outcome: Outcome
     triples: tuple[SaidTriple, ...] = ()
@@ -43,21 +46,21 @@ class Elicited(Struct, frozen=True):
 
     @property
     def n_said(self) -> int:
-        """The triples with their repetitions."""
+        """Return the number of triples including repetitions."""
         return sum(triple.times for triple in self.triples)
 
     @property
     def n_recovered(self) -> int:
-        """Those that had to be recovered, repetitions left out."""
+        """Return the number of recovered triples, without repetitions."""
         return sum(triple.first.is_recovered for triple in self.triples)
 
     @property
     def has_abstained(self) -> bool:
-        """Whether the reply says that nothing is known."""
+        """Return True if the model abstained."""
         return self.outcome == "answered" and not self.triples
 
     def about_others(self, entity: Entity) -> tuple[SaidTriple, ...]:
-        """The triples whose subject is none of the entity's names."""
+        """Return the triples whose subject is not one of the entity's names."""
         names = {plain_name(name) for name in entity.names}
         return tuple(
             triple for triple in self.triples if plain_name(triple.first.subject) not in names
@@ -65,8 +68,10 @@ class Elicited(Struct, frozen=True):
 
 
 def elicited(entity: Entity, responses: Mapping[str, Response]) -> Elicited:
-    """What the replies about an entity say: the one that there is, or those for each predicate.
-    Places are those in ``read_text``."""
+    """Parse the responses about an entity: one response, or one per predicate.
+
+    Positions refer to ``read_text``.
+    """
     parts = _of_triples(responses)
     if len(parts) == 1:
         return _of_one(entity, parts[0])
@@ -96,13 +101,12 @@ def elicited(entity: Entity, responses: Mapping[str, Response]) -> Elicited:
 
 
 def read_text(responses: Mapping[str, Response]) -> str:
-    """The text in which the places of triples are: that of the reply, or of several one after
-    another."""
+    """Return the text that positions of triples refer to: a response, or several concatenated."""
     return _BETWEEN.join(response.text for response in _of_triples(responses))
 
 
 def _of_triples(responses: Mapping[str, Response]) -> list[Response]:
-    """The replies that hold triples, in the order of asking: numbered steps, then the last."""
+    """Return the responses that hold triples: numbered steps in order, then the last."""
     steps = [step for step in responses if is_of_triples(step) and step != TRIPLES]
     ordered = sorted(steps, key=lambda step: int(step.rpartition(" ")[2]))
     return [responses[step] for step in (*ordered, TRIPLES)]
@@ -114,7 +118,7 @@ def _starts(parts: Sequence[Response]) -> list[int]:
 
 
 def _moved(entity: Entity, part: Response, start: int) -> Sequence[FoundTriple]:
-    """The triples of a reply, placed where its text stands among all."""
+    """Shift the positions of a response's triples to the concatenated text."""
     if not_read(part) is not None:
         return ()
     found = _read(part.text, entity.names, part.finish == "length").triples
@@ -136,7 +140,7 @@ def _of_one(entity: Entity, response: Response) -> Elicited:
 
 
 def triple_of(said: SaidTriple) -> ElicitedTriple:
-    """The triple as it is kept: as it was said first."""
+    """Return the triple as stored: as first elicited."""
     first = said.first
     return ElicitedTriple(subject=first.subject, predicate=first.predicate, object=first.object)
 

@@ -1,4 +1,4 @@
-"""Scoring: whether an entity got triples, and each triple as a unit of its own."""
+"""Score responses: one unit for the entity, and one for each of its triples."""
 
 from __future__ import annotations
 
@@ -82,8 +82,10 @@ _SHOWN = 200  # characters of a triple that are kept with its score
 
 
 def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
-    """The entity, then each of its triples once; none where the reply is missing. Triples of one
-    entity depend on each other."""
+    """Return the units: the entity, then each distinct triple; empty without a response.
+
+    Units of one entity are in one cluster.
+    """
     if TRIPLES not in responses:
         return ()
     of_entity = (("entity", item.item.id),)
@@ -106,7 +108,7 @@ def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> S
 
 
 async def score(units: Sequence[Unit], _judge: Judge | None) -> Sequence[Score]:
-    """A score for each unit, in their order."""
+    """Return a score for each unit, in order."""
     read: dict[int, _Read] = {}  # by the replies, which the units of one entity share
     scores = []
     for place, unit in enumerate(units):
@@ -119,12 +121,12 @@ async def score(units: Sequence[Unit], _judge: Judge | None) -> Sequence[Score]:
 
 
 def answer_key(unit: Unit) -> tuple[str, int]:
-    """Whether the entity exists: of one that does not, nothing is known."""
+    """Return whether the entity exists; a non-existent entity has no reference."""
     return ("nonexistent" if entity_of(unit.item).is_nonexistent else "real"), 0
 
 
 class _Read:
-    """A reply that was read, its triples by what they say."""
+    """Hold a parsed response, its triples by normalized text."""
 
     def __init__(self, entity: Entity, responses: Mapping[str, Response]) -> None:
         self.said = elicited(entity, responses)
@@ -132,7 +134,7 @@ class _Read:
         self.others = {triple_of(each) for each in self.said.about_others(entity)}
 
     def counts(self) -> list[str]:
-        """What there is to say of the reply beside its number of triples."""
+        """Return counts of a response beyond its number of triples."""
         said = self.said
         counts = {
             "recovered": said.n_recovered,

@@ -1,4 +1,4 @@
-"""Entities, replies and triples as people see them, and as rows of a file."""
+"""Show entities, responses and triples, and export them as rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _WIKIDATA = "https://www.wikidata.org/wiki/"
 
 
 def show_entity(loaded: LoadedItem) -> str:
-    """The entity with what its list says of it."""
+    """Show the entity with the data from its list."""
     entity, stratum = entity_of(loaded), loaded.item.stratum
     lines = [
         entity.name,
@@ -48,7 +48,7 @@ def show_entity(loaded: LoadedItem) -> str:
 
 
 def show_response(item: LoadedItem, responses: Mapping[str, Response]) -> str:
-    """The triples of a reply with their places in it, and what of it was left unread."""
+    """Show the triples of a response with their positions, and its unparsed parts."""
     entity = entity_of(item)
     said = elicited(entity, responses)
     others = set(map(id, said.about_others(entity)))
@@ -72,7 +72,7 @@ def show_response(item: LoadedItem, responses: Mapping[str, Response]) -> str:
 
 
 def triple_rows(item: LoadedItem, responses: Mapping[str, Response]) -> list[dict[str, Any]]:
-    """A row a triple, first in BeQu's columns; repetitions are counted and not written again."""
+    """Yield one row per distinct triple, BeQu's columns first, with the count of repetitions."""
     entity = entity_of(item)
     said = elicited(entity, responses)
     others = set(map(id, said.about_others(entity)))
@@ -125,8 +125,11 @@ _Rows = Sequence[tuple[Stratum, Entity]]
 
 
 def entity_statistics(items: Iterable[LoadedItem], _tokens: TokenCounter) -> Sequence[Tabulation]:
-    """Entities by domain and by tier of popularity: their number, those that are fictional, those
-    with a Wikidata number, and the medians of what counts their fame."""
+    """Count entities by domain and popularity tier.
+
+    Also counts non-existent entities and Wikidata numbers, and gives medians of the popularity
+    counts.
+    """
     rows = [(item.item.stratum, entity_of(item)) for item in items]
     kinds: list[tuple[str, str, Callable[[Stratum], str]]] = [
         (say("Entities by domain"), say("domain"), lambda place: place.discipline),
@@ -180,8 +183,10 @@ Fold = Callable[[Sequence[dict[str, Any]]], Sequence[dict[str, Any]]]
 
 
 def triples_of_run(store: Store, key: int, run: Run, fold: Fold = list) -> Iterator[dict[str, Any]]:
-    """One row a triple of a run, in the order of its items and of the replies; each names the
-    response that it stands in. ``fold`` is handed the rows of each reply."""
+    """Yield one row per triple of a run, in item and response order.
+
+    Each row names its response. ``fold`` receives the rows of each response.
+    """
     for page in store.items.pages(run.item_set, _PAGE):
         for stored in page:
             item = stored.loaded.item
@@ -202,8 +207,10 @@ def triples_of_run(store: Store, key: int, run: Run, fold: Fold = list) -> Itera
 def export_triples(
     session: Session, found: Found, options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """A row a triple of a run; with the option ``fold_near``, a cosine, those of a reply in other
-    words folded."""
+    """Yield one row per triple of a run.
+
+    With the option ``fold_near`` (a cosine), paraphrased triples of a response are merged.
+    """
     key, run = session.store.runs.run(found.id)
     near: float | None = options.get("fold_near")
     if near is None:
@@ -217,8 +224,10 @@ def export_triples(
 def triples_by_run(
     store: Store, method: Method, runs: Sequence[tuple[int, Run]]
 ) -> Sequence[Tabulation]:
-    """What runs said, a row each: how many entities got triples and how many, what had to be
-    recovered, what was said again; and of fictional entities, where there are any."""
+    """Return one row per run: entities with triples, triples, recovered and repeated ones.
+
+    Includes non-existent entities if there are any.
+    """
     rows = [row for key, run in runs if (row := _run_row(store, method, key, run)) is not None]
     if not rows:
         return ()
@@ -292,7 +301,7 @@ _NUMBER = re.compile(r"\d+")
 
 
 def check_bar(least: float) -> None:
-    """Raises BadUsage for a bar that no cosine is meant to be held against."""
+    """Raise BadUsage if a cosine threshold is out of range."""
     if not _LEAST <= least <= 1.0:
         raise BadUsage(f"texts are near from {_LEAST} to 1, not from {least}")
 
@@ -300,9 +309,12 @@ def check_bar(least: float) -> None:
 def fold_alike(
     rows: Sequence[Mapping[str, Any]], embedding_model: EmbeddingModel, least: float
 ) -> list[dict[str, Any]]:
-    """The rows of one reply, each fact once: a row whose predicate with its object has a cosine of
-    ``least`` or more with that of an earlier row goes, and that one counts it under ``said`` and
-    names its predicate under ``also_said``. In the order of the rows."""
+    """Merge the rows of one response that state the same fact.
+
+    A row is dropped if the cosine of its predicate and object with an earlier row is at least
+    ``least``. The earlier row counts it under ``said`` and adds its predicate to ``also_said``. Row
+    order is kept.
+    """
     kept = [{**row, ALSO_SAID: ""} for row in rows]
     gone: set[int] = set()
     for group in _comparable(rows):
@@ -319,7 +331,7 @@ def fold_alike(
 
 
 def _comparable(rows: Sequence[Mapping[str, Any]]) -> list[list[int]]:
-    """Places of rows whose subject, object and numbers are the same; none that stands alone."""
+    """Return groups of rows with equal subject, object and numbers, of two rows or more."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for at, row in enumerate(rows):
         subject, predicate, said = plain_triple(row["subject"], row["predicate"], row["object"])

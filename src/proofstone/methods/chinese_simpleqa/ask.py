@@ -1,8 +1,8 @@
-"""Asking: one call an item, with worked examples where wanted; for a base model in one text.
+"""Prompt models: one call per item, with optional few-shot examples; one text for a base model.
 
-Worked examples are carried with the method: a set of questions made elsewhere has none to spare.
-Those that would give an item's answer away are passed over for it. Prompts and examples are in
-Chinese for Chinese questions, else in English.
+Few-shot examples are bundled, since imported question sets have none to spare. Examples that reveal
+an item's answer are skipped for it. Prompts and examples are in Chinese for Chinese questions,
+otherwise in English.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ _PROMPTS = Prompts(__package__)
 
 
 def settings(prompt_method: str) -> dict[str, Any]:
-    """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
+    """Return the default ``max_tokens`` and ``temperature`` of a prompting method.
+
+    Raises BadUsage for an unknown one.
+    """
     check_prompt_method(prompt_method, PROMPT_METHODS)
     if prompt_method in likelihood.VARIANTS:
         return likelihood.settings(prompt_method)
@@ -93,8 +96,9 @@ def settings(prompt_method: str) -> dict[str, Any]:
 def prepare(
     prompt_method: str, shots: int, item_set: ItemSet, _bank: BankReader | None
 ) -> PromptMethod:
-    """A way of asking. Raises BadUsage for an unknown one, and for more worked examples than
-    there are."""
+    """Prepare a prompting method. Raises BadUsage for an unknown one, or for too many few-shot
+    examples.
+    """
     check_prompt_method(prompt_method, PROMPT_METHODS)
     if not 0 <= shots <= MOST_SHOTS:
         raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
@@ -147,7 +151,7 @@ def _bundled_texts(name: str) -> list[str]:
 
 
 async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
-    """Asks one item with one call; of likelihoods an option a call."""
+    """Prompt for one item with one call; with option likelihood, one call per option."""
     closed = closed_of(item)
     if prompt_method.likelihood and closed is not None:
         texts = _continuations(closed, item.item.language, prompt_method)
@@ -167,7 +171,7 @@ async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None
 
 
 def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
-    """The conversation that an item is asked with: worked examples, then the item."""
+    """Return the conversation for an item: few-shot examples, then the item."""
     asked, language = asked_of(item), item.item.language
     closed = closed_of(item)
     put = closed or asked.question
@@ -226,8 +230,10 @@ def _scored_prompt(
 
 
 def _prompt(put: str | Closed, language: str, prompt_method: PromptMethod) -> str:
-    """What a model is sent of a question, open or over options. Raises BadInput where a person's
-    template fails on it."""
+    """Return the prompt of an open or multiple-choice question.
+
+    Raises BadInput if a user's template fails to render.
+    """
     if prompt_method.own_prompt is not None:
         return turns_of(prompt_method.own_prompt, VARIABLES).asks.render(
             _values(put, language, prompt_method.name)
@@ -239,7 +245,7 @@ def _prompt(put: str | Closed, language: str, prompt_method: PromptMethod) -> st
 
 
 def _shown(put: str | Closed, language: str) -> dict[str, Any]:
-    """What a template may show of it: the question, its options with their letters, all letters."""
+    """Return the variables for a template: the question, its options with letters, all letters."""
     if isinstance(put, str):
         return {"question": put, "options": [], "letters": ""}
     letters = labels(len(put.options))
@@ -257,8 +263,10 @@ def _shown(put: str | Closed, language: str) -> dict[str, Any]:
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
-    """A worked example, as each way of asking shows it: what may be recalled before the answer, the
-    steps to it, how sure one is of it (0 to 100)."""
+    """Hold a few-shot example for all prompting methods.
+
+    It has relevant knowledge, reasoning steps, and a confidence (0 to 100).
+    """
 
     question: str
     answer: str
@@ -276,12 +284,13 @@ class _Options(Struct, frozen=True):
 
 
 def _examples(language: str) -> tuple[Example, ...]:
-    """The worked examples for questions in this language."""
+    """Return the few-shot examples in this language."""
     return bundled_words(__package__, "examples", language, _Examples).example
 
 
 def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
-    """``n`` examples for an item from a place that its id fixes, none that gives it away."""
+    """Return ``n`` examples for an item, from a position derived from its id, without its
+    answer."""
     known = _examples(item.language)
     answers = {plain_answer(text) for text in asked.answers}
     start = int.from_bytes(item.id[:8], "big") % len(known)
@@ -296,8 +305,10 @@ def _examples_for(item: Item, asked: ShortAnswer, n: int) -> list[Example]:
 
 
 def _example_put(example: Example, language: str, closed: Closed | None) -> str | Closed:
-    """A worked example as an item is put: openly, or with its options, the right one at a place
-    that the example fixes."""
+    """Return an example as an open question, or with its options.
+
+    The position of the correct option is derived from the example.
+    """
     if closed is None:
         return example.question
     place = _examples(language).index(example)
@@ -311,7 +322,7 @@ def _example_put(example: Example, language: str, closed: Closed | None) -> str 
 def worked_answer(
     example: Example, language: str, prompt_method: str, closed: Closed | None
 ) -> str:
-    """The reply that an example deserves in a way of asking, openly or over its options."""
+    """Return the reference response to an example under a prompting method."""
     put = _example_put(example, language, closed)
     said = example.answer if isinstance(put, str) else labels(26)[put.answer_key]
     if prompt_method == likelihood.LETTER:
@@ -323,8 +334,10 @@ def worked_answer(
 
 
 def stated(answer: str, language: str, prompt_method: str, *, before: str = "", sure: int) -> str:
-    """An answer in the form that a way asks for, behind what comes ``before`` it; ``sure`` (0 to
-    100) is said where the way asks for it."""
+    """Return an answer in the form of a prompting method, after the text ``before``.
+
+    ``sure`` (0 to 100) is added if the method asks for a confidence.
+    """
     if prompt_method in BARE:
         return answer
     lines = [before] if before else []
@@ -350,8 +363,10 @@ VARIABLES: Mapping[str, str] = {
 
 
 def check_prompt(prompt: OwnPrompt, prompt_method: str, item_set: ItemSet) -> None:
-    """Raises BadInput with every problem of the template, or where it leaves out the question, or
-    the options of a form that asks over options."""
+    """Check a prompt template. Raises BadInput with every problem.
+
+    The template must show the question, and the options of a multiple-choice form.
+    """
     is_open = posed_of(item_set.recipe) == "open"
     needed = (
         ("question",) if is_open or prompt_method == likelihood.OPTION else ("question", "options")
@@ -376,8 +391,10 @@ def _as_text(
     prompt_method: PromptMethod,
     before: Sequence[Message],
 ) -> str:
-    """Blocks of question and answer, the last answer open: an answer begins with its label, or with
-    that of the reasoning before it."""
+    """Return blocks of question and answer, the last answer open.
+
+    An answer begins with its label, or with that of its reasoning.
+    """
     chinese = is_chinese(language)
     label = "答案：" if chinese else "Answer: "
     if prompt_method.name in {"recall", "cot"}:
@@ -395,8 +412,10 @@ def _as_text(
 
 
 def choice_lines(closed: Closed, *, marked: bool = False) -> str:
-    """The question and its options, one a line, as a text for a base model shows them; ``marked``,
-    the right option behind a mark, as a person reads it."""
+    """Return the question and its options, one per line, for a base model.
+
+    With ``marked``, the correct option has a mark, for display.
+    """
     lines = [
         f"{letter}. {text}"
         for letter, text in zip(labels(len(closed.options)), closed.options, strict=True)
@@ -410,14 +429,15 @@ def choice_lines(closed: Closed, *, marked: bool = False) -> str:
 
 
 def query(item: LoadedItem) -> str:
-    """What to search for: the question as it stands, with its options where it shows them."""
+    """Return the search query: the question, with its options if it shows them."""
     closed = closed_of(item)
     return asked_of(item).question if closed is None else choice_lines(closed)
 
 
 def show(item: LoadedItem) -> str:
-    """The question, and its answer with the aliases behind a mark; over options all of them, the
-    right one marked."""
+    """Show the question and its marked answer with aliases, or all options with the correct one
+    marked.
+    """
     closed = closed_of(item)
     if closed is not None:
         return choice_lines(closed, marked=True)
@@ -429,7 +449,7 @@ def show(item: LoadedItem) -> str:
 
 
 def oracle(item: LoadedItem, prompt_method: str) -> Oracle:
-    """What a simulated respondent may look at: the answer, and one that is surely wrong."""
+    """Return the data for a simulated model: the answer, and a certainly incorrect one."""
     asked, language = asked_of(item), item.item.language
     closed = closed_of(item)
     if closed is not None:

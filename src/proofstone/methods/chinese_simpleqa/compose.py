@@ -1,6 +1,6 @@
-"""A form of a bank: its facts in an order drawn by the seed, each asked openly or over its options.
+"""Compose a test form of a bank: its facts in random order, as open or multiple-choice questions.
 
-The same seed and number give the same questions in the same order however they are posed.
+The same seed and number give the same questions in the same order for either kind.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ PARAMETERS = read_asked(__package__, "form").parameters
 
 
 def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters, checked, with the composer's version. Raises BadUsage. That of an open form
-    has no ``posed``: it is older, and its id must stay."""
+    """Return all parameters, checked, with the composer's version. Raises BadUsage.
+
+    The recipe of an open form has no ``posed``: it is older, and its id must stay.
+    """
     unknown = sorted(params.keys() - {"questions", "posed", "composer"})
     if unknown:
         raise BadUsage(
@@ -52,14 +54,16 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def posed_of(recipe: Mapping[str, Any]) -> Posed:
-    """How a form with this recipe puts its questions."""
+    """Return whether a form with this recipe is open or multiple-choice."""
     posed: Posed = recipe.get("posed", "open")
     return posed
 
 
 def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-    """The items of one form. Raises BadInput where the bank has fewer pairs than are wanted, or
-    facts that cannot be put so."""
+    """Return the items of one form.
+
+    Raises BadInput if the bank has too few questions, or facts without the required form.
+    """
     posed = posed_of(recipe)
     _check_posed(bank, posed)
     facts = Draws(seed, 0, "short questions").shuffled(bank.facts())
@@ -90,8 +94,11 @@ def _payload(fact: Fact, posed: Posed, seed: int) -> AskedPair | AskedChoice:
 
 
 def _order(fact: Fact, closed: Closed, posed: Posed, seed: int) -> tuple[int, ...]:
-    """The places of options as they are shown. A shuffled order is any of all, the old one too, and
-    rests on the seed and the fact alone: leaving out another fact changes nothing."""
+    """Return the order of the options as shown.
+
+    A shuffled order may equal the old one. It depends on the seed and the fact alone, so removing
+    another fact changes nothing.
+    """
     places = range(len(closed.options))
     if posed == "original":
         return tuple(places)
@@ -127,7 +134,7 @@ _ANSWER_TYPE = noted("answer type")
 
 
 def groups_of(item: LoadedItem) -> Mapping[str, str]:
-    """The type of an item's answer; empty where nobody said."""
+    """Return the type of an item's answer; empty if unknown."""
     return {_ANSWER_TYPE: asked_of(item).answer_type}
 
 

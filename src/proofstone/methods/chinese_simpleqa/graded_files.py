@@ -1,4 +1,4 @@
-"""CO, NA, IN, CGA and F of rows that have a grade: ``grade FILE``, overall and by any column."""
+"""Read responses and grades from files, and compute CO, NA, IN, CGA and F: ``grade FILE``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RESPONSE = ("response", "response", "prediction")
 
 
 def read_responses(rows: Iterable[Row]) -> Sequence[Unit]:
-    """A unit a row, in order: a question, and the reply to it. The same question may come often.
+    """Return one unit per row, in order: a question and a response to it; questions may repeat.
 
     Raises BadInput with every problem of all rows.
     """
@@ -43,8 +43,11 @@ def read_responses(rows: Iterable[Row]) -> Sequence[Unit]:
 
 
 def graded_row(values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, Any]:
-    """A row with its ``grade`` (empty where it has none), what that rests on (``basis``; waiting
-    without a score), the judges' ``reason``, and the ``confidence`` that was stated."""
+    """Return a row with its ``grade`` (empty without one), ``basis``, ``reason`` and
+    ``confidence``.
+
+    ``basis`` is waiting without a score. ``reason`` is the judges', ``confidence`` the model's.
+    """
     graded = next((score for score in scores if score.measure == GRADED), None)
     sure = next((score.value for score in scores if score.measure == SURE), None)
     told = {} if sure is None else {"confidence": sure}
@@ -57,7 +60,7 @@ def graded_row(values: Mapping[str, Any], scores: Sequence[Score]) -> dict[str, 
 
 
 def item_columns(item: LoadedItem) -> dict[str, Any]:
-    """The categories and the type of answer of an item, as files name them."""
+    """Return the categories and the answer type of an item, by column name."""
     place = item.item.stratum
     return {
         "primary_category": place.discipline,
@@ -82,7 +85,7 @@ def _unit(row: Row, problems: list[Problem]) -> Unit:
 
 
 def _reason(score: Score) -> str:
-    """What the judges that carried the verdict said, the first of them; else why it has none."""
+    """Return the reason of the first judge in the majority, or why there is no verdict."""
     verdict = score.verdict
     if verdict is None:
         return ""
@@ -97,8 +100,7 @@ _SAME = ("item", "question", "problem", "query", "id")
 
 
 class GradedRow(Struct, frozen=True):
-    """A row: its grade (None without one), its question, its values, and people's grade where a
-    column of theirs was named."""
+    """Hold a row: its grade (None without one), question, values, and any human grade."""
 
     grade: Grade | None
     question: str
@@ -107,9 +109,9 @@ class GradedRow(Struct, frozen=True):
 
 
 def read_graded(rows: Iterable[Row], against: str = "") -> list[GradedRow]:
-    """The rows of a file with their field ``grade``, and with the grades of the column ``against``.
+    """Read the rows of a file with their field ``grade``, and the grades of the column ``against``.
 
-    Raises BadInput naming every grade that is none, and where no row has the field.
+    Raises BadInput with every invalid grade, and if no row has the field.
     """
     problems: list[Problem] = []
     found = []
@@ -131,7 +133,7 @@ def read_graded(rows: Iterable[Row], against: str = "") -> list[GradedRow]:
 
 
 def question_codes(rows: Iterable[GradedRow]) -> list[int]:
-    """A number a row, the same for rows of one question."""
+    """Return a number per row, equal for rows of one question."""
     codes: dict[str, int] = {}
     return [codes.setdefault(row.question, len(codes)) for row in rows]
 
@@ -152,7 +154,7 @@ _JUDGED = "judge"  # how the basis of a judged reply begins
 
 
 class Share(Struct, frozen=True):
-    """A figure with n and its interval at 95%; None where it has no value, or no interval."""
+    """Hold a share with n and its 95% CI; None without data or without a CI."""
 
     value: float | None
     low: float | None
@@ -161,12 +163,11 @@ class Share(Struct, frozen=True):
 
 
 class Agreed(Struct, frozen=True, kw_only=True):
-    """Grades beside people's on the rows that have both.
+    """Hold the agreement with human grades over rows that have both.
 
-    ``agree`` is the share that is the same, ``kappa`` Cohen's. Of each grade ``recall`` is the
-    share of people's rows with it that were graded so too, ``precision`` the share of those graded
-    so that people grade so too. ``table`` holds for each grade of people's how often each was
-    given. ``ungraded`` rows have people's grade alone, ``unlabelled`` ones the other alone.
+    ``agree`` is the observed agreement, ``kappa`` is Cohen's. For each grade, with human grades as
+    human labels, ``recall`` and ``precision`` are given. ``table`` counts the grades by human
+    grade. ``ungraded`` rows have a human grade only, ``unlabelled`` ones the other only.
     """
 
     agree: Share
@@ -179,8 +180,11 @@ class Agreed(Struct, frozen=True, kw_only=True):
 
 
 class AgreementWith(Struct, frozen=True, kw_only=True):
-    """Agreement with the grades of a ``column``: of all rows, and of those that a judge graded,
-    where the file tells them (``basis``): what a rule settles would make any judge look better."""
+    """Hold the agreement with a ``column`` of human grades: all rows, and rows graded by a judge.
+
+    Judged rows are known if the file has ``basis``. Rows graded by rule would inflate a judge's
+    agreement.
+    """
 
     column: str
     all: Agreed
@@ -188,7 +192,7 @@ class AgreementWith(Struct, frozen=True, kw_only=True):
 
 
 def agreement_with(rows: Sequence[GradedRow], column: str) -> AgreementWith:
-    """Agreement of ``rows`` with people's grades; rows of one question count together."""
+    """Return the agreement of ``rows`` with human grades, clustered by question."""
     judged = [row for row in rows if str(row.values.get("basis", "")).startswith(_JUDGED)]
     return AgreementWith(
         column=column, all=_agreed(rows), judged=_agreed(judged) if judged else None
@@ -228,10 +232,10 @@ def _share(estimate: Estimate) -> Share:
 
 
 class GradeMetrics(Struct, frozen=True, kw_only=True):
-    """The five figures over ``n`` graded rows, shares in [0, 1]; ``ungraded`` rows are in none.
+    """Hold the five measures over ``n`` graded rows, shares in [0, 1], without ``ungraded`` rows.
 
-    CGA is None where nothing was attempted; F is 0 there. ``intervals`` are at 95%, of questions as
-    a sample: rows of one question count together. None where there is no row.
+    CGA is None if nothing was attempted; F is 0 then. ``intervals`` are 95% CIs clustered by
+    question; None without rows.
     """
 
     n: int
@@ -245,10 +249,10 @@ class GradeMetrics(Struct, frozen=True, kw_only=True):
 
 
 def metrics_of(rows: Iterable[Row], by: Sequence[str] = (), against: str = "") -> dict[str, Any]:
-    """The figures of all rows, and under ``by`` those of each value of each column; with
-    ``against``, a column of people's grades, how far both agree.
+    """Return the measures of all rows, and under ``by`` for each value of each column.
 
-    Raises BadInput naming every grade that is none, BadUsage for a column that no row has.
+    With ``against``, a column of human grades, includes the agreement. Raises BadInput with every
+    invalid grade, BadUsage for an unknown column.
     """
     graded = read_graded(rows, against)
     known = dict.fromkeys(name for row in graded for name in row.values)
@@ -265,7 +269,7 @@ def metrics_of(rows: Iterable[Row], by: Sequence[str] = (), against: str = "") -
 
 
 def grade_metrics(grades: Sequence[Grade]) -> GradeMetrics:
-    """The five figures of grades, each of a question of its own, without intervals."""
+    """Return the five measures of grades, each of a different question, without intervals."""
     right, wrong, none = (sum(grade == one for grade in grades) for one in GRADES)
     n = len(grades)
     if not n:
@@ -298,7 +302,7 @@ def _metrics(rows: Sequence[GradedRow]) -> GradeMetrics:
 
 
 def _intervals(rows: Sequence[GradedRow]) -> dict[str, tuple[float, float]]:
-    """An interval for each figure that has one: a ratio of sums over rows."""
+    """Return a CI for each measure that has one: a ratio of sums over rows."""
     import numpy as np  # noqa: PLC0415 - not for --help
 
     grades = np.array([GRADES.index(row.grade) for row in rows if row.grade], dtype=np.int64)

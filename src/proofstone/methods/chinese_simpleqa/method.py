@@ -1,4 +1,4 @@
-"""Chinese SimpleQA as everything else sees it: what it is made of, by the module that knows it."""
+"""Declare Chinese SimpleQA: its parts, each with the module that implements it."""
 
 from __future__ import annotations
 

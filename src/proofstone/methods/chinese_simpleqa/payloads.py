@@ -1,5 +1,7 @@
-"""What is stored: a short question with its one answer, made elsewhere or resting on a fact; and
-one over options, among which the answer is (appendix C)."""
+"""Define stored payloads: short questions (imported or from facts) and multiple-choice questions.
+
+The latter contain the answer among their options (appendix C).
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,11 @@ TwinMade = Literal["", "converted", "generated"]
 
 
 class ShortAnswer(Struct, frozen=True, gc=False, kw_only=True):
-    """A question that has one right answer, and other ways to say that very answer.
+    """Hold a question with one correct answer, and its aliases.
 
-    ``tolerance`` is how far a number may lie from the answer and still be it, 0 unless the question
-    states one. ``urls`` are pages that say so. ``valid_at`` is the date at which the document that
-    says so is valid, where one is stated (left out of the bytes else).
+    ``tolerance`` is the accepted deviation of a number, 0 unless the question states one. ``urls``
+    are supporting pages. ``valid_at`` is the date of the supporting document, if stated (otherwise
+    omitted from the bytes).
     """
 
     question: str
@@ -54,25 +56,25 @@ class ShortAnswer(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def validity(self) -> str:
-        """``valid_at``, empty where none is stated."""
+        """Return ``valid_at``, empty if not stated."""
         return "" if isinstance(self.valid_at, UnsetType) else self.valid_at
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The reference and its aliases."""
+        """Return the reference answer and its aliases."""
         return (self.answer, *self.aliases)
 
 
 class ShortQuestion(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.question"):
-    """An item made elsewhere, with all its texts."""
+    """Hold an imported item, with all its texts."""
 
 
 class Pair(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.pair"):
-    """A fact: a question with its answer, as a bank keeps it."""
+    """Hold a fact: a question with its answer, as stored in a bank."""
 
 
 class Closed(Struct, frozen=True, gc=False, kw_only=True):
-    """A question over ``options``, in their order, of which the one at ``answer_key`` is right."""
+    """Hold a question over ``options`` in order; the one at ``answer_key`` is correct."""
 
     question: str
     options: tuple[str, ...]
@@ -80,18 +82,20 @@ class Closed(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def right(self) -> str:
-        """The right option's text."""
+        """Return the correct option's text."""
         return self.options[self.answer_key]
 
 
 class Choice(Closed, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.choice"):
-    """A fact: a multiple-choice question as it stands in the set that it comes from."""
+    """Hold a fact: a multiple-choice question, unchanged from its source."""
 
 
 class Twin(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.twin"):
-    """A fact: one question in two forms, open, and ``closed_question`` over ``options``, of which
-    the one at ``answer_key`` is right. ``origin`` is the fact that it was made from: the choice
-    that was ``converted``, or the pair that options were ``generated`` for."""
+    """Hold a fact: one question in two forms, open, and ``closed_question`` over ``options``.
+
+    The option at ``answer_key`` is correct. ``origin`` is the source fact: the choice that was
+    ``converted``, or the pair for which options were ``generated``.
+    """
 
     closed_question: str
     options: tuple[str, ...]
@@ -101,25 +105,26 @@ class Twin(ShortAnswer, frozen=True, kw_only=True, tag="chinese_simpleqa.twin"):
 
     @property
     def closed(self) -> Closed:
-        """Its form over options."""
+        """Return its multiple-choice form."""
         return Closed(
             question=self.closed_question, options=self.options, answer_key=self.answer_key
         )
 
 
 class AskedPair(Struct, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.asked"):
-    """An item that asks its one fact openly; all there is to say stands in the fact."""
+    """Mark an item that asks its one fact as an open question; the fact holds all data."""
 
 
 class AskedChoice(Struct, frozen=True, gc=False, kw_only=True, tag="chinese_simpleqa.asked_choice"):
-    """An item that asks its one fact over its options: ``order`` are their places in the fact, as
-    they are shown."""
+    """Mark an item that asks its one fact as multiple choice; ``order`` are the options' places as
+    shown.
+    """
 
     order: tuple[int, ...]
 
 
 def asked_of(loaded: LoadedItem) -> ShortAnswer:
-    """What an item asks. Over options it is the question above them, and the right one."""
+    """Return an item's question and answer; for multiple choice, the correct option."""
     payload: ShortQuestion | AskedPair | AskedChoice = loaded.item.payload
     if isinstance(payload, ShortQuestion):
         return payload
@@ -131,7 +136,7 @@ def asked_of(loaded: LoadedItem) -> ShortAnswer:
 
 
 def closed_of(loaded: LoadedItem) -> Closed | None:
-    """What an item asks over options, in the order that it shows; None where it asks openly."""
+    """Return an item's multiple-choice question in the order shown; None for an open question."""
     payload: ShortQuestion | AskedPair | AskedChoice = loaded.item.payload
     if not isinstance(payload, AskedChoice):
         return None
@@ -146,7 +151,7 @@ def closed_of(loaded: LoadedItem) -> Closed | None:
 
 
 def closed_of_fact(fact: Fact) -> Closed | None:
-    """The form of a fact over options; None where it has none."""
+    """Return the multiple-choice form of a fact; None without one."""
     payload: Pair | Choice | Twin = fact.payload
     if isinstance(payload, Twin):
         return payload.closed
@@ -154,7 +159,8 @@ def closed_of_fact(fact: Fact) -> Closed | None:
 
 
 def short_of(fact: Fact) -> ShortAnswer:
-    """The question and answer of a fact; of a choice the question above its options."""
+    """Return the question and answer of a fact; for multiple choice, the question without
+    options."""
     payload: Pair | Choice | Twin = fact.payload
     if isinstance(payload, Choice):
         return ShortAnswer(question=payload.question, answer=payload.right)
@@ -170,13 +176,16 @@ _Rows = Sequence[tuple[Stratum, ShortAnswer]]
 
 
 def item_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> Sequence[Tabulation]:
-    """Questions by primary and secondary category and by type of answer: their number, and the
-    lengths of questions and answers in tokens and in characters."""
+    """Return tables of questions by primary and secondary category, and by answer type.
+
+    They have the number of questions, and the lengths of questions and answers in tokens and
+    characters.
+    """
     return _tables([(item.item.stratum, asked_of(item)) for item in items], tokens)
 
 
 def fact_statistics(facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
-    """The same of the facts of a bank."""
+    """Return the same tables for the facts of a bank."""
     return _tables([(fact.stratum, short_of(fact)) for fact in facts], tokens)
 
 
@@ -237,7 +246,7 @@ def _row(asked: Sequence[ShortAnswer], tokens: TokenCounter) -> tuple[Cell, ...]
 
 
 def _lengths(counts: Sequence[int]) -> tuple[Cell, ...]:
-    """The longest, the shortest and the mean; none of nothing."""
+    """Return the maximum, minimum and mean; None without data."""
     if not counts:
         return (None, None, None)
     return (max(counts), min(counts), sum(counts) / len(counts))

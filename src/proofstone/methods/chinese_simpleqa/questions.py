@@ -1,28 +1,29 @@
-"""Questions from the rows of a file, and the rows of them: short questions, choices, and twins of
-both. The rows of one file are of one sort: where any has options, all do.
+"""Read questions from the rows of a file, and write them: short questions, choices, and twins.
 
-Names after a bar are read as well; columns that are not named here are ignored. A missing column,
-null and an empty text are the same.
+The rows of one file are of one kind: if any has options, all have. Alternative column names are
+separated by a bar; other columns are ignored. A missing column, null and an empty text are
+equivalent.
 
 - ``question`` | ``problem`` | ``query`` and ``answer`` | ``reference`` | ``answer_key`` are
   required; an answer may be a whole number.
-- ``aliases`` | ``answer_aliases``: other ways to say that very answer, as a list, the JSON text of
-  one, or with commas between them.
+- ``aliases`` | ``answer_aliases``: equivalent answers, as a list, the JSON text of one, or
+  comma-separated.
 - ``primary_category`` | ``category`` | ``topic`` and ``secondary_category`` | ``subcategory`` |
   ``subtopic``: in none of the rows, or in all.
 - ``answer_type``: date, number, person, place, organisation or other.
-- ``tolerance``: how far a number may lie from the answer, where the question says so.
-- ``language``: a code such as en or zh, ``und`` for none; guessed for all rows without one.
-- ``urls``: pages that say so, as a list.
-- ``valid_at``: the date at which the document that says so is valid.
-- ``id``, once in the file; ``number`` and ``corrects`` as an export has them.
-A choice is a row as the sets have it: ``question``, options and an answer, in any shape that
-``files/fields`` reads; its categories may also be ``discipline``, and ``subject`` |
-``field``; ``language``, ``id`` and ``corrects`` as a short question has them.
+- ``tolerance``: accepted deviation of a number, if the question states one.
+- ``language``: a code such as en or zh, ``und`` for none; detected for all rows without one.
+- ``urls``: supporting pages, as a list.
+- ``valid_at``: the date at which the supporting document is valid.
+- ``id``, unique in the file; ``number`` and ``corrects`` as in an export.
 
-A twin is a row of a short question that has besides ``closed_question``, the question as it stands
-above ``options``; ``answer_letter``, the right one of them; ``origin``, the fact that it was made
-from; and ``made``, converted or generated.
+A choice is a row of a multiple-choice set: ``question``, options and an answer, in any format that
+``files/fields`` reads. Its categories may also be ``discipline``, and ``subject`` | ``field``.
+``language``, ``id`` and ``corrects`` are as above.
+
+A twin is a row of a short question with additional columns. ``closed_question`` is the question for
+``options``, and ``answer_letter`` the correct one. ``origin`` is its source fact, and ``made`` is
+converted or generated.
 """
 
 from __future__ import annotations
@@ -85,14 +86,13 @@ _CHOICES = frozenset({"options", "choices", "A", "B", "statement"})
 
 
 def recognises(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns holds short questions: a question and an answer, and
-    nothing to choose from."""
+    """Return True if the columns are those of short questions: question and answer, no options."""
     names = set(columns)
     return not names.isdisjoint(QUESTION) and not names.isdisjoint(ANSWER) and not names & _CHOICES
 
 
 def recognises_facts(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns holds facts: short questions, or questions with options."""
+    """Return True if the columns are those of facts: short or multiple-choice questions."""
     names = set(columns)
     if recognises(names):
         return True
@@ -102,8 +102,11 @@ def recognises_facts(columns: Iterable[str]) -> bool:
 
 
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:
-    """Short questions in the order of their rows. Raises BadInput with every problem of all rows,
-    and for questions with options, which are asked from a bank."""
+    """Read short questions in row order.
+
+    Raises BadInput with every problem of all rows, and for multiple-choice questions, which are run
+    from a bank.
+    """
     listed = list(rows)
     if any(has_option_columns(row.values) for row in listed):
         raise BadInput(
@@ -115,7 +118,7 @@ def read_items(rows: Iterable[Row]) -> Sequence[Item]:
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """The facts of a file. Raises BadInput with every problem of all rows."""
+    """Read the facts of a file. Raises BadInput with every problem of all rows."""
     listed = list(rows)
     if any(has_option_columns(row.values) for row in listed):
         return [_fact(draft) for draft in read_questions(listed, _closed_draft, _check_closed)]
@@ -123,9 +126,10 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
 
 
 def read_pairs(rows: Iterable[Row]) -> Sequence[tuple[Item, str]]:
-    """Questions as ``read_items`` gives them, each with the text of its column ``passage``, which
-    is empty where it has none. Raises BadInput with every problem of all rows, and for a question
-    with options: its answer is a letter, and no pair's."""
+    """Read questions like ``read_items``, each with the text of its column ``passage``, or "".
+
+    Raises BadInput with every problem of all rows, and for multiple-choice questions.
+    """
     listed: list[Row] = []
     for row in rows:
         if has_option_columns(row.values):
@@ -139,8 +143,9 @@ def read_pairs(rows: Iterable[Row]) -> Sequence[tuple[Item, str]]:
 
 
 def read_question(fields: Fields) -> Item:
-    """The question of one row alone, its language guessed where it says none; what is wrong with
-    the row is noted in ``fields``."""
+    """Parse the question of one row, detecting a missing language; problems are recorded in
+    ``fields``.
+    """
     draft = _short_draft(fields)
     if draft.language is None:
         draft.language = guess_language([draft.question])
@@ -151,7 +156,7 @@ def read_question(fields: Fields) -> Item:
 
 
 def _short_draft(fields: Fields) -> QuestionDraft:
-    """The short question of one row; what is wrong with it is noted in ``fields``."""
+    """Parse the short question of one row; problems are recorded in ``fields``."""
     question = fields.required_text(*QUESTION)
     answer = _answer(fields)
     asked = ShortQuestion(
@@ -180,7 +185,7 @@ def _short_draft(fields: Fields) -> QuestionDraft:
 
 
 def _closed_draft(fields: Fields) -> QuestionDraft:
-    """The choice, or the twin, of one row."""
+    """Parse the choice or the twin of one row."""
     if fields.has("closed_question"):
         draft = _short_draft(fields)
         options = read_options(fields)
@@ -225,7 +230,7 @@ def _answer(fields: Fields) -> str:
 
 
 def _aliases(fields: Fields, answer: str) -> tuple[str, ...]:
-    """The aliases, each once, without those that say the answer as it stands."""
+    """Return the distinct aliases, without those equal to the answer."""
     found: dict[str, str] = {}
     for alias in fields.texts("aliases", "answer_aliases"):
         plain = plain_answer(alias)
@@ -289,7 +294,7 @@ def _check_closed(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> N
 
 
 def _check_categories(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
-    """A category that some rows have, all have."""
+    """Check that all rows have a category if some have one."""
     for level, name in (("discipline", _PRIMARY[0]), ("field", _SECONDARY[0])):
         empty = [draft for draft in drafts if not getattr(draft.stratum, level)]
         if len(empty) < len(drafts):
@@ -298,9 +303,11 @@ def _check_categories(drafts: Sequence[QuestionDraft], problems: list[Problem]) 
 
 
 def _check_aliases(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
-    """Two answers are the same everywhere or nowhere: an alias that is the answer of another
-    question, which does not take this one's answer, has slipped into the wrong row or makes one of
-    the two too strict."""
+    """Check that equivalent answers are symmetric across questions.
+
+    If an alias is the answer of another question, that question must accept this one's answer.
+    Otherwise the alias is in the wrong row, or one of the two is too strict.
+    """
     taken: dict[str, list[tuple[QuestionDraft, set[str]]]] = {}
     for draft in drafts:
         plain = {plain_answer(text) for text in draft.payload.answers}
@@ -351,8 +358,7 @@ def _fact(draft: QuestionDraft) -> BuiltFact:
 
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
-    """The row of an item with its texts; of one asked over options as multiple-choice sets have
-    it."""
+    """Return the row of an item with its texts, multiple-choice items in the usual format."""
     closed = closed_of(loaded)
     if closed is not None:
         return {**_closed_row(loaded.item, closed), "number": loaded.item.number}
@@ -360,7 +366,7 @@ def write_item(loaded: LoadedItem) -> dict[str, Any]:
 
 
 def write_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-    """The row of a fact, from which ``read_facts`` makes this very fact again."""
+    """Return the row of a fact; ``read_facts`` reads it back unchanged."""
     fact = built.fact
     payload: Pair | Choice | Twin = fact.payload
     if isinstance(payload, Choice):
@@ -380,7 +386,7 @@ def write_fact(built: BuiltFact, _facts: Mapping[bytes, Fact]) -> dict[str, Any]
 
 
 def _short_row(of: Item | Fact, asked: ShortAnswer) -> dict[str, Any]:
-    """The row of a question, under the names that are read."""
+    """Return the row of a question, with the column names that are read."""
     optional = {
         "aliases": list(asked.aliases),
         "primary_category": of.stratum.discipline,

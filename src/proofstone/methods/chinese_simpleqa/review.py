@@ -1,10 +1,10 @@
-"""What people's own answers make of a question and its model's answer (section 3.3 of the paper).
+"""Decide questions and model answers by people's own answers (section 3.3 of the paper).
 
-Two people answer it by their own searches, seeing neither the model's answer nor each other's.
-That the question does not meet the criteria, said by one of them, discards it. Each answer rests on
-pages, some of an authoritative source. Where the two differ a third, who sees both, decides. What
-people then agree on must be the model's answer: by the rule of ``sameness``, or because a further
-person has compared the two. Nothing is ever searched for in a longer text.
+Two people answer a question by their own searches, without seeing the model's answer or each
+other's. If one of them finds that the question violates the criteria, it is discarded. Each answer
+must cite pages, some of an authoritative source. If the two differ, a third person, who sees both,
+decides. Their final answer must equal the model's: by the rule of ``sameness``, or by a further
+person's comparison. Substring search is never used.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ from proofstone.review.sheet_answers import NoAddress, is_of_site, pages_of, rea
 
 @cache
 def bundled_sites() -> tuple[str, ...]:
-    """The sites of ``authoritative.txt``, sorted."""
+    """Return the sites of ``authoritative.txt``, sorted."""
     text = files(__package__).joinpath("authoritative.txt").read_text(encoding="utf-8")
     return authoritative_sites(text.splitlines(), "authoritative.txt", ())
 
 
 def authoritative_sites(lines: Iterable[str], name: str, known: Iterable[str]) -> tuple[str, ...]:
-    """The ``known`` sites as a list changes them: ``SITE`` adds one, ``-SITE`` takes one away,
-    ``-*`` all; ``#`` starts a remark. Raises BadInput with every line that is none of these, and
-    where no site is left."""
+    """Apply a list of changes to the ``known`` sites.
+
+    ``SITE`` adds one, ``-SITE`` removes one, ``-*`` removes all; ``#`` starts a comment. Raises
+    BadInput with every other line, and if no site is left.
+    """
     sites = set(known)
     problems: list[Problem] = []
     for number, line in enumerate(lines, start=1):
@@ -69,14 +71,14 @@ def authoritative_sites(lines: Iterable[str], name: str, known: Iterable[str]) -
 
 
 def is_answer_of(text: str, asked: ShortAnswer) -> bool:
-    """Whether a text is the model's answer or one of its aliases, and nothing else."""
+    """Return True if a text is exactly the model's answer or one of its aliases."""
     said = plain_answer(text)
     return bool(said) and said in {plain_answer(answer) for answer in asked.answers}
 
 
 def is_same_answer(first: str, second: str, asked: ShortAnswer) -> bool:
-    """Whether two people gave one answer: the same but for its dress, or two of the ways to say it
-    that the question lists."""
+    """Return True if two answers are the same after normalization, or both listed for the
+    question."""
     said = plain_answer(first)
     if said and said == plain_answer(second):
         return True
@@ -86,12 +88,12 @@ def is_same_answer(first: str, second: str, asked: ShortAnswer) -> bool:
 def check_answer(
     target: bytes, asked: ShortAnswer, reviews: Iterable[Review], policy: AnswerPolicy
 ) -> CheckedAnswer:
-    """Where a question stands by all reviews of it, in whatever order and however often they come.
+    """Decide a question from all its reviews, regardless of their order and repetitions.
 
-    The newest decision of each person on each task counts, decisions by models never do, and a
-    third's or a comparison's only where that person had no hand in the question before. More than
-    two who answered are treated as the two: all of them must agree. Of several thirds, and of
-    several comparisons of the same two texts, the newest decides.
+    The newest decision of each person on each task counts; decisions of models never do. A third
+    person or a comparison counts only if that person did not work on the question before. If more
+    than two people answered, all must agree. Of several third opinions, and of several comparisons
+    of the same two texts, the newest decides.
     """
     of = _Reviews(latest(one for one in reviews if one.reviewer and one.target == target))
     unfit = [one for one in (*of.answers, *of.thirds) if one.verdict == "unfit"]
@@ -112,26 +114,28 @@ def check_answer(
 
 
 class _Reviews(Struct):
-    """The reviews of one question by task. ``answers`` stand in the order of their texts, so that
-    it does not matter who came first; thirds and comparisons by those who came new to it, the
-    newest last."""
+    """Hold the reviews of one question by task.
+
+    ``answers`` are ordered by text, so their order of arrival is irrelevant. Third opinions and
+    comparisons are those of people new to the question, the newest last.
+    """
 
     newest: Sequence[Review]
 
     @property
     def answers(self) -> list[Review]:
-        """What those who were to answer by themselves said."""
+        """Return the independent answers."""
         own = [one for one in self.newest if one.task == "answer"]
         return sorted(own, key=lambda one: (one.answer.casefold(), one.answer, one.urls))
 
     @property
     def thirds(self) -> list[Review]:
-        """What those said who saw the answers, and gave none before."""
+        """Return the decisions of people who saw the answers, and gave none before."""
         return self._by_others("third", {one.reviewer for one in self.answers})
 
     @property
     def comparisons(self) -> list[Review]:
-        """Comparisons with the model's answer, by people who answered nothing here."""
+        """Return comparisons with the model's answer, by people who gave no answer."""
         return self._by_others("same", {one.reviewer for one in (*self.answers, *self.thirds)})
 
     def _by_others(self, task: str, known: set[bytes]) -> list[Review]:
@@ -141,7 +145,7 @@ class _Reviews(Struct):
     def told(
         self, target: bytes, state: AnswerState, why: str = "", answer: str = ""
     ) -> CheckedAnswer:
-        """Where the question stands, with all who had a hand in it."""
+        """Return the state of the question, with everyone involved."""
         tasks = [one for one in self.newest if one.task in ("answer", "third", "same")]
         counted = len(self.answers) + len(self.thirds) + len(self.comparisons)
         return CheckedAnswer(
@@ -152,7 +156,7 @@ class _Reviews(Struct):
 
 
 def _lacking(urls: Sequence[str], policy: AnswerPolicy) -> tuple[AnswerState, str] | None:
-    """What the pages of an answer lack, if anything; texts that name no page count for nothing."""
+    """Return what the pages of an answer lack, if anything; texts without a page do not count."""
     pages = pages_of(urls)
     if len(pages) < policy.urls:
         return "too few pages", f"{len(pages)} of {policy.urls} pages for an answer"
@@ -166,8 +170,8 @@ def _lacking(urls: Sequence[str], policy: AnswerPolicy) -> tuple[AnswerState, st
 def _by_third(
     target: bytes, asked: ShortAnswer, of: _Reviews, policy: AnswerPolicy
 ) -> CheckedAnswer:
-    """What a third makes of answers that differ. A third who takes one of them rests on its pages
-    as well."""
+    """Resolve differing answers by a third person's decision, including the chosen answer's
+    pages."""
     if not of.thirds:
         said = " / ".join(one.answer for one in of.answers)
         return of.told(target, "waits for a third person", why=f"they differ: {said}")
@@ -180,8 +184,9 @@ def _by_third(
 
 
 def _compared(target: bytes, asked: ShortAnswer, of: _Reviews, answer: str) -> CheckedAnswer:
-    """The people's answer against the model's: the same by rule, or as somebody decided who saw
-    these two texts and no others."""
+    """Compare people's answer with the model's: by rule, or by a person's comparison of these
+    texts.
+    """
     if is_answer_of(answer, asked):
         return of.told(target, "kept", answer=answer)
     found = [one for one in of.comparisons if _is_about(one, answer, asked)]
@@ -195,7 +200,7 @@ def _compared(target: bytes, asked: ShortAnswer, of: _Reviews, answer: str) -> C
 
 
 def _is_about(one: Review, answer: str, asked: ShortAnswer) -> bool:
-    """Whether a comparison was of these two texts; one that names none is of those that stand."""
+    """Return True if a comparison was of these two texts, or names none."""
     model = str(one.rubric.get("model", "")) or asked.answer
     texts = ((one.answer or answer, answer), (model, asked.answer))
     return all(plain_answer(collapsed(seen)) == plain_answer(collapsed(now)) for seen, now in texts)
@@ -209,14 +214,13 @@ def _reasons(reviews: Sequence[Review]) -> str:
 
 
 def review_text(fact: Fact) -> ReviewText:
-    """The question, and the date for which it holds; nothing of its answer, its pages or where it
-    was taken from."""
+    """Return the question and its date, without answer, pages or source."""
     pair: Pair = fact.payload
     return ReviewText(text=pair.question, valid_at=pair.validity)
 
 
 def model_answers(fact: Fact) -> tuple[str, ...]:
-    """The model's answer, and other ways to say it."""
+    """Return the model's answer, and its aliases."""
     pair: Pair = fact.payload
     return pair.answers
 
@@ -227,15 +231,19 @@ def same_answer(fact: Fact, first: str, second: str) -> bool:
 
 
 def answer_policy(lines: Iterable[str] = (), name: str = "") -> AnswerPolicy:
-    """What answers must rest on by the paper: two pages each, and the carried sources as a list of
-    one's own changes them. Raises BadInput for a list that cannot be read."""
+    """Return the paper's evidence requirements: two pages each, with the list of authoritative
+    sources.
+
+    The list is the bundled one with a user's changes. Raises BadInput for a list that cannot be
+    read.
+    """
     return AnswerPolicy(sources=authoritative_sites(lines, name, bundled_sites()))
 
 
 def check_answers(
     facts: Sequence[Fact], reviews: Iterable[Review], policy: AnswerPolicy
 ) -> Sequence[CheckedAnswer]:
-    """Where each question stands, in their order; see ``people_check.check_answer``."""
+    """Return the state of each question, in order; see ``people_check.check_answer``."""
     of: dict[bytes, list[Review]] = {}
     for one in reviews:
         of.setdefault(one.target, []).append(one)

@@ -1,7 +1,7 @@
-"""When two short texts are the same answer without anybody's judgement: equal but for their dress.
+"""Compare short texts by normalization, settle grades by rule, and define the five measures.
 
-Only what can never change the meaning is taken off. What might (the case of "Co" and "CO" or of
-"mW" and "MW", a superscript, a unit, a question mark) stays, and a judge decides.
+Only changes that can never alter the meaning are normalized. Others (the case of "Co" and "CO" or
+of "mW" and "MW", a superscript, a unit, a question mark) are left to a judge.
 """
 
 from __future__ import annotations
@@ -58,21 +58,24 @@ _WORD = re.compile(r"[^\W\d_]{5,}")
 
 
 def plain_answer(text: str) -> str:
-    """``text`` without its dress: one width of characters, one kind of dash, quote and dot, no
-    unseen characters, no marks of quotation or emphasis around it, no full stop behind it, spaces
-    only between words; words of five letters or more in lower case. It may come out empty."""
+    """Normalize ``text``: one width of characters, one kind of dash, quote and dot.
+
+    Invisible characters, surrounding quotes and emphasis, and a final full stop are removed. Spaces
+    remain only between words; words of five letters or more are lower-cased. The result may be
+    empty.
+    """
     plain = unicodedata.normalize("NFC", text.translate(_UNSEEN).translate(_WIDTH))
     plain = _undressed(plain.translate(_ALIKE).strip())
     return _WORD.sub(lambda found: found[0].lower(), _SPACE.sub(_space, plain))
 
 
 def without_label(text: str) -> str:
-    """``text`` without a mere "Answer:" before it."""
+    """Return ``text`` without a leading "Answer:"."""
     return _LABEL.sub("", text, count=1)
 
 
 def as_number(text: str) -> Decimal | None:
-    """The number that a plain answer is and nothing else, or None."""
+    """Return the number if a normalized answer is nothing else, otherwise None."""
     if not re.fullmatch(r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)", text, re.ASCII):
         return None
     try:
@@ -95,7 +98,7 @@ def _undressed(text: str) -> str:
 
 
 def _is_around(text: str, opens: str, closes: str) -> bool:
-    """Whether the marks are one pair around all of the text, not two quotations beside another."""
+    """Return True if the marks are one pair around the full text, not two separate quotations."""
     inside = text[len(opens) : -len(closes)]
     is_pair = text.startswith(opens) and text.endswith(closes)
     return is_pair and opens not in inside and closes not in inside
@@ -109,7 +112,7 @@ def _space(found: re.Match[str]) -> str:
 
 
 def _parts_words(character: str) -> bool:
-    """Whether words of this script have spaces between them."""
+    """Return True if words of this script are separated by spaces."""
     return character.isalnum() and unicodedata.east_asian_width(character) not in {"W", "F"}
 
 
@@ -130,7 +133,7 @@ _LETTERS: dict[str, Grade] = dict(zip("ABC", GRADES, strict=True))
 
 
 class _Words(Struct, frozen=True, forbid_unknown_fields=True):
-    """The words of one language around the question to a judge."""
+    """Hold the judge prompt's words in one language."""
 
     task: str
     labels: dict[Grade, str]
@@ -142,8 +145,10 @@ class _Words(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def settled_as(text: str, asked: ShortAnswer) -> str:
-    """Whether an answer is right by rule: ``reference``, ``alias`` or ``within tolerance``; empty
-    where a judge has to look."""
+    """Return why an answer is correct by rule: ``reference``, ``alias`` or ``within tolerance``.
+
+    Empty if a judge has to decide.
+    """
     said = plain_answer(without_label(text))
     if not said:
         return ""
@@ -155,7 +160,7 @@ def settled_as(text: str, asked: ShortAnswer) -> str:
 
 
 def grade_question(text: str, asked: ShortAnswer, language: str) -> JudgeQuestion:
-    """What judges are asked about an answer: one of three labels, by the question and its
+    """Return the judge question about an answer: one of three labels, given question and
     reference."""
     words = bundled_words(__package__, "prompts/grade", language, _Words)
     task = words.task
@@ -176,8 +181,10 @@ def grade_question(text: str, asked: ShortAnswer, language: str) -> JudgeQuestio
 
 
 def read_grade(text: str) -> Grade | None:
-    """The grade that a cell of somebody's results spells: A, B, C, or its words in any case, with
-    a space, a hyphen or an underscore; None for anything else."""
+    """Return the grade in a cell: A, B, C, or its words in any case; None for anything else.
+
+    Words may be separated by a space, a hyphen or an underscore.
+    """
     word = text.strip().upper().replace(" ", "_").replace("-", "_")
     for grade in GRADES:
         if word == grade:
@@ -213,9 +220,12 @@ _PERCENT = re.compile(r"(?P<number>\d{1,3}(?:\.\d+)?)\s*(?:%|％|/\s*100)?[.。]
 
 
 class ReadAnswer(Struct, frozen=True, gc=False):
-    """The ``text`` that is graded; ``sure`` in [0, 1], None where it was not stated or cannot be
-    read. ``is_stated`` is False where a line with the answer was asked for and none was written.
-    ``flags``: ``no-answer-line``, ``several-answers``, ``no-confidence``."""
+    """Hold a parsed response.
+
+    ``text`` is graded. ``sure`` is the confidence in [0, 1], None if missing or unparsed.
+    ``is_stated`` is False if a required answer line is missing. ``flags``: ``no-answer-line``,
+    ``several-answers``, ``no-confidence``.
+    """
 
     text: str
     sure: float | None = None
@@ -224,11 +234,11 @@ class ReadAnswer(Struct, frozen=True, gc=False):
 
 
 def read_answer(text: str, way: str) -> ReadAnswer:
-    """The answer of a reply to a question that was asked in ``way``.
+    """Parse the answer of a response under the prompting method ``way``.
 
-    Asked directly or by the question alone, all of it is. Where reasoning was asked for, the answer
-    is what stands from the answer's line on: what comes behind it may take it back. Without such a
-    line, and with two that differ, it is the whole reply.
+    With direct or published prompting, the answer is the full response. With reasoning, it is the
+    text from the answer line on, since later text may retract the answer. Without such a line, or
+    with two different ones, it is the full response.
     """
     if way in BARE:
         return ReadAnswer(text)

@@ -1,10 +1,8 @@
-"""Scoring: the grade of each reply, by rule where one may settle it, else by a judge; of a question
-over options by the option that the reply chooses, which no judge is asked.
+"""Grade each response by rule or by a judge; grade multiple choice by the chosen option.
 
-A reply that needs a judge and has none gets no score at all: it waits. So does one whose judges
-could not be heard. One on which judges came to no label is ``unparsed``: that is theirs, not the
-model's, and it counts as nothing (``measures``). So does a reply that chooses no option, or
-several: that one is the model's own, and it shows nothing of what is known.
+A response that needs a judge has no score without one, or if the judges did not respond: it waits.
+If the judges reach no label, it is ``unparsed``: that is not the model's error, and it is excluded
+(``measures``). A multiple-choice response without exactly one option is also unparsed and excluded.
 """
 
 from __future__ import annotations
@@ -48,7 +46,7 @@ _PROMPT_METHODS = {
 
 
 class _Graded(Struct, frozen=True):
-    """What a reply came to: how it was found (``basis``), and by whose verdict."""
+    """Hold the grade of a response, its ``basis``, and the verdict."""
 
     outcome: Outcome
     value: float | None
@@ -59,8 +57,10 @@ class _Graded(Struct, frozen=True):
 
 
 def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
-    """The item as the one unit; none where its reply is missing. Questions are drawn one by one:
-    each depends on its own fact alone."""
+    """Return the item as one unit; empty without a response.
+
+    Questions are sampled independently: each depends on its own fact only.
+    """
     if not {*_PROMPT_METHODS, likelihood.STEP} & responses.keys():
         return ()
     key = item.facts[0].id if item.facts else item.item.id
@@ -69,10 +69,10 @@ def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> S
 
 
 async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-    """The scores of units in their order; none of a unit that waits for a judge.
+    """Return the scores of units in order; none for a unit that waits for a judge.
 
-    Each graded one has its grade ("correct"), whether a rule settled it ("by_rule"), and the
-    confidence that the reply states, where it does.
+    Each has its grade ("correct"), whether a rule settled it ("by_rule"), and any stated
+    confidence.
     """
     scored = [place for place, unit in enumerate(units) if likelihood.STEP in unit.responses]
     scores = [score for place in scored for score in _scored(place, units[place])]
@@ -104,7 +104,9 @@ def _scored(place: int, unit: Unit) -> list[Score]:
 
 
 def answer_key(unit: Unit) -> tuple[str, int]:
-    """The right letter and the number of options; of an open answer no label, no choices."""
+    """Return the correct letter and the number of options; no label and no choices for an open
+    answer.
+    """
     closed = closed_of(unit.item)
     if closed is None:
         return "", 0
@@ -113,7 +115,7 @@ def answer_key(unit: Unit) -> tuple[str, int]:
 
 
 class _Answered(Struct, frozen=True):
-    """A unit's reply, and what of it is the answer."""
+    """Hold a unit's response, and its answer."""
 
     response: Response
     read: ReadAnswer
@@ -147,8 +149,10 @@ async def _graded(unit: Unit, answered: _Answered, judge: Judge | None) -> _Grad
 
 
 def _chosen(response: Response, read: ReadAnswer, closed: Closed) -> _Graded:
-    """The grade of a reply to a question over options, by its choice. A stated confidence is no
-    part of what is read; the rest is, whole: what is chosen last counts."""
+    """Return the grade of a multiple-choice response by its chosen option.
+
+    The stated confidence is removed before parsing; the last choice in the rest counts.
+    """
     letters = labels(len(closed.options))
     text = read.text if read.sure is not None else response.text
     reading = read_choice(structs.replace(response, text=text), letters, closed.options)
@@ -159,7 +163,7 @@ def _chosen(response: Response, read: ReadAnswer, closed: Closed) -> _Graded:
 
 
 def _without_text(response: Response, read: ReadAnswer) -> _Graded | None:
-    """The grade of a reply that holds no answer to look at, else None."""
+    """Return the grade of a response without an answer to judge, otherwise None."""
     unread = not_read(response)
     if unread is not None:
         return _Graded(unread.outcome, None, "no answer", unread.flags)
@@ -170,7 +174,7 @@ def _without_text(response: Response, read: ReadAnswer) -> _Graded | None:
 
 
 def _judged(verdict: PanelVerdict, flags: tuple[str, ...]) -> _Graded | None:
-    """The grade by a verdict; None where judges are missing that were not heard."""
+    """Return the grade by a verdict; None if judges did not respond."""
     if any(b.state == "failed" for b in verdict.judge_votes) and (
         not verdict.label or verdict.by_rule
     ):

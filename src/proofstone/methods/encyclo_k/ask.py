@@ -1,6 +1,6 @@
-"""Asking: one call an item, directly or step by step, with worked examples where wanted.
+"""Prompt models: one call per item, directly or step by step, with optional few-shot examples.
 
-Worked examples are earlier turns of the same conversation, each put as the item itself is.
+Few-shot examples are earlier turns of the conversation, each in the format of the item.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ from proofstone.texts.templates import LANGUAGES, Prompts, check_shown, turns_of
 
 
 def settings(prompt_method: str) -> dict[str, Any]:
-    """Default ``max_tokens`` and ``temperature`` of a way. Raises BadUsage for an unknown one."""
+    """Return the default ``max_tokens`` and ``temperature`` of a prompting method.
+
+    Raises BadUsage for an unknown one.
+    """
     check_prompt_method(prompt_method, PROMPT_METHODS)
     if prompt_method in likelihood.VARIANTS:
         return likelihood.settings(prompt_method)
@@ -61,10 +64,10 @@ def settings(prompt_method: str) -> dict[str, Any]:
 def prepare(
     prompt_method: str, shots: int, item_set: ItemSet, bank: BankReader | None
 ) -> PromptMethod:
-    """A way of asking with its pool of worked examples.
+    """Prepare a prompting method with its pool of few-shot examples.
 
-    Raises BadUsage for a way that is unknown or does not fit the set, and for shots that cannot be
-    made: fewer than none, of a set without a bank, or of too small a bank.
+    Raises BadUsage for a prompting method that is unknown or does not fit the item set. Also raised
+    for an invalid number of examples, an item set without a bank, or too small a bank.
     """
     task = task_of_set(item_set, prompt_method)
     if shots < 0:
@@ -100,7 +103,9 @@ def prepare(
 
 
 async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
-    """Asks one item with one call, step "answer", or "verdicts" where each statement is judged."""
+    """Prompt for one item with one call: step "answer", or "verdicts" for one verdict per
+    statement.
+    """
     oracle = oracle_of(item, task_of(item.item, prompt_method.name))
     if prompt_method.likelihood:
         texts = _continuations(item, prompt_method, oracle)
@@ -112,7 +117,7 @@ async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None
 
 
 def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
-    """The conversation that an item is asked with: worked examples, then the item."""
+    """Return the conversation for an item: few-shot examples, then the item."""
     chosen = (
         choose_shots(item, prompt_method.shots, prompt_method.n_shots, prompt_method.unfit)
         if prompt_method.n_shots
@@ -136,7 +141,7 @@ def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
 
 
 def _put(item: LoadedItem, prompt_method: PromptMethod) -> str:
-    """What a model is sent of an item. Raises BadInput where a person's template fails on it."""
+    """Return the messages for an item. Raises BadInput if a user's template fails to render."""
     if prompt_method.own_prompt is None:
         return ask_prompt(item, prompt_method.name)
     return turns_of(prompt_method.own_prompt, VARIABLES).asks.render(
@@ -182,8 +187,10 @@ _JUDGED: _Sets = (("question",), ("stem",), ("statements",))
 
 
 def check_prompt(prompt: OwnPrompt, prompt_method: str, item_set: ItemSet) -> None:
-    """Raises BadInput with every problem of the template, or where it leaves out what a model must
-    see in this way: statements, or the options to choose from."""
+    """Check a prompt template. Raises BadInput with every problem.
+
+    The template must show the statements, and for choices the options.
+    """
     enough = _COMPOSED if task_of_set(item_set, prompt_method) == "choice" else _JUDGED
     if prompt_method == likelihood.OPTION:
         enough = _JUDGED  # options are not shown, they are scored
@@ -242,10 +249,10 @@ _SPARE = 64  # examples of a language beyond those that one prompt shows, to cho
 
 
 def compose_shots(item_set: ItemSet, bank: BankReader, count: int) -> tuple[LoadedItem, ...]:
-    """The pool of worked examples in which every item of a form finds ``count``.
+    """Compose the pool of few-shot examples, large enough for ``count`` per item of a form.
 
-    Raises BadUsage where the bank is too small for that. The items of an imported set are not
-    known here; for one that finds too few, ``choose_shots`` raises.
+    Raises BadUsage if the bank is too small. The items of an imported set are unknown here;
+    ``choose_shots`` raises if an item finds too few.
     """
     facts = {fact.id: fact for fact in bank.facts()}
     pool: tuple[LoadedItem, ...] = ()
@@ -265,10 +272,10 @@ def choose_shots(
     count: int,
     unfit: frozenset[bytes] = frozenset(),
 ) -> tuple[LoadedItem, ...]:
-    """``count`` worked examples for this item: the first that fit from a place its id fixes, none
-    of them on a fact that is ``unfit``.
+    """Choose ``count`` few-shot examples for this item, without facts in ``unfit``.
 
-    Raises BadUsage where fewer fit.
+    They are the first valid ones after a position derived from the item's id. Raises BadUsage if
+    there are too few.
     """
     taken = _origins(item)
     start = int.from_bytes(item.item.id[:8]) % max(1, len(pool))
@@ -292,7 +299,7 @@ def choose_shots(
 
 @dataclass(slots=True)
 class _Part:
-    """The facts of a bank in one language, as a bank."""
+    """Hold the facts of a bank in one language, as a bank."""
 
     id: bytes
     name: str
@@ -303,7 +310,7 @@ class _Part:
 
 
 def _examples(bank: BankReader, item_set: ItemSet, count: int) -> list[Item]:
-    """Items under the form's recipe; none in a language that skip_small leaves nothing of."""
+    """Return items by the form's recipe; empty for a language that skip_small removes."""
     of_statements = is_of_statements(item_set.recipe)
     number = {"sample": min(count, len(bank.facts()))} if of_statements else {"questions": count}
     seed = Draws(item_set.seed or 0, 0, "shots").below(1 << 63)
@@ -320,8 +327,10 @@ def _loaded(item: Item, facts: Mapping[bytes, Fact]) -> LoadedItem:
 
 
 def _origins(item: LoadedItem) -> set[bytes]:
-    """The true statements that an item's statements are or come from, and what they correct: the
-    bank of a corrected form still holds the former version."""
+    """Return the true statements that an item's statements are or derive from, and former versions.
+
+    The bank of a corrected form still holds the former versions.
+    """
     origins = {fact.payload.origin or fact.id for fact in item.facts}
     return origins | {fact.corrects for fact in item.facts if fact.corrects is not None}
 
@@ -344,7 +353,7 @@ _WORKED: dict[Task, str] = {
 
 
 def ask_prompt(item: LoadedItem, prompt_method: str) -> str:
-    """What a model is sent: the question, and how its answer must look."""
+    """Return the prompt: the question, and the required answer format."""
     task, language, n = task_of(item.item, prompt_method), item.item.language, len(item.facts)
     name = _asking(task, prompt_method)
     if asks_for_all(item):
@@ -373,8 +382,10 @@ _PLACE = "\0"  # in no question: texts refuse it at import
 
 @cache
 def _around(name: str, language: str, **values: Any) -> tuple[str, str]:
-    """What stands before and behind the question: the same for all questions of a kind, so that a
-    template is rendered a few times a run rather than once a question."""
+    """Return the text before and after the question.
+
+    It is the same for all questions of a kind, so templates are rendered a few times per run.
+    """
     before, _, after = _PROMPTS.render(name, language, question=_PLACE, **values).partition(_PLACE)
     return before, after
 
@@ -383,13 +394,15 @@ def _around(name: str, language: str, **values: Any) -> tuple[str, str]:
 
 
 def answer_line(language: str, choice: str) -> str:
-    """The line that states the choice of an option: ``Answer: B``."""
+    """Return the line with the chosen option: ``Answer: B``."""
     return f"答案：{choice}" if is_chinese(language) else f"Answer: {choice}"
 
 
 def oracle_of(item: LoadedItem, task: Task) -> Oracle:
-    """What a simulated respondent may look at: the right answer, all answers, and how to say one.
-    Of several verdicts each is a part of its own."""
+    """Return the data for a simulated model: answer key, all answers, and answer formats.
+
+    For several verdicts, each is a separate part.
+    """
     language = item.item.language
     if task == "choice":
         answer_key, choices = key_letter(item), tuple(letters(item))
@@ -414,8 +427,10 @@ def oracle_of(item: LoadedItem, task: Task) -> Oracle:
 
 
 def worked_answer(item: LoadedItem, prompt_method: str) -> str:
-    """The reply that an item made from a bank deserves: the line or lines of its answer, and step
-    by step before them what is known of each statement, computed from the bank."""
+    """Return the correct response to an item made from a bank: its answer line or lines.
+
+    Step by step, it first gives the truth of each statement, computed from the bank.
+    """
     if prompt_method == likelihood.LETTER:
         return key_letter(item)
     task = task_of(item.item, prompt_method)
@@ -460,7 +475,7 @@ _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 
 
 def text_form(prompt_method: str) -> TextForm:
-    """Where an answer ends, in either language."""
+    """Return where an answer ends, in either language."""
     stop = _NEXT_QUESTION if is_stepwise(prompt_method) else ("\n\n", *_NEXT_QUESTION)
     return TextForm(stop=stop, version=_VERSION)
 
@@ -471,8 +486,10 @@ def _as_text(
     prompt_method: PromptMethod,
     before: Sequence[Message],
 ) -> str:
-    """Each example with its answer, then the item up to where its answer begins. A person's own
-    template stands in place of the question, before the answer's head."""
+    """Return the examples with their answers, then the item up to the start of its answer.
+
+    A user's template replaces the question before the answer's prefix.
+    """
     name = prompt_method.name
     worked = [
         f"{_headed(shot, prompt_method)}\n{_head(shot, name)}{worked_answer(shot, name)}"
@@ -538,7 +555,8 @@ def _headed(item: LoadedItem, prompt_method: PromptMethod) -> str:
 
 
 def _head(item: LoadedItem, prompt_method: str) -> str:
-    """What stands before the reasoning, or before several verdicts; empty for a single answer."""
+    """Return the text before the reasoning, or before several verdicts; empty for a single
+    answer."""
     chinese = is_chinese(item.item.language)
     if is_stepwise(prompt_method):
         return "分析：" if chinese else "Reasoning: "

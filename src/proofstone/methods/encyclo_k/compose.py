@@ -1,7 +1,7 @@
-"""A form: its recipe (all parameters of composition, completed and checked), and its items.
+"""Compose a test form: check its recipe (all parameters of composition) and generate its items.
 
-A form holds multiple-choice questions, or (setting ``statements``) single statements to be called
-true or false. The recipe of the first has no ``setting``: it is older, and its id must stay.
+A form holds multiple-choice questions, or (setting ``statements``) single true/false statements.
+The recipe of the first has no ``setting``: it is older, and its id must stay.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _OF_STATEMENTS = frozenset({"setting", "sample"})
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A checked recipe. Ranges are inclusive pairs; ``questions`` overrules ``base``."""
+    """Hold a checked recipe. Ranges are inclusive pairs; ``questions`` overrides ``base``."""
 
     composer: int
     statements: tuple[int, int]
@@ -89,14 +89,14 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def sizes(self) -> range:
-        """The sizes that an option may have."""
+        """Return the possible numbers of statements in an option."""
         return range(self.combination[0], self.combination[1] + 1)
 
 
 def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters as plain JSON values, completed by the defaults, with the composer's version.
+    """Return all parameters as plain JSON values, with defaults and the composer's version.
 
-    A complete recipe comes back as it is. Raises BadUsage naming every parameter that cannot be.
+    A complete recipe is returned unchanged. Raises BadUsage with every invalid parameter.
     """
     problems: list[str] = []
     known = {parameter.name: parameter for parameter in PARAMETERS}
@@ -124,23 +124,25 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_composed(item_set: ItemSet) -> bool:
-    """Whether it is known which statements a set's questions are made of: those of a bank's form,
-    and of the export of one."""
+    """Return True if the statements of a set's questions are known.
+
+    They are known for a bank's form and for its export.
+    """
     return item_set.kind != "imported" or "composer" in item_set.recipe
 
 
 def is_of_statements(plain: Mapping[str, Any]) -> bool:
-    """Whether a recipe is of single statements rather than of composed questions."""
+    """Return True if a recipe is for single statements instead of composed questions."""
     return plain.get("setting") == "statements"
 
 
 def read_recipe(plain: Mapping[str, Any]) -> Recipe:
-    """The recipe of plain values as ``recipe`` gives them, checked again and typed."""
+    """Parse a recipe from plain values, checked again and typed."""
     return msgspec.convert(recipe(plain), Recipe)
 
 
 def _read(parameter: Parameter, params: Mapping[str, Any], problems: list[str]) -> Any:
-    """One parameter's value as plain JSON; its default where it is not given (or is None)."""
+    """Return a parameter's value as plain JSON; its default if it is missing or None."""
     value = params.get(parameter.name)
     if value is None:
         return list(parameter.default) if parameter.kind == "range" else parameter.default
@@ -183,7 +185,7 @@ def _share(value: Any) -> float | None:
 
 
 def _pair(value: Any) -> list[int] | None:
-    """LOW-HIGH, a single number or a pair, as [low, high] with 1 <= low <= high."""
+    """Parse LOW-HIGH, a single number or a pair as [low, high] with 1 <= low <= high."""
     if isinstance(value, str):
         found = _RANGE.fullmatch(value)
         value = [int(found[1]), int(found[2] or found[1])] if found else None
@@ -195,7 +197,7 @@ def _pair(value: Any) -> list[int] | None:
 
 
 def _contradictions(values: Mapping[str, Any]) -> list[str]:
-    """What the parameters, each good by itself, cannot be together."""
+    """Return conflicts between valid parameters."""
     fewest, most = values["statements"]
     _, largest = values["combination"]
     least_options, most_options = values["options"]
@@ -220,7 +222,10 @@ def _contradictions(values: Mapping[str, Any]) -> list[str]:
 
 
 def _too_many_options(values: Mapping[str, Any]) -> list[str]:
-    """The fewest statements give the fewest distractors; the gold sets' sizes are all tried."""
+    """Check the number of options: the fewest statements give the fewest distractors.
+
+    All possible sizes of the answer key are tested.
+    """
     fewest, _ = values["statements"]
     smallest, largest = values["combination"]
     sizes = range(smallest, largest + 1)
@@ -244,9 +249,9 @@ def _too_many_options(values: Mapping[str, Any]) -> list[str]:
 
 
 def evenly_mixed(counts: Sequence[int], seed: int) -> Iterator[int]:
-    """Indices of groups, each as often as its count, spread evenly over the whole.
+    """Return group indices, each as often as its count, interleaved evenly.
 
-    Member k of a group of c stands at (k + start) / c, start uniform in [0, 1).
+    Member k of a group of c is at (k + start) / c, start uniform in [0, 1).
     """
     starts = [Draws(seed, at, "order of groups").uniform() for at in range(len(counts))]
     queue = [(starts[at] / count, at, 0) for at, count in enumerate(counts) if count]
@@ -265,11 +270,11 @@ SINGLE = "encyclo_k.single"
 
 
 def compose_single(bank: BankReader, params: Mapping[str, Any], seed: int) -> Iterator[Item]:
-    """The bank's statements, each an item, or the first ``sample`` of them.
+    """Return the bank's statements, each an item, or the first ``sample`` of them.
 
-    In an order in which the books' true and false statements take turns: any first part is a fair
-    mixture, and a sample is the first part of a larger one of the same seed. Raises BadUsage for a
-    recipe that cannot be, BadInput for an empty bank or a sample larger than the bank.
+    True and false statements of the books are interleaved: every prefix is proportional, and a
+    sample is a prefix of a larger one of the same seed. Raises BadUsage for an invalid recipe,
+    BadInput for an empty bank or a sample larger than the bank.
     """
     sample: int | None = recipe(params)["sample"]
     facts = bank.facts()
@@ -311,7 +316,7 @@ def _item(fact: Fact) -> Item:
 
 
 class _Key(NamedTuple):
-    """A path of the taxonomy from discipline to some level, in one language."""
+    """Hold a path of the taxonomy from discipline to some level, in one language."""
 
     path: tuple[str, ...]
     language: str
@@ -319,10 +324,10 @@ class _Key(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """All statements from which one question may be made.
+    """Hold all statements that one question may use.
 
-    Statement i < ``n_correct`` of ``ids`` is correct, the others are not; both by book, in
-    the bank's order. ``origins``: statements with the same number must not meet in one question.
+    Statement i < ``n_correct`` of ``ids`` is correct, the others are not; both by book, in the
+    bank's order. ``origins``: statements with the same number must not occur in one question.
     ``weights``: correct statements by unit of allocation.
     """
 
@@ -334,30 +339,30 @@ class Group:
 
     @property
     def stratum(self) -> Stratum:
-        """The place in the taxonomy that all its statements share."""
+        """Return the taxonomy label common to its statements."""
         return Stratum(*self.key.path)
 
     @property
     def language(self) -> str:
-        """The language of all its statements."""
+        """Return the language of its statements."""
         return self.key.language
 
     @property
     def name(self) -> str:
-        """As people recipe it: ``Science / Physics / Optics (en)``."""
+        """Return its name for display: ``Science / Physics / Optics (en)``."""
         path = " / ".join(filter(None, self.key.path)) or "(no place in the taxonomy)"
         return f"{path} ({self.language})" if self.language else path
 
 
 class Allocation(NamedTuple):
-    """How many questions a group gets."""
+    """Hold the number of questions of a group."""
 
     group: Group
     questions: int
 
 
 def group_statements(facts: Sequence[Fact], recipe: Recipe) -> list[Group]:
-    """The groups of a bank in the order of their keys; empty for an empty bank."""
+    """Return the groups of a bank in key order; empty for an empty bank."""
     depth = LEVELS.index(recipe.within) + 1
     groups: dict[_Key, list[_Shelf]] = {}
     for shelf in _shelves(facts):
@@ -366,7 +371,7 @@ def group_statements(facts: Sequence[Fact], recipe: Recipe) -> list[Group]:
 
 
 class _Shelf(NamedTuple):
-    """The statements of one book in one language, correct and false, in the bank's order."""
+    """Hold the statements of one book in one language, correct and false, in bank order."""
 
     path: tuple[str, str, str, str]
     language: str
@@ -375,7 +380,7 @@ class _Shelf(NamedTuple):
 
 
 def _shelves(facts: Sequence[Fact]) -> list[_Shelf]:
-    """The books in order. One pass over all facts, and little done for each."""
+    """Return the books in order, in one pass over all facts."""
     books: dict[tuple[str, str, str, str, str], tuple[list[Fact], list[Fact]]] = {}
     for fact in facts:
         at = fact.stratum
@@ -405,7 +410,8 @@ def _group(key: _Key, shelves: list[_Shelf], recipe: Recipe) -> Group:
 
 
 def _origins(correct: list[Fact], false: list[Fact]) -> list[int]:
-    """One number a family: a correct statement, and all falsifications that name it."""
+    """Return one number per family: a correct statement and all false statements derived from
+    it."""
     numbers: dict[bytes, int] = {}
     families = [fact.id for fact in correct]
     for fact in false:
@@ -418,7 +424,7 @@ def _origins(correct: list[Fact], false: list[Fact]) -> list[int]:
 
 
 class _Need(NamedTuple):
-    """What a question may take at most: of each polarity, and in all."""
+    """Hold the maximum number of statements in a question: by truth value, and in total."""
 
     correct: int
     false: int
@@ -426,9 +432,9 @@ class _Need(NamedTuple):
 
 
 def usable_groups(groups: Iterable[Group], recipe: Recipe) -> list[Group]:
-    """The groups with enough statements for any question of the recipe.
+    """Return the groups with enough statements for any question of the recipe.
 
-    Raises BadInput naming each of the others, or, with ``skip_small``, when none is left.
+    Raises BadInput with all other groups, or, with ``skip_small``, if no group is left.
     """
     need = _need(recipe)
     large: list[Group] = []
@@ -451,7 +457,7 @@ def usable_groups(groups: Iterable[Group], recipe: Recipe) -> list[Group]:
 
 
 def _remedies(recipe: Recipe) -> str:
-    """What may be done about small groups, by the names of the command's options."""
+    """Return remedies for small groups, as options of the command."""
     remedies = ["add statements"]
     if recipe.within != "discipline":
         remedies.append(f"take a coarser level than --within {recipe.within}")
@@ -471,7 +477,7 @@ def _need(recipe: Recipe) -> _Need:
 
 
 def _supply(group: Group) -> _Need:
-    """What a group can give to one question: statements of one origin count once."""
+    """Return how many statements a group can give to one question: one per origin."""
     correct = set(group.origins[: group.n_correct])
     false = set(group.origins[group.n_correct :])
     return _Need(len(correct), len(false), len(correct | false))
@@ -490,10 +496,11 @@ def _shortage(has: _Need, need: _Need, *, siblings: bool) -> str:
 
 
 def allocate(groups: Sequence[Group], recipe: Recipe) -> list[Allocation]:
-    """Questions by group: the sum over its units of allocation (books, by default).
+    """Return questions by group: the sum over its units of allocation (books, by default).
 
-    A unit gets its part of ``base`` in proportion to its correct statements, rounded up (the
-    reading under which the paper's 62 books give 5,038 questions), or of exactly ``questions``.
+    A unit gets its share of ``base`` in proportion to its correct statements, rounded up, or its
+    share of exactly ``questions``. Rounding up is the reading of the paper in which its 62 books
+    give 5,038 questions.
     """
     weights = {key: n for group in groups for key, n in group.weights.items()}
     if recipe.questions is None:
@@ -505,7 +512,7 @@ def allocate(groups: Sequence[Group], recipe: Recipe) -> list[Allocation]:
 
 
 def _largest_remainder(slots: int, weights: Mapping[_Key, int]) -> dict[_Key, int]:
-    """``slots`` in proportion to the weights, exactly; equal remainders in the keys' order."""
+    """Distribute ``slots`` in exact proportion to the weights; equal remainders in key order."""
     total = sum(weights.values())
     shares = {key: slots * n // total for key, n in weights.items()}
     by_remainder = sorted(weights, key=lambda key: (-(slots * weights[key] % total), key))
@@ -522,10 +529,9 @@ def _largest_remainder(slots: int, weights: Mapping[_Key, int]) -> dict[_Key, in
 
 
 class Dealer:
-    """Deals a group's statements, named by their places in ``Group.ids``.
+    """Deal a group's statements, identified by their places in ``Group.ids``.
 
-    The group must have passed ``usable_groups`` for the recipe whose questions are dealt; then
-    every hand can be made.
+    The group must have passed ``usable_groups`` for the recipe; then every question can be dealt.
     """
 
     def __init__(self, group: Group, seed: int) -> None:
@@ -539,7 +545,7 @@ class Dealer:
         self._false_origins = {group.origins[card] for card in false}
 
     def deal(self, n_correct: int, n_false: int) -> list[int]:
-        """A hand of statements of different origin, the correct ones first."""
+        """Deal statements of different origins, the correct ones first."""
         hand = self._correct.take(n_correct) + self._false.take(n_false)
         if len(set(map(self._origin_of, hand))) == len(hand):
             return hand
@@ -548,8 +554,7 @@ class Dealer:
         return self._deal_apart(n_correct, n_false)
 
     def _deal_apart(self, n_correct: int, n_false: int) -> list[int]:
-        """The same card by card. Correct cards leave enough origins for the false ones, which are
-        dealt after them."""
+        """Deal one statement at a time. Correct ones leave enough origins for the false ones."""
         origins, false_origins = self._origins, self._false_origins
         dealt: set[int] = set()
         spare = len(false_origins) - n_false
@@ -574,7 +579,7 @@ class Dealer:
 
 
 class _Deck:
-    """Cards in the order in which they will be dealt; further shuffled rounds follow for ever."""
+    """Hold statements in dealing order, followed by further shuffled rounds."""
 
     __slots__ = ("_all", "_cards", "_next", "_purpose", "_round", "_seed")
 
@@ -587,7 +592,7 @@ class _Deck:
         self._next = 0
 
     def take(self, count: int) -> list[int]:
-        """The next ``count`` cards."""
+        """Return the next ``count`` statements."""
         start = self._next
         self._next = end = start + count
         while len(self._cards) < end:
@@ -597,11 +602,11 @@ class _Deck:
         return self._cards[start:end]
 
     def put_back(self, count: int) -> None:
-        """Undoes the last ``take``, of ``count`` cards."""
+        """Undo the last ``take`` of ``count`` statements."""
         self._next -= count
 
     def pick(self, count: int, fits: Callable[[int], bool]) -> list[int]:
-        """The next ``count`` cards that fit; those passed over go back to the front."""
+        """Return the next ``count`` statements that fit; skipped ones return to the front."""
         picked: list[int] = []
         passed: list[int] = []
         while len(picked) < count:
@@ -630,12 +635,12 @@ _TEXT = (
 
 
 def encode_fact_id(identity: bytes) -> bytes:
-    """A fact's id as it stands in canonical JSON."""
+    """Encode a fact's id as in canonical JSON."""
     return b'"%b"' % b2a_base64(identity, newline=False)
 
 
 def encode_place(language: str, stratum: Stratum) -> bytes:
-    """Language and stratum as they stand in an item's canonical JSON."""
+    """Encode language and stratum as in an item's canonical JSON."""
     return canonical_json([language, stratum])[1:-1]
 
 
@@ -647,7 +652,7 @@ def _encode_option(places: tuple[int, ...]) -> bytes:
 def composed_item_id(
     question: ComposedQuestion, facts: Iterable[bytes], place: bytes, number: int
 ) -> bytes:
-    """``item_id`` of the item with this payload, these encoded facts and place, and number."""
+    """Return ``item_id`` of the item with this payload, encoded facts and labels, and number."""
     text = _TEXT % (
         question.answer_key,
         b"true" if question.asks_correct else b"false",
@@ -670,12 +675,12 @@ COMPOSED = "encyclo_k.composed"
 
 
 def compose_items(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-    """The items of one form, streamed; any first part of it is a fair mixture of the groups.
+    """Yield the items of one form; every prefix is proportional over the groups.
 
-    ``Item.number`` is the place in the draw. What item n looks like comes from (seed, n), which
-    statements it shows from its group's decks; so another number of options changes neither
-    statements nor gold nor wording, and the first distractors stay. Raises BadUsage for a recipe
-    that cannot be, BadInput naming every group that has too few statements.
+    ``Item.number`` is the place in the random order. The structure of item n depends on (seed, n),
+    its statements on its group's decks. Changing the number of options therefore keeps statements,
+    answer key, wording and the first distractors. Raises BadUsage for an invalid recipe, BadInput
+    with every group that has too few statements.
     """
     checked = read_recipe(recipe)
     groups = usable_groups(group_statements(bank.facts(), checked), checked)
@@ -683,14 +688,17 @@ def compose_items(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Ite
 
 
 def chance(items: Iterable[Item]) -> float:
-    """The accuracy expected of blind guessing: the mean of 1 / number of options; NaN for none."""
+    """Return the random-guess baseline: the mean of 1 / number of options; NaN without items."""
     odds = [1 / len(item.payload.options) for item in items]
     return fsum(odds) / len(odds) if odds else nan
 
 
 class Reuse(NamedTuple):
-    """How often a form uses its statements: ``places`` in all its questions, ``statements`` that
-    it uses at all, and the uses of the one used most and of the one used least."""
+    """Hold how often a form uses its statements.
+
+    ``places`` is the total over all questions, ``statements`` the number of distinct ones. The
+    others are the most and the fewest uses of a statement.
+    """
 
     places: int
     statements: int
@@ -699,7 +707,7 @@ class Reuse(NamedTuple):
 
 
 def reuse(items: Iterable[Item]) -> Reuse:
-    """The reuse of statements over a form; all zero for an empty one."""
+    """Return the reuse of statements over a form; all zero for an empty one."""
     uses = Counter(fact for item in items for fact in item.facts).values()
     return Reuse(sum(uses), len(uses), max(uses, default=0), min(uses, default=0))
 
@@ -715,7 +723,7 @@ def _stream(allocations: Sequence[Allocation], recipe: Recipe, seed: int) -> Ite
 
 
 class _Source:
-    """A group as questions are made of it: its dealer, and its texts for ids, encoded once."""
+    """Hold a group as a source of questions: its dealer, and its encoded texts for ids."""
 
     __slots__ = ("deal", "encoded", "forms", "ids", "language", "place", "sizes", "stratum")
 
@@ -734,8 +742,11 @@ class _Source:
 
 
 def _question(recipe: Recipe, seed: int, number: int, source: _Source) -> Item:
-    """Item ``number``: one word for the polarity; one split into digits for its form, the places of
-    the gold statements and, last, the number of options; one for each attempt at a distractor."""
+    """Generate item ``number`` from random words of its generator.
+
+    One word gives the requested truth value. One is split into digits for the form, the places of
+    the correct statements and the number of options. One is used per attempt at a distractor.
+    """
     words = words_of(seed, number, "question")
     asks_correct = (next(words) >> 11) < recipe.correct_share * 9007199254740992
     rest, digit = divmod(next(words), len(source.forms))
@@ -776,8 +787,11 @@ def _question(recipe: Recipe, seed: int, number: int, source: _Source) -> Item:
 
 
 class _Form(NamedTuple):
-    """What a question looks like but for its options: numbers of statements and of gold ones,
-    template, wording, and the places that the gold ones may take."""
+    """Hold a question's structure without options.
+
+    It has the numbers of statements and of correct ones, template, wording, and the possible places
+    of the correct ones.
+    """
 
     statements: int
     answer_key: int
@@ -790,7 +804,7 @@ class _Form(NamedTuple):
 def _forms(
     statements: tuple[int, int], combination: tuple[int, int], templates: int, wordings: int
 ) -> tuple[_Form, ...]:
-    """All forms, each as likely as any other."""
+    """Return all structures, each with equal probability."""
     return tuple(
         _Form(n, answer_key, template, wording, _arrangements(n, answer_key))
         for n in range(statements[0], statements[1] + 1)
@@ -801,8 +815,9 @@ def _forms(
 
 
 class _Arrangement(NamedTuple):
-    """Which places the gold statements take, and the function that puts a hand (gold statements
-    first) into the order of the places."""
+    """Hold the places of the correct statements, and the function that permutes statements into
+    them.
+    """
 
     answer_key: Subset
     arrange: itemgetter[Any]
@@ -824,7 +839,7 @@ def _arrange(places: int, answer_key: Subset) -> itemgetter[Any]:
 
 
 def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[Item]:
-    """Single statements (``single``) or composed questions (``items``), streamed."""
+    """Yield single statements (``single``) or composed questions (``items``)."""
     if is_of_statements(recipe):
         return compose_single(bank, recipe, seed)
     return compose_items(bank, recipe, seed)

@@ -1,7 +1,7 @@
-"""The chemical elements as mendeleev tells them, without what is doubtful there.
+"""Read the chemical elements of mendeleev, without unreliable values.
 
-Its SQLite file is read in place: importing the package loads pandas and takes 2.4 s here, the file
-20 ms. Left out, as None: values that are predictions or depend on a form the table does not fix.
+Its SQLite file is read directly in 20 ms: importing the package loads pandas and takes 2.4 s here.
+Predictions, and values that depend on an unspecified form of the element, are None.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ _LEFT_OUT: Mapping[str, Any] = tomllib.loads(bundled_text(__package__, "books/le
 
 
 def country_codes() -> list[Row]:
-    """One row a country of ISO 3166-1 whose name reads as a name (``Korea, Republic of`` does not,
-    ``South Korea`` does), those of disputed status left out."""
+    """Return one row per country of ISO 3166-1 with a plain name, without disputed territories.
+
+    ``South Korea`` is plain; ``Korea, Republic of`` is not.
+    """
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
 
     chinese = _chinese("iso3166-1")
@@ -56,7 +58,7 @@ def country_codes() -> list[Row]:
 
 
 def currency_codes() -> list[Row]:
-    """One row a currency of ISO 4217; names that two of them share are left out."""
+    """Return one row per currency of ISO 4217; names of two currencies are left out."""
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
 
     chinese, known = _chinese("iso4217"), _LEFT_OUT["codes"]
@@ -80,7 +82,7 @@ def currency_codes() -> list[Row]:
 
 
 def language_codes() -> list[Row]:
-    """One row a language that has a code of two letters in ISO 639."""
+    """Return one row per language with a two-letter code in ISO 639."""
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
 
     return _with_own_labels(
@@ -115,7 +117,7 @@ def _with_article(name: str, package: str) -> str:
 
 
 def _with_own_labels(found: Iterable[Row]) -> list[Row]:
-    """The rows whose every name is theirs alone: a shared one would make sentences ambiguous."""
+    """Return rows with unique names only: other names would make sentences ambiguous."""
     rows = list(found)
     labelled = [
         {(label, row.values[label]) for label in ("name", "name_zh") if label in row.values}
@@ -135,7 +137,7 @@ def _with_own_labels(found: Iterable[Row]) -> list[Row]:
 
 
 def countries() -> list[Row]:
-    """One row a country, by alpha-2 code."""
+    """Return one row per country, by alpha-2 code."""
     import pycountry  # noqa: PLC0415 - only in the extra [demo]
     from countryinfo import CountryInfo  # noqa: PLC0415
 
@@ -178,7 +180,7 @@ def countries() -> list[Row]:
 
 
 def _region(record: Mapping[str, Any]) -> str:
-    """The finest region of the geoscheme (Sub-Saharan Africa is only a group of such)."""
+    """Return the finest region of the geoscheme (Sub-Saharan Africa is only a group of such)."""
     finest = record.get("intermediateregion") or ""
     region = finest if finest != "Channel Islands" else ""
     name: str = region or record["subregion"]
@@ -191,8 +193,10 @@ def _name(record: Mapping[str, Any]) -> str:
 
 
 def _neighbours(records: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Names of the countries across a land border, by alpha-3 code: listed by either side, since
-    each side's list has gaps."""
+    """Return names of countries across a land border, by alpha-3 code.
+
+    A border counts if either side lists it, since the lists have gaps.
+    """
     names = {record["ISO"]["alpha3"]: _name(record) for record in records}
     pairs = {
         frozenset((record["ISO"]["alpha3"], other))
@@ -237,7 +241,8 @@ _LAST_IN_FAMILY = 103  # beyond, the family is an extrapolation
 
 
 def elements() -> list[Row]:
-    """One row an element, 118 in all. NotFound where this mendeleev has no such file."""
+    """Return one row per element, 118 in total. Raises NotFound if this mendeleev lacks the
+    file."""
     with closing(_open()) as connection:
         connection.row_factory = sqlite3.Row
         records = [dict(record) for record in connection.execute(_QUERY)]
@@ -245,7 +250,7 @@ def elements() -> list[Row]:
 
 
 def elements_in_chinese() -> list[Row]:
-    """The rows of the elements whose Chinese name is in every font: the first 103."""
+    """Return the elements whose Chinese name is in every font: the first 103."""
     return elements()[: len(_LEFT_OUT["elements"]["chinese"])]
 
 
@@ -263,8 +268,12 @@ def _open() -> sqlite3.Connection:
 
 
 def _element(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What is measured is left out of radioactive elements, whose entries are often one isotope's
-    mass, or estimates; and what depends on the form (graphite, white tin), or sublimes."""
+    """Build an element without unreliable values.
+
+    Measured values of radioactive elements are left out: they often describe one isotope or are
+    estimates. Values that depend on the form (graphite, white tin) or on sublimation are left out,
+    too.
+    """
     number, known = record["atomic_number"], _LEFT_OUT["elements"]
     settled = number not in known["group_disputed"]
     family, family_zh = known["families"].get(record["family"], (None, None))
@@ -301,7 +310,8 @@ def _element(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _spelled(configuration: str) -> str:
-    """Every subshell with its number of electrons: ``[Ar] 3d5 4s`` becomes ``[Ar] 3d5 4s1``."""
+    """Write every subshell with its number of electrons: ``[Ar] 3d5 4s`` becomes ``[Ar] 3d5
+    4s1``."""
     shells = configuration.split()
     return " ".join(shell + "1" if shell[-1].isalpha() else shell for shell in shells)
 
@@ -314,7 +324,7 @@ def _spelled(configuration: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """One carried book: a template of ``books/`` over a package's rows."""
+    """Describe one bundled book: a template of ``books/`` over a package's rows."""
 
     file: str
     package: str
@@ -322,24 +332,24 @@ class Book:
 
     @property
     def language(self) -> str:
-        """The language of the book, from its file's name (``elements.en``)."""
+        """Return the language of the book, from its file's name (``elements.en``)."""
         return self.file.rpartition(".")[2]
 
     @property
     def origin(self) -> str:
-        """The package and version the rows come from."""
+        """Return the package and version of the rows."""
         try:
             return f"{self.package} {version(self.package)}"
         except PackageNotFoundError:
             return self.package
 
     def template(self) -> Template:
-        """The book's template."""
+        """Return the book's template."""
         name = f"{self.file}.toml"
         return read_template(bundled_text(__package__, f"books/{name}"), name)
 
     def read(self) -> Sequence[Row]:
-        """The book's rows. NotFound where the package is not installed."""
+        """Return the book's rows. Raises NotFound if the package is not installed."""
         try:
             return self.rows()
         except ModuleNotFoundError as error:
@@ -368,5 +378,5 @@ BUNDLED: dict[str, tuple[Book, ...]] = {
 
 
 def bundled_books(name: str) -> tuple[Book, ...]:
-    """The books under a name; none where no such name is carried."""
+    """Return the books of a bundled name; empty for an unknown name."""
     return BUNDLED.get(name, ())

@@ -1,8 +1,8 @@
-"""Corrected statements and questions: new versions that name the old ones.
+"""Edit statements and questions: new versions that refer to the old ones.
 
-Fields are those of ``rows``. A falsified statement names the correct one it came from, so it is
-made anew with it, its text as it was unless it is edited too. A composed question has no text of
-its own: it rests anew on the corrected statements, and its right option follows from their truth.
+Fields are those of ``rows``. A false statement refers to its true one and is rebuilt with it; its
+text changes only if it is edited, too. A composed question is rebuilt from the corrected
+statements, and its answer key follows from their truth.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ASKED = ("correct", "incorrect")
 
 
 def fact_fields(fact: BuiltFact) -> dict[str, Any]:
-    """The columns of a statement's row that may be changed."""
+    """Return the editable columns of a statement's row."""
     row = write_fact(fact, {})
     return {name: value for name, value in row.items() if name not in _FIXED}
 
@@ -62,8 +62,10 @@ def revise_fact(
     naming: Sequence[BuiltFact],
     theirs: Mapping[bytes, Mapping[str, Any]] | None = None,
 ) -> Sequence[BuiltFact]:
-    """The statement with ``changes``, then the falsified ones that came from it, with changes of
-    their own where ``theirs`` has them by id."""
+    """Return the statement with ``changes``, then the false statements derived from it.
+
+    The latter get their own changes from ``theirs``, by id.
+    """
     own = theirs or {}
     for each in (changes, *own.values()):
         _refuse_unknown(each, _FACT_FIELDS, "this statement")
@@ -83,7 +85,7 @@ def revise_fact(
 
 
 def _refuse_without_key(fact: BuiltFact, changes: Mapping[str, Any]) -> None:
-    """A new text may turn a false statement true, so it comes with what the statement is now."""
+    """Require ``correct`` with a new text, since it may turn a false statement true."""
     statement = fact.fact.payload
     if "text" in changes and not statement.correct and "correct" not in changes:
         raise BadInput(
@@ -97,9 +99,11 @@ def _refuse_without_key(fact: BuiltFact, changes: Mapping[str, Any]) -> None:
 def _from_their_sources(
     former: Sequence[BuiltFact], made: Sequence[BuiltFact], moved: Set[bytes]
 ) -> Sequence[BuiltFact]:
-    """New versions from the very sources of the former ones, but for those that ``moved``: of a
-    source a row tells less than is known of it. Falsified ones then name the new version of
-    theirs."""
+    """Return new versions with the sources of the former ones, except for those that ``moved``.
+
+    A row describes a source incompletely. False statements then refer to the new version of their
+    origin.
+    """
     anew: dict[bytes, bytes] = {}
     kept = []
     for old, new in zip(former, made, strict=True):
@@ -116,17 +120,17 @@ def _from_their_sources(
 
 
 def _stated(place: str, row: Mapping[str, Any]) -> Row:
-    """The row without the fields that were taken away."""
+    """Return the row without the removed fields."""
     return Row(place, {name: value for name, value in row.items() if value is not None})
 
 
 def naming(fact: Fact, facts: Iterable[Fact]) -> Sequence[Fact]:
-    """The falsified statements that name this one as the one they came from."""
+    """Return the false statements derived from this one."""
     return [other for other in facts if other.payload.origin == fact.id]
 
 
 def _new_row(fact: BuiltFact, key: str) -> dict[str, Any]:
-    """The row of the next version of a statement, under a key of its own among these rows."""
+    """Return the row of the next version of a statement, with a unique key among these rows."""
     return {**write_fact(fact, {}), "id": key, "corrects": fact.fact.id.hex()}
 
 
@@ -134,13 +138,13 @@ def _new_row(fact: BuiltFact, key: str) -> dict[str, Any]:
 
 
 def item_fields(item: LoadedItem) -> dict[str, Any]:
-    """The columns of a question's row that may be changed."""
+    """Return the editable columns of a question's row."""
     row, names = write_item(item), _names_of(item)
     return {name: row[name] for name in names if name in row}
 
 
 def revise_item(item: LoadedItem, changes: Mapping[str, Any]) -> Item:
-    """The question with ``changes``; one made of statements keeps them."""
+    """Return the question with ``changes``; a composed question keeps its statements."""
     hint = "" if isinstance(item.item.payload, ChoiceQuestion) else _BY_ITS_STATEMENTS
     _refuse_unknown(changes, _names_of(item), "this question", hint)
     if isinstance(item.item.payload, ChoiceQuestion):
@@ -154,7 +158,7 @@ def revise_item(item: LoadedItem, changes: Mapping[str, Any]) -> Item:
 
 
 def rest_anew(item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
-    """The question on the new versions of its statements."""
+    """Rebuild the question from the new versions of its statements."""
     rests_on = tuple(facts.get(fact.id, fact) for fact in item.facts)
     payload = item.item.payload
     if isinstance(payload, ComposedQuestion):
@@ -187,7 +191,7 @@ def _revised_choice(item: LoadedItem, changes: Mapping[str, Any]) -> Item:
 def _put_anew(
     item: LoadedItem, payload: ComposedQuestion, changes: Mapping[str, Any]
 ) -> ComposedQuestion:
-    """The payload asked in another way. Raises BadInput with every problem."""
+    """Return the payload with a new phrasing. Raises BadInput with every problem."""
     phrases = phrasing(item.item.language)
     sizes = {"template": len(phrases.templates), "wording": len(phrases.correct)}
     problems = [
@@ -209,8 +213,11 @@ def _put_anew(
 
 
 def _on(item: LoadedItem, payload: ComposedQuestion, facts: Sequence[Fact]) -> Item:
-    """The item with this payload on these statements: right is the option with exactly those of
-    the asked truth. Where none is, the option that was right becomes it; the others stay."""
+    """Return the item with this payload on these statements, with its answer key updated.
+
+    The correct option has exactly the statements of the requested truth value. If none has, the
+    formerly correct option is changed to it; the others stay.
+    """
     asks = payload.asks_correct
     right = tuple(at for at, fact in enumerate(facts) if fact.payload.correct == asks)
     if not right:
@@ -229,7 +236,7 @@ def _on(item: LoadedItem, payload: ComposedQuestion, facts: Sequence[Fact]) -> I
 
 
 def _next(item: LoadedItem, revised: Item) -> Item:
-    """``revised`` as the next version of ``item``, with its id."""
+    """Return ``revised`` as the next version of ``item``, with its id."""
     revised = msgspec.structs.replace(revised, corrects=item.item.id)
     return msgspec.structs.replace(revised, id=item_id(revised))
 

@@ -1,4 +1,4 @@
-"""What is on its way from a passage to a bank: a drafted statement, then a claim, true or false."""
+"""Extract statements from passages: drafts, then true and false claims for a bank."""
 
 from __future__ import annotations
 
@@ -53,8 +53,10 @@ from proofstone.texts.templates import Patterns, Prompts
 
 
 class Ground(Struct, frozen=True):
-    """What a statement rests on: the passage's ``text``, and where it stands. ``passage`` is empty
-    where it was taken from a picture of a page without passages."""
+    """Hold the evidence of a statement: the passage's ``text`` and location.
+
+    ``passage`` is empty for a page image without passages.
+    """
 
     text: str
     passage: bytes
@@ -67,7 +69,7 @@ class Ground(Struct, frozen=True):
 
     @classmethod
     def of(cls, row: SourcedPassage | PageRegion) -> Ground:
-        """The ground that a passage is, or a region of a page."""
+        """Build the evidence from a passage or a region of a page."""
         passage, source = row.passage, row.source
         said = row if isinstance(row, PageRegion) else row.passage
         book = source.stratum.book or source.title
@@ -84,8 +86,10 @@ class Ground(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True):
-    """A statement that a model took from its ``ground``, and the title of its knowledge point.
-    ``rewritten``: its words were changed so that it stands alone."""
+    """Hold a statement that a model extracted from its ``ground``, with a title.
+
+    ``rewritten``: it was reworded to be self-contained.
+    """
 
     text: str
     title: str
@@ -94,7 +98,7 @@ class Draft(Struct, frozen=True):
 
 
 class Falsehood(Struct, frozen=True):
-    """What became of a true statement: its text, the type of error and why it is false."""
+    """Hold the false version of a true statement: its text, error type and reason."""
 
     text: str
     error_type: str
@@ -102,8 +106,10 @@ class Falsehood(Struct, frozen=True):
 
 
 class Claim(Struct, frozen=True):
-    """A statement for the bank: the draft itself, or with ``false`` what was made of it. ``turned``
-    says that it is to be falsified, also where that is not done yet."""
+    """Hold a statement for the bank: the draft itself, or its false version in ``false``.
+
+    ``turned``: it is selected for perturbation, also before that is done.
+    """
 
     draft: Draft
     turned: bool = False
@@ -111,7 +117,7 @@ class Claim(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The words that a bank will hold."""
+        """Return the text for the bank."""
         return self.draft.text if self.false is None else self.false.text
 
 
@@ -130,7 +136,7 @@ _CHINESE = _PATTERNS.one("zh_of_passage")
 
 
 def speaks_of_passage(text: str) -> str:
-    """What in ``text`` speaks of its passage, paper or authors; empty where nothing does."""
+    """Return what in ``text`` refers to its passage, paper or authors; empty without a match."""
     found = _ENGLISH.search(text) or _CHINESE.search(text)
     return found[0] if found else ""
 
@@ -141,7 +147,7 @@ _SAME = "same as another"
 
 
 def alike_step(least: float) -> BatchStep:
-    """Drops near-duplicates, the first in the order of the rows stays."""
+    """Drop near-duplicates; the first in row order is kept."""
 
     def check(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
         texts: Sequence[str] = [row.text for row in rows]
@@ -184,8 +190,11 @@ class _Point(Struct, frozen=True):
 
 
 def seen_step() -> Step:
-    """At most one statement of each region. Where the page's own text is not known, the model also
-    writes down what stands in the picture, and that is what the statement is checked against."""
+    """Extract at most one statement per region.
+
+    If the page's own text is unknown, the model also transcribes the image, and the statement is
+    checked against that.
+    """
 
     async def extract(row: PageRegion, context: StepContext) -> Kept:
         ground = Ground.of(row)
@@ -242,7 +251,7 @@ _STATEMENTS = object_of_all(
 
 
 def extract_step(most: int) -> Step:
-    """At most ``most`` statements of each passage."""
+    """Extract at most ``most`` statements per passage."""
 
     async def extract(row: SourcedPassage, context: StepContext) -> Kept:
         ground = Ground.of(row)
@@ -291,8 +300,10 @@ _REWRITTEN = object_of_texts("text", title="statement")
 
 
 def standing_step(judges: JudgeSlots) -> Step:
-    """Drops what cannot be understood without its book, after one round of rewriting by the writer
-    with the passage at hand."""
+    """Drop drafts that are not self-contained, after one rewrite by the author model.
+
+    The rewrite sees the passage.
+    """
 
     async def check(row: Draft, context: StepContext) -> Kept:
         language = row.ground.language
@@ -335,7 +346,7 @@ def standing_step(judges: JudgeSlots) -> Step:
 
 
 def support_step(judges: JudgeSlots) -> Step:
-    """Drops what the passage does not support, by the votes of the judges."""
+    """Drop drafts that the passage does not support, by the votes of the judges."""
 
     def asked(row: Draft) -> tuple[str, JudgeQuestion]:
         texts = {"passage": row.ground.text, "statement": row.text}
@@ -358,7 +369,7 @@ def support_step(judges: JudgeSlots) -> Step:
 
 
 def falsity_step(judges: JudgeSlots) -> Step:
-    """Drops falsified statements that are not found false by the judges with the passage."""
+    """Drop false statements that the judges do not find false given the passage."""
 
     def asked(row: Claim) -> tuple[str, JudgeQuestion] | None:
         ground = row.draft.ground
@@ -381,7 +392,7 @@ def falsity_step(judges: JudgeSlots) -> Step:
 
 
 def reason_step(judges: JudgeSlots) -> Step:
-    """Drops falsified statements whose stated reason does not name what is wrong."""
+    """Drop false statements whose stated reason does not name the error."""
 
     def asked(row: Claim) -> tuple[str, JudgeQuestion] | None:
         if row.false is None:
@@ -407,16 +418,20 @@ _OF_PASSAGE = "speaks of its passage"
 
 
 def overlap(statement: str, passage: str) -> float:
-    """The share of a statement's words (numbers too; of Chinese its pairs of characters) that stand
-    in the passage, in [0, 1]; 0 where it has none."""
+    """Return the share of a statement's words found in the passage, in [0, 1].
+
+    Numbers count as words; Chinese uses character bigrams. 0 for a statement without words.
+    """
     wanted = terms(statement)
     there = terms(passage)
     return sum(term in there for term in wanted) / len(wanted) if wanted else 0.0
 
 
 def overlap_step(least: float) -> Step:
-    """Drops statements of which less than ``least`` stands in their passage's words: a paraphrase
-    that far off, or knowledge that the model brought along."""
+    """Drop statements with an overlap below ``least``.
+
+    These are distant paraphrases, or knowledge that the model added.
+    """
 
     def check(row: Draft, _context: StepContext) -> Kept:
         found = overlap(row.text, row.ground.text)
@@ -433,8 +448,11 @@ def overlap_step(least: float) -> Step:
 
 
 def filter_step() -> Step:
-    """The cleaner and the filters for statements as they come from a book, and a filter for what
-    only models write: statements on the passage rather than its subject."""
+    """Apply the cleaner and the filters for statements from books.
+
+    A further filter drops statements about the passage instead of its subject, which only models
+    write.
+    """
 
     def check(row: Draft, _context: StepContext) -> Kept:
         if found := speaks_of_passage(row.text):
@@ -486,7 +504,7 @@ _MADE = object_of_all(
 
 
 def claim_step(share: float) -> Step:
-    """Each draft as a claim, and ``share`` of them, drawn, once more to be falsified."""
+    """Return each draft as a claim, and a random ``share`` of them again for perturbation."""
 
     def claim(row: Draft, context: StepContext) -> Kept:
         true = Claim(draft=row)
@@ -500,8 +518,10 @@ def claim_step(share: float) -> Step:
 
 
 def perturb_step(types: Mapping[ErrorType, float]) -> Step:
-    """What is to be falsified with its false words; all else goes by. With no ``types`` the model
-    picks the one that suits; else one is drawn for each by its weight."""
+    """Perturb the selected claims; others pass unchanged.
+
+    Without ``types`` the model chooses the error type; otherwise one is sampled for each by weight.
+    """
 
     async def perturb(row: Claim, context: StepContext) -> Kept:
         if not row.turned:
@@ -559,8 +579,11 @@ def _checked(row: Claim, made: _Made) -> Kept:
 
 
 def _changed(true: str, made: _Made) -> str:
-    """The false words. Where a model names its change and then copies the true statement (a small
-    one often does), the change is made for it."""
+    """Return the false text.
+
+    Small models often name their change and then copy the true statement; in this case the change
+    is applied for them.
+    """
     text, right = " ".join(made.statement.split()), made.right.strip()
     if _signless(text) == _signless(true) and right and true.count(right) == 1:
         return true.replace(right, made.wrong.strip())
@@ -568,7 +591,7 @@ def _changed(true: str, made: _Made) -> str:
 
 
 def _signless(text: str) -> str:
-    """Letters and digits in their order, of one case: quotes and stops make no other statement."""
+    """Return letters and digits in order and lower case: other characters make no difference."""
     return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
@@ -576,7 +599,7 @@ def _signless(text: str) -> str:
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[BuiltFact]]:
-    """The facts of claims, with the models of the build by seat as those who had a hand in them."""
+    """Return the facts of claims, with the models of the build by role."""
 
     def roles(name: RoleName, slot: str) -> tuple[Role, ...]:
         return tuple(Role(name, model) for model in slots_of(slot, models).values())
@@ -622,7 +645,7 @@ PARAMETERS = (
 
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The steps for these parameters. Raises BadUsage for what they cannot be."""
+    """Return the steps for these parameters. Raises BadUsage for invalid ones."""
     _check(params)
     types = _types(params["error_types"])
     judges = judge_slots(params, models)
@@ -653,7 +676,7 @@ def _check(params: Mapping[str, Any]) -> None:
 
 
 def _types(text: str) -> dict[ErrorType, float]:
-    """``TYPE=WEIGHT,...``, a type alone weighing 1; none for the empty text."""
+    """Parse ``TYPE=WEIGHT,...``; a type alone has weight 1, the empty text gives none."""
     weights: dict[ErrorType, float] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _sign, number = part.partition("=")

@@ -1,37 +1,37 @@
-"""How a fact table becomes sentences: a TOML file, read and checked whole.
+"""Generate sentences from a fact table with a TOML template file.
 
 Top-level keys: ``title`` (of the source), ``language`` and ``key`` (the column whose value labels a
-row) are needed; ``license``, ``discipline``, ``field``, ``subfield`` and ``book`` are empty where
-left out (``book`` then repeats ``title``).
+row) are required. ``license``, ``discipline``, ``field``, ``subfield`` and ``book`` default to the
+empty text (``book`` to ``title``).
 
-``[columns.NAME]``, only where the defaults do not fit:
+``[columns.NAME]``, only if the defaults do not fit:
 
-- ``values``: ``"text"`` (one value, the default), ``"number"`` or ``"many"`` (a list, or text
-  parted at ``separator``: any of its values is true of the row);
-- ``decimals`` (0), ``grouped`` (false; 1,234,567): how a number is written;
-- ``unit``: text put behind every value as it stands (``" km"``, with its space);
+- ``values``: ``"text"`` (one value, the default), ``"number"`` or ``"many"`` (a list, or text split
+  at ``separator``: any of its values is true of the row);
+- ``decimals`` (0), ``grouped`` (false; 1,234,567): number format;
+- ``unit``: text appended to every value (``" km"``, with its space);
 - ``tolerance``, ``tolerance_percent``: a number no further than this from the true one does not
   count as false (nor does one within rounding);
-- ``leave_out``: labels whose cell counts as missing (on the key column: rows that are not read);
-- ``never``: values that are neither stated nor put in place of a true one.
+- ``leave_out``: labels whose cell counts as missing (on the key column: rows to skip);
+- ``never``: values that are neither stated nor used as replacements.
 
-``[[points]]``, one for each knowledge point that every row may have:
+``[[points]]``, one for each knowledge point of a row:
 
 - ``name``, unique in the file, and ``column``, the column stated;
-- ``title``, a noun phrase for this point of a row, in which only the key may stand (``chemical
+- ``title``, a noun phrase for this point of a row, in which only the key is allowed (``chemical
   symbol of {name}``); reasons read "the TITLE is X, not Y", or "are" in a ``many`` column;
-- ``say``: patterns of one sentence. Each holds ``{key}`` and ``{column}`` by their columns' names,
-  and perhaps further columns (not ``many``), which are then stated too. ``{{`` and ``}}`` are
-  braces. A pattern that begins with the key's placeholder gets a capital letter;
-- ``error_type``, when another value of the column is put in (``"detail falsification"``);
-- ``swap_key`` (false): half of the falsified ones name another row instead, as ``concept
+- ``say``: patterns of one sentence. Each contains ``{key}`` and ``{column}`` by their columns'
+  names, and optionally further columns (not ``many``), which are then stated too. ``{{`` and ``}}``
+  are braces. A pattern that begins with the key's placeholder gets a capital letter;
+- ``error_type`` of a replaced column value (``"detail falsification"``);
+- ``swap_key`` (false): half of the false statements name another row instead, as ``concept
   substitution``;
-- ``like``: a column; replacements come from rows that agree in it, where there are any;
+- ``like``: a column; replacements come from rows with the same value in it, if any;
 - ``near``: a number column; replacements come from rows near in it (a number column is near in
   itself);
-- ``only_single`` (false): a row with several values in the column makes no statement.
+- ``only_single`` (false): a row with several values in the column gives no statement.
 
-A row in which any placeholder's cell is missing makes no statement.
+A row with a missing cell for any placeholder gives no statement.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _DECIMALS = range(10)
 
 
 class Column(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one column's cells are read, written and told apart."""
+    """Describe how one column's cells are parsed, written and compared."""
 
     values: Literal["text", "number", "many"] = "text"
     separator: str = ""
@@ -74,7 +74,8 @@ class Column(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One knowledge point of every row: what is stated, in which words, and how it is falsified."""
+    """Describe one knowledge point of every row: what is stated, its wording, and its
+    perturbation."""
 
     name: str
     column: str
@@ -88,7 +89,7 @@ class Point(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Template(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A whole template file. ``column`` gives any column's reading, declared or not."""
+    """Hold a template file. ``column`` returns any column's format, declared or not."""
 
     title: str
     language: str
@@ -102,11 +103,11 @@ class Template(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     points: tuple[Point, ...] = ()
 
     def column(self, name: str) -> Column:
-        """How the column is read: as declared, else one text value a cell."""
+        """Return the format of a column: as declared, or one text value per cell."""
         return self.columns.get(name) or Column()
 
     def used(self) -> tuple[str, ...]:
-        """The names of all columns that must stand in the table, the key first."""
+        """Return the names of all columns that the table must have, the key first."""
         names = dict.fromkeys((self.key, *self.columns))
         for point in self.points:
             names.update(dict.fromkeys((point.column, *filter(None, (point.like, point.near)))))
@@ -117,8 +118,10 @@ class Template(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def placeholders(pattern: str) -> tuple[str, ...]:
-    """The column names in braces, in order of first use. ValueError where braces do not match or
-    hold more than a name."""
+    """Return the column names in braces, in order of first use.
+
+    Raises ValueError for unmatched braces or anything but a name in them.
+    """
     found: dict[str, None] = {}
     for _, name, spec, conversion in Formatter().parse(pattern):
         if name is None:
@@ -132,7 +135,7 @@ def placeholders(pattern: str) -> tuple[str, ...]:
 
 
 def read_template(text: str, where: str) -> Template:
-    """The template of a TOML text. Raises BadInput with every problem, each placed in ``where``."""
+    """Parse a template file. Raises BadInput with every problem, each located in ``where``."""
     try:
         template = msgspec.toml.decode(text, type=Template)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
@@ -215,8 +218,10 @@ Cell = str | float
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """One row: its label, its place in the table from 0, and its present cells by column (one
-    value each, or several in a ``many`` column). A missing cell has no entry."""
+    """Hold one row: its label, its position from 0, and its present cells by column.
+
+    A cell has one value, or several in a ``many`` column. A missing cell has no entry.
+    """
 
     label: str
     number: int
@@ -225,8 +230,10 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class FactTable:
-    """Rows under unique labels, read as the template says. ``digest`` is the SHA-256 of the rows'
-    canonical JSON as they came, all columns included."""
+    """Hold rows by unique label, parsed by the template.
+
+    ``digest`` is the SHA-256 of the rows' original canonical JSON, all columns included.
+    """
 
     template: Template
     entities: tuple[Entity, ...]
@@ -236,25 +243,25 @@ class FactTable:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """That the row called ``label`` has each of these values (column, value)."""
+    """Hold a claim: the row ``label`` has each of these values (column, value)."""
 
     label: str
     stated: tuple[tuple[str, Cell], ...]
 
 
 def normalised(text: str) -> str:
-    """The text without what does not tell two values apart: case, width and white space."""
+    """Normalize a text for comparison: case, width and white space are ignored."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def slack(column: Column, true: float) -> float:
-    """How far a number may be from ``true`` without being false, rounding included."""
+    """Return how far a number may be from ``true`` without being false, rounding included."""
     rounding = 0.5 * 10.0**-column.decimals
     return max(column.tolerance, abs(true) * column.tolerance_percent / 100, rounding)
 
 
 def agrees_with(table: FactTable, claim: Claim) -> bool:
-    """Whether the table bears out every part of the claim."""
+    """Return True if the table confirms every part of the claim."""
     entity = table.by_label.get(normalised(claim.label))
     return entity is not None and all(
         _is_among(table.template.column(name), value, entity.cells.get(name, ()))
@@ -263,8 +270,11 @@ def agrees_with(table: FactTable, claim: Claim) -> bool:
 
 
 def is_false_against(table: FactTable, claim: Claim) -> bool:
-    """Whether the table contradicts the claim: the row is there, and in some column that it states
-    the row's cell is present and holds no such value. A missing cell proves nothing."""
+    """Return True if the table contradicts the claim.
+
+    The row exists, and in some claimed column its cell is present without such a value. A missing
+    cell proves nothing.
+    """
     entity = table.by_label.get(normalised(claim.label))
     return entity is not None and any(
         bool(entity.cells.get(name))
@@ -286,8 +296,11 @@ def _is_same(column: Column, value: Cell, true: Cell) -> bool:
 
 
 def read_table(template: Template, rows: Iterable[Row], where: str) -> FactTable:
-    """The table of these rows. Raises BadInput with every problem: no rows, a column that no row
-    has, an empty label, two rows of one label, a cell that is no number."""
+    """Read a table from rows.
+
+    Raises BadInput with every problem: no rows, a column without values, an empty label, a
+    duplicate label, a cell that is not a number.
+    """
     kept = list(rows)
     present = dict.fromkeys(name for row in kept for name in row.values)
     there = ", ".join(present)
@@ -343,7 +356,7 @@ def _cells(
 
 
 def _values(column: Column, raw: Any) -> tuple[Cell, ...]:
-    """The cell's values in its order, none twice. ValueError where it cannot be read."""
+    """Return the distinct values of a cell in order. Raises ValueError for an invalid cell."""
     if column.values == "number":
         return _number(raw)
     if column.values == "many":
@@ -379,8 +392,10 @@ def _text(raw: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A sentence that the table bears out, with the claim it makes. ``title`` names the knowledge
-    point and is shared with its falsification."""
+    """Hold a sentence that the table confirms, with its claim.
+
+    ``title`` names the knowledge point, also for its false version.
+    """
 
     entity: Entity
     point: Point
@@ -391,7 +406,7 @@ class Stated:
 
 
 def written(column: Column, value: Cell) -> str:
-    """A value as sentences show it: numbers with the column's decimals, grouping and unit."""
+    """Return a value as displayed: numbers with the column's decimals, grouping and unit."""
     if isinstance(value, str):
         return value + column.unit
     value = round(value, column.decimals) + 0.0  # never "-0"
@@ -400,7 +415,7 @@ def written(column: Column, value: Cell) -> str:
 
 
 def render(template: Template, pattern: str, claim: Claim) -> str:
-    """The pattern with the claim's label and values in it."""
+    """Return the pattern with the claim's label and values."""
     words = {name: written(template.column(name), value) for name, value in claim.stated}
     text = pattern.format_map({**words, template.key: claim.label})
     opens = pattern.startswith(f"{{{template.key}}}")
@@ -408,8 +423,10 @@ def render(template: Template, pattern: str, claim: Claim) -> str:
 
 
 def true_statements(table: FactTable, seed: int) -> Iterator[Stated]:
-    """One sentence for each row and point that has what the pattern needs; the pattern, and in a
-    ``many`` column the value, are drawn by (seed, row, point)."""
+    """Return one sentence for each row and point with all needed cells.
+
+    The pattern, and in a ``many`` column the value, are sampled by (seed, row, point).
+    """
     for entity in table.entities:
         for point in table.template.points:
             draws = Draws(seed, entity.number, f"{table.template.title}|{point.name}|say")
@@ -419,7 +436,7 @@ def true_statements(table: FactTable, seed: int) -> Iterator[Stated]:
 
 
 def state(table: FactTable, entity: Entity, point: Point, draws: Draws) -> Stated | None:
-    """A true sentence on this row and point, or None where a cell that it needs is missing."""
+    """Return a true sentence on this row and point, or None if a needed cell is missing."""
     values = _statable(table.template, entity, point)
     patterns = [pattern for pattern in point.say if _has_cells(pattern, entity)]
     if not values or not patterns:
@@ -431,7 +448,7 @@ def state(table: FactTable, entity: Entity, point: Point, draws: Draws) -> State
 
 
 def true_texts(table: FactTable) -> Iterator[str]:
-    """Every true sentence that the templates can make of this table, normalised."""
+    """Return every true sentence that the templates generate for this table, normalized."""
     for entity, point in product(table.entities, table.template.points):
         for value in _statable(table.template, entity, point):
             for pattern in point.say:
@@ -460,7 +477,7 @@ def _claim(template: Template, entity: Entity, point: Point, pattern: str, value
 
 
 def _as_shown(template: Template, name: str, value: Cell) -> Cell:
-    """The value that the sentence really states: a number as rounded."""
+    """Return the value as the sentence states it: numbers rounded."""
     return value if isinstance(value, str) else round(value, template.column(name).decimals)
 
 
@@ -474,21 +491,24 @@ _TRIES = 1000  # bounds the search where hardly any value is false; small tables
 
 @dataclass(frozen=True, slots=True)
 class _Shelf:
-    """Distinct values: those with a position, in its order (``positions``, ascending), then the
-    others in the table's order."""
+    """Hold distinct values: those with a position in ascending order, then the others in table
+    order.
+    """
 
     values: tuple[Cell, ...]
     positions: tuple[float, ...] = ()
 
     def nearest(self, position: float, apart: float) -> list[Cell]:
-        """The values next to ``position`` on both sides, those within ``apart`` of it left out."""
+        """Return the values nearest to ``position`` on both sides, except those within ``apart`` of
+        it.
+        """
         low = bisect_left(self.positions, position - apart)
         high = bisect_right(self.positions, position + apart)
         last = min(high + _NEAREST, len(self.positions))
         return [*self.values[max(0, low - _NEAREST) : low], *self.values[high:last]]
 
     def around(self, draws: Draws) -> Iterator[Cell]:
-        """All values once, from a drawn place onward; at most ``_TRIES``."""
+        """Return all values once, from a random start; at most ``_TRIES``."""
         if not self.values:
             return iter(())
         start = draws.below(len(self.values))
@@ -497,7 +517,8 @@ class _Shelf:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """A column's values over the table: all of them, and by group where the point has ``like``."""
+    """Hold a column's values over the table: all of them, and by group if the point has
+    ``like``."""
 
     table: FactTable
     like: str
@@ -507,8 +528,10 @@ class Pool:
     groups: dict[str, _Shelf]
 
     def candidates(self, entity: Entity, draws: Draws) -> Iterator[Cell]:
-        """Values to try in turn for this row: near ones of its group, its group's, near ones of
-        the whole table, all. The same value may come again. Nothing is checked here."""
+        """Yield replacement values for a row: near ones of its group, its group's, near ones, all.
+
+        Values may repeat, and are not checked here.
+        """
         group = _first(entity, self.like)
         shelves = [self.everyone]
         if group is not None:
@@ -526,7 +549,7 @@ class Pool:
 
 
 def make_pool(table: FactTable, point: Point, column: str) -> Pool:
-    """The pool of ``column`` (the point's own, or the key) for falsifying this point."""
+    """Build the pool of ``column`` (the point's own, or the key) for perturbing this point."""
     template = table.template
     is_own = not point.near and template.column(point.column).values == "number"
     near = point.column if is_own else point.near
@@ -582,7 +605,7 @@ def _first(entity: Entity, column: str) -> Cell | None:
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """A false sentence, the claim it makes, what kind of error it holds and why it is false."""
+    """Hold a false sentence, its claim, its error type and its reason."""
 
     claim: Claim
     text: str
@@ -592,8 +615,11 @@ class Perturbed:
 
 @dataclass(slots=True)
 class Perturber:
-    """Falsifies one table's true sentences. ``true_texts`` are all texts (normalised) that are
-    true anywhere in the build. The only state is which false texts it has made."""
+    """Perturb one table's true sentences.
+
+    ``true_texts`` are all true texts of the build (normalized). The only state is the set of
+    generated false texts.
+    """
 
     table: FactTable
     true_texts: AbstractSet[str]
@@ -601,7 +627,7 @@ class Perturber:
     pools: dict[tuple[str, str], Pool] = field(default_factory=dict)
 
     def perturb(self, stated: Stated, draws: Draws) -> Perturbed | None:
-        """A false version of the sentence, or None where the table can prove none."""
+        """Return a false version of the sentence, or None if the table can prove none."""
         key, column = self.table.template.key, stated.point.column
         ways = draws.shuffled([column, key]) if stated.point.swap_key else [column]
         for way in ways:
@@ -636,8 +662,10 @@ class Perturber:
         return replace(claim, stated=stated)
 
     def _is_usable(self, claim: Claim, column: str, text: str) -> bool:
-        """Whether the table contradicts the point's own part of the claim (so the claim as a whole,
-        and the reason can say how), in words that are no true sentence's."""
+        """Return True if the table contradicts the point's own part of the claim, in a new text.
+
+        The reason can then state the contradiction. The text must not equal a true sentence.
+        """
         shown = normalised(text)
         if shown in self.true_texts or shown in self.made:
             return False
@@ -645,7 +673,7 @@ class Perturber:
         return is_false_against(self.table, replace(claim, stated=own))
 
     def _reason(self, point: Point, claim: Claim) -> str:
-        """Why it is false, computed from the row that the false sentence names."""
+        """Return the reason, computed from the row that the false sentence names."""
         template, column = self.table.template, self.table.template.column(point.column)
         cells = self.table.by_label[normalised(claim.label)].cells[point.column]
         title = render(template, point.title, replace(claim, stated=()))
@@ -656,7 +684,7 @@ class Perturber:
 
 
 def _because(language: str, title: str, true: list[str], said: str, *, several: bool) -> str:
-    """The sentence in Chinese for Chinese tables, else in English."""
+    """Return the reason sentence, in Chinese for Chinese tables, otherwise in English."""
     if language.partition("-")[0] == "zh":
         listed = "、".join(true)
         if several:

@@ -1,8 +1,8 @@
-"""The filters of statements (Encyclo-K 3.1.1, appendix C): by rule and without a model.
+"""Filter statements by rules, without a model (Encyclo-K 3.1.1, appendix C).
 
-Dropped are statements that need a picture, false ones that are too short, and those that point at
-something outside themselves. Of references, the chapters of laws, treaties and scriptures are
-knowledge, those of the textbook are not; a formula in the statement itself may be pointed at.
+Dropped are statements that need a figure, false statements that are too short, and those that refer
+to something outside themselves. References to chapters of laws, treaties and scriptures are
+knowledge; those to the textbook are not. A statement may refer to a formula that it contains.
 """
 
 from __future__ import annotations
@@ -46,18 +46,20 @@ _BLANK = "\ufffc"
 
 
 def words_only(text: str) -> str:
-    """The text with each formula and each piece of code blanked out, of the same length."""
+    """Return the text with each formula and piece of code blanked out, at the same length."""
     return _SET_ASIDE.sub(lambda found: _BLANK * len(found[0]), text)
 
 
 def has_formula(text: str) -> bool:
-    """Whether there is a formula or a reaction in it, marked as one or not."""
+    """Return True if the text has a formula or a reaction, marked as one or not."""
     return _FORMULA.search(text) is not None
 
 
 def is_opening(text: str, place: int) -> bool:
-    """Whether ``place`` stands in the first sentence, the title of the knowledge point left out:
-    nothing has been said yet to which a word there could point back."""
+    """Return True if ``place`` is in the first sentence, ignoring the title.
+
+    Nothing before it can then be the referent of a word there.
+    """
     title = _TITLE.match(text[:place])
     return _SENTENCE_END.search(text[title.end() if title else 0 : place]) is None
 
@@ -69,7 +71,7 @@ _FIGURE = _PATTERNS.one("figures", re.MULTILINE)
 
 
 def find_figure(text: str) -> str:
-    """What in the text needs a picture, or the empty text."""
+    """Return the text that refers to a figure, or the empty text."""
     found = _FIGURE.search(words_only(text))
     return text[found.start() : found.end()].strip() if found else ""
 
@@ -90,7 +92,7 @@ _CHARACTER = re.compile(r"[㐀-鿿]")
 
 
 def find_brevity(text: str) -> str:
-    """How long the text is, where it is too short; else the empty text."""
+    """Return the length of a text that is too short, otherwise the empty text."""
     words, characters = len(_WORD.findall(text)), len(_CHARACTER.findall(text))
     if words + characters / _CHARACTERS_A_WORD >= MIN_WORDS:
         return ""
@@ -133,7 +135,7 @@ _GRAMMAR = frozenset(["I", "It", "The", "A", "An", "In", "As", "For", "On", "At"
 
 
 def _names_before(text: str, place: int) -> bool:
-    """Whether something with a name, or a place, stands before ``place``."""
+    """Return True if a name or a place occurs before ``place``."""
     before = text[:place]
     if re.search("[一-鿿]", before):
         return _ZH_PLACE.search(before) is not None or _NAME.search(before) is not None
@@ -143,7 +145,7 @@ def _names_before(text: str, place: int) -> bool:
 
 
 def find_ambiguity(text: str) -> str:
-    """What in the text points at something unnamed, or the empty text."""
+    """Return the text with an unresolved reference, or the empty text."""
     words = words_only(text)
     if found := _OWN.search(words) or _PERSON.search(words) or _HEAD.search(words):
         return found[0].strip()
@@ -246,7 +248,7 @@ _SEARCHES: tuple[Callable[[str], Iterator[str]], ...] = (
 
 
 def find_reference(text: str) -> str:
-    """What in the text leads to another part of its book, or the empty text."""
+    """Return the text that refers to another part of its book, or the empty text."""
     words = words_only(text)
     return next((found.strip() for search in _SEARCHES for found in search(words)), "")
 
@@ -257,10 +259,13 @@ _TEXTS = ("text", "statement", "content")
 
 
 class Candidate(Struct, frozen=True, gc=False, kw_only=True):
-    """``number`` is the row's place in the file, ``text`` as it stands, ``before`` as it came;
-    ``removed`` is what the cleaner took out. ``key`` names the row, ``origin`` and ``corrects``
-    other rows of this file (empty where they name none of it). Of one that cannot be read
-    (``is_readable``) nothing is judged: reading it names the problem."""
+    """Hold a row of a file for the filters.
+
+    ``number`` is the row's position, ``text`` the current text, ``before`` the original.
+    ``removed`` is what the cleaner removed. ``key`` identifies the row; ``origin`` and ``corrects``
+    refer to other rows of this file (empty without one). A malformed row (``is_readable`` false) is
+    not filtered: its import reports the problem.
+    """
 
     number: int
     column: str = ""
@@ -277,7 +282,7 @@ class Candidate(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def candidates(rows: Sequence[Row]) -> Iterator[Candidate]:
-    """The rows of a file, in their order."""
+    """Return the rows of a file, in order."""
     here = {key for row in rows if (key := Fields(row, []).key("id"))}
     for number, row in enumerate(rows):
         fields = Fields(row, [])
@@ -304,13 +309,12 @@ def _stratum(fields: Fields) -> Stratum:
 
 
 def _encodable(text: str) -> str:
-    """The text, what no encoding takes (half a pair of code units) replaced: the reader of the file
-    refuses that by its line."""
+    """Return the text with unpaired surrogates replaced; the file's import rejects them by line."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def file_row(candidate: Candidate, row: Row) -> Row:
-    """The row of the file that a candidate was made from, as it stands now."""
+    """Return the file row of a candidate with its current values."""
     values = row.values
     if candidate.removed:
         values = {**values, candidate.column: candidate.text}
@@ -320,7 +324,7 @@ def file_row(candidate: Candidate, row: Row) -> Row:
 
 
 def plain(candidate: Candidate) -> str:
-    """Its text without line breaks and double spaces."""
+    """Return its text without line breaks and double spaces."""
     return " ".join(candidate.text.split())
 
 
@@ -330,9 +334,9 @@ REPEATED, ORPHANED = "same once cleaned", "origin dropped"
 
 
 def drop_repeats(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
-    """Drops cleaned rows whose text is now another's, and falsified ones that are now true.
+    """Drop cleaned rows whose text now equals another's, and false statements that are now true.
 
-    Rows that were the same as they came are left: reading them names the problem.
+    Rows that were duplicates in the original are kept: their import reports the problem.
     """
     every: list[Candidate] = list(rows)
     cleaned = {plain(one) for one in every if one.removed}
@@ -352,8 +356,10 @@ def drop_repeats(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
 
 
 def drop_orphans(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
-    """Drops falsified rows whose origin, in this file, was dropped. A row that corrects a dropped
-    one stands by itself."""
+    """Drop false statements whose origin in this file was dropped.
+
+    A row that corrects a dropped one is kept.
+    """
     every: list[Candidate] = list(rows)
     left = {one.key for one in every}
     made: dict[int, Kept] = {}
@@ -366,7 +372,7 @@ def drop_orphans(rows: BatchRows, _context: StepContext) -> Mapping[int, Kept]:
 
 
 def _place(one: Candidate) -> tuple[str, bool, Stratum]:
-    """What may stand in a bank once: a text, true or false, in its place of the taxonomy."""
+    """Return the key that must be unique in a bank: a text in its taxonomy label."""
     return plain(one), one.is_perturbed, one.stratum
 
 
@@ -389,14 +395,14 @@ _HAS_WORD = re.compile(r"[^\W\d_]{2}|[一-鿿]{2}")
 
 
 class Cleaned(Struct, frozen=True, gc=False):
-    """The text without its cross-reference numbers, and what was taken out of it."""
+    """Hold the text without its cross-reference numbers, and what was removed."""
 
     text: str
     removed: tuple[str, ...] = ()
 
 
 def clean(text: str) -> Cleaned:
-    """The text without the references that it does not need; itself where it has none."""
+    """Return the text without dispensable references; unchanged if there are none."""
     removed: list[str] = []
     cleaned = text
     for pattern in _TAGS:
@@ -419,7 +425,7 @@ def _cut(
     keep: Callable[[re.Match[str]], str] = lambda _found: "",
     avoids_formulas: bool = False,
 ) -> str:
-    """The text without what ``pattern`` finds in it; what went is added to ``removed``."""
+    """Remove the matches of ``pattern``, and append them to ``removed``."""
     parts: list[str] = []
     end = 0
     for found in pattern.finditer(words_only(text) if avoids_formulas else text):
@@ -431,7 +437,7 @@ def _cut(
 
 
 def _without_citations(text: str, removed: list[str]) -> str:
-    """Without "[12]" and "[3, 5-7]" where they can be nothing but citations."""
+    """Remove "[12]" and "[3, 5-7]" if they can only be citations."""
     parts: list[str] = []
     end = 0
     words = words_only(text)
@@ -446,7 +452,7 @@ def _without_citations(text: str, removed: list[str]) -> str:
 
 
 def _tidy(before: str, text: str) -> str:
-    """Spaces closed up where something was cut out, and a capital at the head where there was."""
+    """Close gaps left by removals, and restore an initial capital."""
     text = re.sub(r" +(?=[.,;:!?](?:\s|$))", "", text)
     text = re.sub(r"(?<=\S) {2,}", " ", text).strip()
     if before.lstrip()[:1].isupper() and text[:1].islower() and text[1:2].islower():
@@ -466,7 +472,7 @@ _GROUPS = ("correct", "perturbed")
 
 
 class Filter(Struct, frozen=True, gc=False):
-    """A reason to drop a statement: ``find`` quotes what gives it, or returns the empty text."""
+    """Describe a filter: ``find`` returns the matching text, or the empty text."""
 
     reason: str
     find: Callable[[str], str]
@@ -525,17 +531,18 @@ STEPS: tuple[Step | BatchStep, ...] = (
 
 
 def sift_row(row: Row) -> Row | SiftedRow:
-    """The row as it is, or cleaned, or with the first reason to drop it.
+    """Return the row unchanged or cleaned, or the first reason to drop it.
 
-    A row whose text or truth cannot be read is left as it is: reading it names the problem.
+    A row with invalid text or truth is kept: its import reports the problem.
     """
     (one,) = _sift([row], _ALONE)
     return one
 
 
 def sift(rows: Iterable[Row]) -> SiftedRows:
-    """All rows, sifted one by one; then those that cleaning made the same as another, and the
-    falsified ones whose true statement was dropped."""
+    """Filter all rows one by one, then drop duplicates after cleaning and orphaned false
+    statements.
+    """
     every = list(rows)
     sifted = _sift(every, STEPS)
     return SiftedRows(
@@ -548,7 +555,7 @@ def sift(rows: Iterable[Row]) -> SiftedRows:
 
 
 def _sift(rows: Sequence[Row], steps: Sequence[Step | BatchStep]) -> list[Row | SiftedRow]:
-    """What the steps make of each row."""
+    """Return the result of the steps for each row."""
     done = perform_plain(steps, [make_row(one) for one in candidates(rows)])
     last: dict[int, Candidate] = {
         one.number: one for one in (read_row(row, Candidate) for row in done[-1].kept)
@@ -568,7 +575,7 @@ def _dropped(done: Sequence[PlainStep]) -> Iterable[tuple[int, tuple[Candidate, 
 def _became(
     row: Row, left: Candidate | None, dropped: tuple[Candidate, Drop] | None
 ) -> Row | SiftedRow:
-    """A row of the file with what became of it."""
+    """Return a row of the file with its filter result."""
     if left is not None:
         stands = file_row(left, row)
         if not left.removed:

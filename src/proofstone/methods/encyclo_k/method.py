@@ -1,4 +1,4 @@
-"""Encyclo-K as everything else sees it: what it is made of, by the module that knows it."""
+"""Declare Encyclo-K: its parts, each with the module that implements it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""What Encyclo-K stores: a statement, questions composed of statements or about a single one, a
-question made elsewhere, and a verdict found in a reply; with the words in which they are put.
+"""Define stored payloads: statements, composed, single-statement and imported questions, verdicts.
+
+Also loads the phrasings of questions.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from proofstone.texts.templates import bundled_words
 
 
 class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.statement"):
-    """A knowledge statement. A falsified one names the true fact it came from (``origin``), what
-    kind of error was put in, and why it is false. ``title`` names the knowledge point."""
+    """Hold a knowledge statement.
+
+    A false one names its true fact (``origin``), its error type, and the reason why it is false.
+    ``title`` names the knowledge point.
+    """
 
     text: str
     correct: bool
@@ -27,12 +31,12 @@ class Statement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.stat
 
 
 class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.composed"):
-    """A question over the item's facts, shown in their order as statements i, ii, iii, ...
+    """Hold a question over the item's facts, shown in order as statements i, ii, iii, ...
 
-    ``asks_correct``: whether the correct or the incorrect ones are asked for. Each option is a
-    tuple of places (0-based, ascending) among the facts; option ``answer_key`` is exactly the set
-    of all facts of the asked polarity. ``template`` and ``wording`` number the phrasing in the
-    language's lists.
+    ``asks_correct``: the question asks for the correct (or incorrect) statements. Each option is a
+    tuple of places (0-based, ascending) among the facts. Option ``answer_key`` is exactly the set
+    of all facts with the requested truth value. ``template`` and ``wording`` number the phrasing in
+    the language's lists.
     """
 
     asks_correct: bool
@@ -45,11 +49,11 @@ class ComposedQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo
 class ChoiceQuestion(
     Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag="encyclo_k.choice"
 ):
-    """A multiple-choice question made elsewhere, with its texts.
+    """Hold an imported multiple-choice question, with its texts.
 
-    ``also`` are the places of further right options behind ``answer_key``, ascending: then all
-    right ones are asked for, and an answer is right where it names exactly these. ``answer_format``
-    is how answers look where the row states it (``regex:...`` or ``json:...``).
+    ``also`` are the places of further correct options after ``answer_key``, ascending: a correct
+    answer then names exactly all of them. ``answer_format`` is the row's answer format, if given
+    (``regex:...`` or ``json:...``).
     """
 
     question: str
@@ -60,16 +64,17 @@ class ChoiceQuestion(
 
     @property
     def answer_keys(self) -> tuple[int, ...]:
-        """The places of all right options."""
+        """Return the places of all correct options."""
         return (self.answer_key, *self.also)
 
 
 class SingleStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.single"):
-    """Whether the item's one fact is true; all there is to say stands in the fact."""
+    """Mark an item about its one fact, which holds all data."""
 
 
 class JudgedStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_k.judged"):
-    """A unit: the verdict on the statement at ``place`` (from 0) of a composed question."""
+    """Identify a unit: the verdict on the statement at ``place`` (from 0) of a composed
+    question."""
 
     place: int
 
@@ -78,8 +83,11 @@ class JudgedStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_
 
 
 class Judging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The phrases of one language: the question about one ``statement`` and about ``each`` of
-    several, both verdicts, and the lines that state them."""
+    """Hold the phrases of one language.
+
+    They are the question about one ``statement`` and about ``each`` of several, both verdicts, and
+    their lines.
+    """
 
     statement: str
     each: str
@@ -89,16 +97,16 @@ class Judging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: str
 
     def word(self, *, correct: bool) -> str:
-        """The verdict that a statement deserves."""
+        """Return the correct verdict on a statement."""
         return self.true if correct else self.false
 
     def line(self, numeral: str, verdict: str) -> str:
-        """The line that states the verdict on a numbered statement: ``ii: False``."""
+        """Return the line with the verdict on a numbered statement: ``ii: False``."""
         return self.verdict.replace("{numeral}", numeral).replace("{verdict}", verdict)
 
 
 def judging(language: str) -> Judging:
-    """The phrases for statements in this language."""
+    """Return the true/false phrases for statements in this language."""
     return bundled_words(__package__, "prompts/judging", language, Judging)
 
 
@@ -106,10 +114,10 @@ def judging(language: str) -> Judging:
 
 
 class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The phrases of one language.
+    """Hold the phrases of one language.
 
-    Each template has ``{wording}`` once; wordings of one number are opposites; ``options`` heads
-    the list of options.
+    Each template has ``{wording}`` once; wordings of one number are opposites; ``options`` is the
+    heading of the options.
     """
 
     templates: tuple[str, ...]
@@ -118,13 +126,13 @@ class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     options: str
 
     def ask(self, template: int, wording: int, *, correct: bool) -> str:
-        """The sentence that asks for the correct or the incorrect statements."""
+        """Return the sentence that asks for the correct or the incorrect statements."""
         wordings = self.correct if correct else self.incorrect
         return self.templates[template].replace("{wording}", wordings[wording])
 
 
 def phrasing(language: str) -> Phrasing:
-    """The phrases for statements in this language."""
+    """Return the phrases for statements in this language."""
     return bundled_words(__package__, "prompts/phrasing", language, Phrasing)
 
 
@@ -181,13 +189,16 @@ _APART = re.compile(r"[\s_\-‐‑–/、与和或]+")
 
 
 def read_error_type(text: str) -> ErrorType | None:
-    """The type that a name means, in any usual spelling of English or Chinese, or None."""
+    """Return the error type of a name in any usual English or Chinese spelling, or None."""
     return _types_by_spelling().get(_plain(text))
 
 
 def error_type_of(statement: Statement) -> ErrorType | None:
-    """The type of a falsified statement: the one it states, or the one its reason opens with
-    ("Error type: detail alteration. ..."). None for a correct one, and where neither says it."""
+    """Return the error type of a false statement, from its field or from the start of its reason.
+
+    For example "Error type: detail alteration. ...". None for a correct statement, or without a
+    type.
+    """
     if statement.correct:
         return None
     if statement.error_type:
@@ -206,5 +217,5 @@ def _types_by_spelling() -> dict[str, ErrorType]:
 
 
 def _plain(text: str) -> str:
-    """Lower case, without what stands between words: scope_change and Scope-Change are one."""
+    """Normalize to lower case without separators: scope_change and Scope-Change are equal."""
     return _APART.sub("", text.strip().strip(".。").lower()).removesuffix("error")

@@ -1,24 +1,22 @@
-"""Questions as text, as a model is asked and as a person reads them; questions made elsewhere from
-the rows of a file, checked whole, and the row of any item.
+"""Render questions as prompts and for display; read and write question rows.
 
-Names after a bar are read as well; columns that are not named here are ignored. A missing
-column, null and an empty text are the same. What has no type here is text.
+Alternative column names are separated by a bar; other columns are ignored. A missing column, null
+and an empty text are equivalent. Columns without a stated type are text.
 
-Columns, a question a row:
+Columns, one question per row:
 
 - ``question``; ``options`` | ``choices`` (a list of 2 to 26 texts, the JSON text of one, or an
   object by letter) or columns A, B, C, ...
-- ``answer`` | ``answer_key``: a letter, a place counted from 0, or an option's text, as long as
-  that can mean one option only; ``answer_letter`` and ``answer_index`` (from 0) say it exactly.
-- In place of both, ``statement`` and an ``answer`` of true or false: one statement to be judged.
-- ``id`` | ``question_id`` | ``uuid``, once in the file; ``language`` (guessed for all such rows
-  together) and the levels of the taxonomy as above; ``number`` and ``corrects`` as an export has
-  them.
+- ``answer`` | ``answer_key``: a letter, a place counted from 0, or an option's text, if it is
+  unambiguous; ``answer_letter`` and ``answer_index`` (from 0) are exact.
+- Instead of both, ``statement`` and an ``answer`` of true or false: one statement for a verdict.
+- ``id`` | ``question_id`` | ``uuid``, unique in the file; ``language`` (detected for all such rows
+  together) and the levels of the taxonomy as above; ``number`` and ``corrects`` as in an export.
 
-The export of a composed question adds, to be read by people and programs and not by
-``read_items``: ``asked`` (correct, incorrect), ``template`` and ``wording`` (their numbers),
-``statements``, ``statements_correct`` and ``statement_ids`` in the order shown. A single
-statement is exported as ``statement`` and ``answer``, with its ``reason`` and ``statement_id``.
+The export of a composed question adds columns that ``read_items`` ignores: ``asked`` (correct,
+incorrect), ``template`` and ``wording`` (their numbers). It also adds ``statements``,
+``statements_correct`` and ``statement_ids`` in the order shown. A single statement is exported as
+``statement`` and ``answer``, with its ``reason`` and ``statement_id``.
 """
 
 from __future__ import annotations
@@ -94,26 +92,29 @@ _OF_VERDICTS = frozenset({"verdicts", "verdicts-cot"})
 
 
 def is_stepwise(prompt_method: str) -> bool:
-    """Whether a way asks for reasoning before the answer."""
+    """Return True if a prompting method asks for reasoning before the answer."""
     return prompt_method in {"cot", PUBLISHED, "verdicts-cot"}
 
 
 def last_step(prompt_method: str) -> str:
-    """The step whose reply is scored."""
+    """Return the step whose response is scored."""
     if prompt_method in likelihood.VARIANTS:
         return likelihood.STEP
     return VERDICTS if prompt_method in _OF_VERDICTS else STEP
 
 
 def task_of(item: Item, prompt_method: str) -> Task:
-    """What an item is asked for in a way."""
+    """Return the task of an item under a prompting method."""
     if isinstance(item.payload, SingleStatement):
         return "statement"
     return "verdicts" if prompt_method in _OF_VERDICTS else "choice"
 
 
 def task_of_set(item_set: ItemSet, prompt_method: str) -> Task:
-    """The same for all items of a set. Raises BadUsage for a way that does not fit them."""
+    """Return the task of all items of a set.
+
+    Raises BadUsage for a prompting method that does not fit them.
+    """
     check_prompt_method(prompt_method, PROMPT_METHODS)
     if is_of_statements(item_set.recipe):
         if prompt_method in _OF_VERDICTS:
@@ -148,12 +149,12 @@ RENDERING = 1  # raised by every change of a rendered text; enters the hash of t
 
 
 def letters(item: LoadedItem) -> str:
-    """The letters of an item's options: ``"ABCD"``."""
+    """Return the letters of an item's options: ``"ABCD"``."""
     return labels(len(item.item.payload.options))
 
 
 def key_letter(item: LoadedItem) -> str:
-    """The letter of the right option, or of all right ones: ``"A, C"``."""
+    """Return the letter of the correct option, or of all correct ones: ``"A, C"``."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return ", ".join(letters(item)[place] for place in payload.answer_keys)
@@ -161,13 +162,13 @@ def key_letter(item: LoadedItem) -> str:
 
 
 def asks_for_all(item: LoadedItem) -> bool:
-    """Whether several options are right and all of them are asked for."""
+    """Return True if several options are correct and all must be named."""
     payload = item.item.payload
     return isinstance(payload, ChoiceQuestion) and bool(payload.also)
 
 
 def option_texts(item: LoadedItem) -> tuple[str, ...]:
-    """What each option says, without its letter."""
+    """Return the text of each option, without its letter."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload.options
@@ -175,8 +176,7 @@ def option_texts(item: LoadedItem) -> tuple[str, ...]:
 
 
 def render(item: LoadedItem, task: Task = "choice") -> str:
-    """The question with its statements, and options where one is to be chosen, in the item's
-    language."""
+    """Return the question with its statements, and any options, in the item's language."""
     if task != "choice":
         return stem(item, task)
     heading = phrasing(item.item.language).options
@@ -186,7 +186,7 @@ def render(item: LoadedItem, task: Task = "choice") -> str:
 
 
 def stem(item: LoadedItem, task: Task = "choice") -> str:
-    """The question with its statements and without options."""
+    """Return the question with its statements and without options."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload.question
@@ -196,8 +196,7 @@ def stem(item: LoadedItem, task: Task = "choice") -> str:
 
 
 def sentence(item: LoadedItem, task: Task = "choice") -> str:
-    """What is asked, without the statements that it is asked of; of a question that was made
-    elsewhere all of it."""
+    """Return the question sentence without statements; for an imported question, its full text."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload.question
@@ -208,7 +207,7 @@ def sentence(item: LoadedItem, task: Task = "choice") -> str:
 
 
 def as_choice(item: LoadedItem) -> ChoiceQuestion:
-    """A question with its texts, which stands without a bank."""
+    """Return a composed question as a self-contained multiple-choice question."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return payload
@@ -218,7 +217,7 @@ def as_choice(item: LoadedItem) -> ChoiceQuestion:
 
 
 def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQuestion:
-    """A single statement as a question between its two verdicts, which stands without a bank."""
+    """Return a single statement as a self-contained question with its two verdicts as options."""
     words = judging(language)
     return ChoiceQuestion(
         question=f"{words.statement}\n\n{text}",
@@ -228,8 +227,7 @@ def statement_as_choice(text: str, language: str, *, correct: bool) -> ChoiceQue
 
 
 def query(item: LoadedItem) -> str:
-    """What to search for: the statements alone, without what is asked of them; of a question that
-    was made elsewhere its words and options."""
+    """Return the search query: the statements, or an imported question's text and options."""
     payload: ComposedQuestion | ChoiceQuestion = item.item.payload
     if isinstance(payload, ChoiceQuestion):
         return "\n".join([payload.question, *payload.options])
@@ -237,7 +235,7 @@ def query(item: LoadedItem) -> str:
 
 
 def show(item: LoadedItem) -> str:
-    """The item with its right option marked, and the truth of each statement and its reason."""
+    """Show the item with its correct option marked, and the truth and reason of each statement."""
     if isinstance(item.item.payload, SingleStatement):
         return "\n".join([_heading(item), "", *_shown_statement("", item.facts[0])])
     return "\n".join([_heading(item), "", *_shown_question(item), "", *_marked_options(item)])
@@ -271,7 +269,7 @@ def _shown_question(item: LoadedItem) -> list[str]:
 
 
 def _shown_statement(numeral: str, fact: Fact) -> list[str]:
-    """A statement with its truth, and the reason where it is false."""
+    """Show a statement with its truth, and the reason if it is false."""
     lines = [f"  {'true ' if fact.payload.correct else 'false'}  {numeral}{fact.payload.text}"]
     if not fact.payload.correct and fact.payload.reason:
         lines.append(f"         because: {fact.payload.reason}")
@@ -292,19 +290,20 @@ _VERDICTS: tuple[str, ...] = ("true", "false")
 
 
 def recognises(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns holds questions with options, or statements to judge."""
+    """Return True if the columns are those of multiple-choice questions or true/false
+    statements."""
     names = set(columns)
     asks = not names.isdisjoint(QUESTION_COLUMNS)
     return (asks and has_option_columns(names)) or "statement" in names
 
 
 def read_items(rows: Iterable[Row]) -> Sequence[Item]:
-    """Questions in the order of their rows. Raises BadInput with every problem of all rows."""
+    """Read questions in row order. Raises BadInput with every problem of all rows."""
     return [_item(draft) for draft in read_questions(rows, _draft, _check)]
 
 
 def _draft(fields: Fields) -> QuestionDraft:
-    """The question of a row; a statement to be judged is put as one once its language is known."""
+    """Parse a question row; a statement becomes a question once its language is known."""
     statement = "" if fields.has(*QUESTION_COLUMNS) else fields.text("statement")
     question = statement or fields.required_text(*QUESTION_COLUMNS)
     options = RowOptions(_VERDICTS) if statement else read_options(fields)
@@ -355,7 +354,7 @@ def _item(draft: QuestionDraft) -> Item:
 
 
 def _answer_key(fields: Fields, options: RowOptions, *, is_statement: bool) -> tuple[int, ...]:
-    """The places of the right options; none where the row does not say it, which is noted."""
+    """Return the places of the correct options; empty if the row lacks them, which is recorded."""
     if is_statement:
         place = _verdict(fields)
     else:
@@ -367,7 +366,7 @@ def _answer_key(fields: Fields, options: RowOptions, *, is_statement: bool) -> t
 
 
 def _answer_format(fields: Fields) -> str:
-    """How answers to the row's question look; empty where it does not say."""
+    """Return the answer format of the row's question; empty if not given."""
     stated = fields.text("answer_format").strip()
     if stated:
         try:
@@ -378,7 +377,7 @@ def _answer_format(fields: Fields) -> str:
 
 
 def _verdict(fields: Fields) -> int | None:
-    """0 where the row says that its statement is true, 1 where false; None where neither."""
+    """Return 0 if the row's statement is true, 1 if false; None without a verdict."""
     correct = fields.truth("answer", "correct")
     if correct is None and not fields.has("answer", "correct"):
         fields.wrong("answer", "is missing; give true or false")
@@ -389,8 +388,10 @@ def _verdict(fields: Fields) -> int | None:
 
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:
-    """The row of an item with its texts, from which ``read_items`` takes one that asks the same;
-    that of one composed of statements, or about one, also says which they are."""
+    """Return the row of an item with its texts; ``read_items`` reads back an equivalent question.
+
+    The row of a composed or single-statement item also has its statements.
+    """
     item = loaded.item
     row: dict[str, Any] = {
         "id": item.id.hex(),
@@ -405,7 +406,7 @@ def write_item(loaded: LoadedItem) -> dict[str, Any]:
 
 
 def _row(loaded: LoadedItem) -> dict[str, Any]:
-    """A question, its options and which of them is right."""
+    """Return a question, its options and its answer key."""
     choice = as_choice(loaded)
     return {
         "question": choice.question,
@@ -416,14 +417,14 @@ def _row(loaded: LoadedItem) -> dict[str, Any]:
 
 
 def _answer(choice: ChoiceQuestion) -> dict[str, Any]:
-    """Which option is right, or all that are."""
+    """Return the correct option, or all correct ones."""
     if not choice.also:
         return {"answer": LETTERS[choice.answer_key], "answer_index": choice.answer_key}
     return {"answer": ", ".join(LETTERS[place] for place in choice.answer_keys)}
 
 
 def _verdict_row(loaded: LoadedItem) -> dict[str, Any]:
-    """A single statement and whether it is true; why not, where it is false."""
+    """Return a single statement and its truth, and the reason if it is false."""
     (fact,) = loaded.facts
     return {
         "statement": fact.payload.text,
@@ -434,7 +435,7 @@ def _verdict_row(loaded: LoadedItem) -> dict[str, Any]:
 
 
 def _composition(loaded: LoadedItem) -> dict[str, Any]:
-    """What a composed question was made of, statement by statement in the order shown."""
+    """Return the statements of a composed question in the order shown."""
     payload: ComposedQuestion = loaded.item.payload
     return {
         "asked": "correct" if payload.asks_correct else "incorrect",

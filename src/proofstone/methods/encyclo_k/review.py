@@ -1,5 +1,5 @@
-"""What reviewers are shown of a statement: its text, and apart from it what it is meant to be;
-which questions to judges they are asked too; what nobody should tell apart without knowledge."""
+"""Define what reviewers see of a statement, shared questions with judges, and artifact
+contrasts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofstone.records.reviews import ReviewText
 
 
 def review_text(fact: Fact) -> ReviewText:
-    """A statement; its reason is asked about only where it was falsified."""
+    """Return the review text of a statement; its reason is reviewed only if it is false."""
     statement: Statement = fact.payload
     return ReviewText(
         text=statement.text,
@@ -93,7 +93,7 @@ _NUMERALS = 20  # places beyond are numbered plainly
 
 
 def fact_contrasts(facts: Iterable[Fact]) -> Iterator[Contrast]:
-    """Statements, the falsified ones being the second kind."""
+    """Return statements, the false ones as the second kind."""
     for fact in facts:
         yield Contrast(
             text=fact.payload.text,
@@ -104,8 +104,10 @@ def fact_contrasts(facts: Iterable[Fact]) -> Iterator[Contrast]:
 
 
 def item_contrasts(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
-    """Options, the gold ones being the second kind; of a composed question as the numerals that
-    they are made of. An item about a single statement offers none."""
+    """Return options, the correct ones as the second kind.
+
+    Options of a composed question are given as numerals. An item about a single statement has none.
+    """
     for loaded in items:
         payload = loaded.item.payload
         if isinstance(payload, ComposedQuestion):

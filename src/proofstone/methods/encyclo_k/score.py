@@ -1,8 +1,7 @@
-"""Scoring: one unit an item, right or wrong by the option, or the verdict, that the reply gave.
+"""Score responses: one unit per item, correct or incorrect by the chosen option or verdict.
 
-Where a question was asked for a verdict on each of its statements, the item's score is the share of
-them that were judged right, a missing verdict being wrong; and each statement is a unit of its own.
-What each outcome counts as stands in ``measures``.
+If a question asks for a verdict on each statement, its score is the share of correct verdicts, with
+missing ones incorrect. Each statement is also a unit. ``measures`` defines how outcomes count.
 """
 
 from __future__ import annotations
@@ -45,12 +44,11 @@ _Question: TypeAlias = ComposedQuestion | ChoiceQuestion | SingleStatement
 
 
 def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
-    """The item as the one unit, and behind it each statement that a verdict was asked on; none
-    where the reply of the last step is missing.
+    """Return the item as a unit, then each statement with a requested verdict.
 
-    Questions depend on one another through the statements they share. A falsified statement
-    counts as the true one it came from: who knows one can tell the other. A question made
-    elsewhere, without statements, stands for itself.
+    Empty if the response of the last step is missing. Questions that share statements are in one
+    cluster. A false statement shares the cluster of its true one, since knowledge of either answers
+    both. An imported question is its own cluster.
     """
     if STEP in responses or likelihood.STEP in responses:
         return (Unit(item=item, sample=sample, responses=responses, clusters=_clusters(item)),)
@@ -61,7 +59,7 @@ def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> S
 
 
 def _judged(whole: Unit, place: int) -> Unit:
-    """The unit of one statement of a question."""
+    """Return the unit of one statement of a question."""
     return Unit(
         item=whole.item,
         kind=JUDGED,
@@ -73,7 +71,7 @@ def _judged(whole: Unit, place: int) -> Unit:
 
 
 def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
-    """One edge a statement, in the item's order; a key that two statements share stands once."""
+    """Return one cluster edge per statement, in the item's order, without duplicates."""
     if not item.facts:
         return (("item", item.item.id),)
     keys = dict.fromkeys([_origin(fact) for fact in item.facts])
@@ -81,14 +79,16 @@ def _clusters(item: LoadedItem) -> tuple[tuple[str, bytes], ...]:
 
 
 def _origin(fact: Fact) -> bytes:
-    """The true statement that a statement is or comes from."""
+    """Return the true statement that a statement is or derives from."""
     return fact.payload.origin or fact.id
 
 
 async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
-    """One score a unit, in order: 1 where the chosen letter, or the verdict, is the gold one, 0
-    where it is another, none where the reply chose nothing; of a question asked for verdicts their
-    mean; of likelihoods also what ``likelihood_scores`` adds. No judge is needed."""
+    """Return one score per unit, in order; no judge is needed.
+
+    1 for the correct letter or verdict, 0 for another one, none without an answer. For a question
+    with verdicts, their mean. Option likelihood adds ``likelihood_scores``.
+    """
     scores: list[Score] = []
     read: tuple[object, VerdictReadings] | None = None  # several units share one reply
     for place, unit in enumerate(units):
@@ -114,7 +114,7 @@ def _labels(question: _Question) -> Sequence[str]:
 
 
 def _score(place: int, unit: Unit) -> Score:
-    """The score of the unit at ``place``."""
+    """Return the score of the unit at ``place``."""
     reading = _read(unit.item.item.payload, unit.responses[STEP])
     return _scored(place, "accuracy", reading, answer_key(unit)[0])
 
@@ -134,7 +134,7 @@ def _scored(place: int, measure: str, reading: Reading, right: str) -> Score:
 
 
 def _verdict_score(place: int, unit: Unit, verdicts: VerdictReadings) -> Score:
-    """The score of a statement, or of the question whose statements were judged."""
+    """Return the score of a statement, or of a question with verdicts."""
     if unit.kind == JUDGED:
         reading = verdicts.readings[unit.payload.place]
         return _scored(place, "verdict", reading, answer_key(unit)[0])
@@ -153,7 +153,7 @@ def _verdict_score(place: int, unit: Unit, verdicts: VerdictReadings) -> Score:
 
 
 def _read(question: _Question, response: Response) -> Reading:
-    """What the reply chose of what it was asked."""
+    """Parse the answer from the response."""
     if isinstance(question, SingleStatement):
         return read_verdict(response)
     stated = question.answer_format if isinstance(question, ChoiceQuestion) else ""
@@ -166,7 +166,7 @@ def _read(question: _Question, response: Response) -> Reading:
 
 
 def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:
-    """The options as they are shown."""
+    """Return the options as shown."""
     if isinstance(question, ChoiceQuestion):
         return question.options
     return [_shown(option) for option in question.options]
@@ -174,12 +174,12 @@ def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:
 
 @lru_cache(maxsize=8192)
 def _shown(option: tuple[int, ...]) -> str:
-    """An option as it is shown; a form has few different ones and asks for them at every score."""
+    """Return an option as shown; cached, since a form has few different ones."""
     return option_text(option)
 
 
 def answer_key(unit: Unit) -> tuple[str, int]:
-    """The right letter and the number of options; of a statement its truth, and two."""
+    """Return the correct letter and the number of options; for a statement, its truth and two."""
     if unit.kind == JUDGED:
         return _truth(unit.item.facts[unit.payload.place]), 2
     question: _Question = unit.item.item.payload
@@ -219,7 +219,7 @@ _GIVEN: _Counts = {"answered": "value", "refused": None, "unparsed": None, "trun
 
 
 def _rate(outcome: Outcome) -> _Counts:
-    """Counts of the share of replies with this outcome."""
+    """Return a measure of the share of responses with this outcome."""
     counts: dict[Outcome, Worth] = {
         "answered": 0.0,
         "refused": 0.0,
@@ -234,9 +234,11 @@ def _measure(name: str, counts: _Counts) -> Measure:
 
 
 def _bias(prefix: str, of: str, unit: str, among: tuple[str, str, str]) -> tuple[Measure, ...]:
-    """How verdicts lean: the share of ``true`` among those given, and how many of the true and of
-    the false statements were judged right (a missing verdict is wrong); ``among`` are the
-    denominators of the three, in words."""
+    """Return measures of verdict bias.
+
+    They are the share of ``true`` verdicts, and the accuracy on true and on false statements (a
+    missing verdict is incorrect). ``among`` are the three denominators in words.
+    """
     return (
         Measure(
             name=f"{prefix}said_true",

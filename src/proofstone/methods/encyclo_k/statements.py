@@ -1,26 +1,26 @@
-"""Statements from the rows of a file, checked whole, and the row of each statement again.
+"""Read statements from the rows of a file, checked whole, and write them back.
 
-Names after a bar are read as well; columns that are not named here are ignored. A missing
-column, null and an empty text are the same. What has no type here is text.
+Alternative column names are separated by a bar; other columns are ignored. A missing column, null
+and an empty text are equivalent. Columns without a stated type are text.
 
-Columns, a statement a row:
+Columns, one statement per row:
 
-- ``text`` | ``statement`` | ``content``, and ``correct`` | ``is_correct`` | ``label`` (true,
-  false, correct, incorrect, 1, 0) are required.
-- ``id``: the file's own key, text or a whole number, once in the file.
+- ``text`` | ``statement`` | ``content``, and ``correct`` | ``is_correct`` | ``label`` (true, false,
+  correct, incorrect, 1, 0) are required.
+- ``id``: the file's own key, text or a whole number, unique in the file.
 - ``title``: the knowledge point.
-- ``origin`` of a falsified statement: the id of the correct one in this file, or the content id
-  (64 hexadecimal digits) of one elsewhere; ``error_type`` (payloads.ERROR_TYPES, in
-  any usual spelling of English or Chinese); ``reason`` | ``incorrect_reason``.
-- ``language``: a code such as en or zh, ``und`` for none. Where it is missing it is guessed, once
-  for all such rows of a book.
+- ``origin`` of a false statement: the id of the correct one in this file, or the content id (64
+  hexadecimal digits) of one elsewhere; ``error_type`` (payloads.ERROR_TYPES, in any usual spelling
+  of English or Chinese); ``reason`` | ``incorrect_reason``.
+- ``language``: a code such as en or zh, ``und`` for none. If missing, it is detected once for all
+  such rows of a book.
 - ``discipline``, ``field``, ``subfield`` | ``category`` | ``subject``, ``book`` | ``book_name``.
-- ``page`` | ``page_location`` (text or a whole number), ``source`` (its title), ``license`` |
-  ``license``, and more of the source (``SourceColumns``).
+- ``page`` | ``page_location`` (text or a whole number), ``source`` (its title), ``license``, and
+  more of the source (``SourceColumns``).
 - ``written_by``, ``perturbed_by``, ``checked_by``, ``filtered_by``, ``judged_by``: models, as a
-  list, the JSON text of one, or with commas between them.
-- ``passage`` and ``corrects``: content ids, as an export has them; ``corrects`` may be an id of
-  this file.
+  list, the JSON text of one, or comma-separated.
+- ``passage`` and ``corrects``: content ids, as in an export; ``corrects`` may be an id of this
+  file.
 """
 
 from __future__ import annotations
@@ -70,24 +70,25 @@ SourceKind = Literal["document", "table", "dump", "images", "web"]
 
 
 def _stand_in(title: str) -> bytes:
-    """What stands for the bytes of a source known by title only: one title is one source."""
+    """Return the substitute content of a source known by title only: equal titles are one
+    source."""
     return sha256(title.encode("utf-8")).digest()
 
 
 class SourceColumns:
-    """Makes sources of rows; rows that say the same share one.
+    """Build sources from rows; rows with equal values share one.
 
     ``source`` is the title. Alone it makes a document whose content is the SHA-256 of the title;
     ``source_sha256`` gives the content of the real file. ``source_kind``, ``source_language``,
-    ``source_authors``, ``source_year``, ``source_origin`` and ``license`` complete it. A licence
-    without a source is that of the ``book``.
+    ``source_authors``, ``source_year``, ``source_origin`` and ``license`` complete it. A license
+    without a source applies to the ``book``.
     """
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Source | None] = {}
 
     def read(self, fields: Fields) -> Source | None:
-        """The source of one row, or None where its columns are empty."""
+        """Return the source of one row, or None if its columns are empty."""
         said = tuple(map(fields.values.get, _COLUMNS))
         try:
             if said in self._known:
@@ -138,7 +139,7 @@ def _kind(fields: Fields) -> SourceKind:
 
 
 def write_source(source: Source) -> dict[str, Any]:
-    """The columns from which ``SourceColumns`` makes this very source again."""
+    """Return the columns of a source; ``SourceColumns`` reads it back unchanged."""
     is_stand_in = source.title and source.content == _stand_in(source.title)
     columns = {
         "source": source.title,
@@ -169,7 +170,7 @@ _COLUMN_OF: dict[RoleName, str] = {role: column for column, role in _ROLES.items
 
 @dataclass(slots=True, eq=False)
 class Draft:
-    """A row's statement, its references still keys; ``language`` is None where to be guessed."""
+    """Hold a row's statement with unresolved references; ``language`` is None until detected."""
 
     place: str
     key: str
@@ -187,7 +188,7 @@ class Draft:
 
 
 def read_draft(fields: Fields, sources: SourceColumns) -> Draft:
-    """The draft of a row; what is wrong with the row is noted in ``fields``."""
+    """Parse a draft from a row; problems are recorded in ``fields``."""
     text = fields.required_text("text", "statement", "content")
     correct = fields.truth("correct", "is_correct", "label")
     if not fields.has("correct", "is_correct", "label"):
@@ -222,8 +223,7 @@ def read_draft(fields: Fields, sources: SourceColumns) -> Draft:
 
 
 def _collapsed(text: str) -> str:
-    """The text with single spaces; the very same object where it has no others, so that no second
-    copy of a whole bank is held."""
+    """Return the text with single spaces; the same object if unchanged, to save memory."""
     collapsed = " ".join(text.split())
     return text if collapsed == text else collapsed
 
@@ -237,7 +237,7 @@ def _error_type(fields: Fields) -> str:
 
 
 def read_stratum(fields: Fields) -> Stratum:
-    """The place in the taxonomy; ``category`` or ``subject`` stand in for a subfield."""
+    """Return the taxonomy label; ``category`` or ``subject`` are synonyms of subfield."""
     return Stratum(
         discipline=fields.text("discipline"),
         field=fields.text("field"),
@@ -247,7 +247,7 @@ def read_stratum(fields: Fields) -> Stratum:
 
 
 def write_stratum(stratum: Stratum) -> dict[str, str]:
-    """The columns of a stratum, without its empty levels."""
+    """Return the columns of a stratum, without empty levels."""
     levels = msgspec.structs.asdict(stratum)
     return {level: name for level, name in levels.items() if name}
 
@@ -260,7 +260,7 @@ def _roles(fields: Fields) -> tuple[Role, ...]:
 
 
 def write_roles(roles: Sequence[Role]) -> dict[str, list[str]]:
-    """The columns of the roles, each a list of models."""
+    """Return the columns of the roles, each a list of models."""
     columns: dict[str, list[str]] = {}
     for role in roles:
         columns.setdefault(_COLUMN_OF[role.role], []).append(role.model)
@@ -268,7 +268,7 @@ def write_roles(roles: Sequence[Role]) -> dict[str, list[str]]:
 
 
 def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
-    """Statements in the order of their rows, with their sources and the models behind them.
+    """Read statements in row order, with their sources and models.
 
     Raises BadInput with every problem of all rows.
     """
@@ -289,7 +289,7 @@ def read_facts(rows: Iterable[Row]) -> Sequence[BuiltFact]:
 
 
 def _by_key(drafts: Sequence[Draft], problems: list[Problem]) -> dict[str, Draft]:
-    """The drafts by their own ids; an id given twice is a problem."""
+    """Return the drafts by their own ids; a duplicate id is a problem."""
     by_key: dict[str, Draft] = {}
     for draft in drafts:
         first = by_key.setdefault(draft.key, draft) if draft.key else draft
@@ -332,7 +332,7 @@ def _wrong_origin(draft: Draft, by_key: Mapping[str, Draft]) -> str:
 def _check_repeats(
     drafts: Sequence[Draft], by_key: Mapping[str, Draft], problems: list[Problem]
 ) -> None:
-    """One text is one statement in its place of the taxonomy, and never both true and false.
+    """Report duplicate texts: a text is unique per taxonomy label, and never both true and false.
 
     A row that corrects another may repeat its text.
     """
@@ -348,7 +348,7 @@ def _check_repeats(
 
 
 def _wrong_repeat(draft: Draft, others: Sequence[Draft], by_key: Mapping[str, Draft]) -> str:
-    """What is wrong with a text that ``others`` have as well, or nothing."""
+    """Return the problem with a text that ``others`` also have, or the empty text."""
     for other in others:
         if other.statement.correct is draft.statement.correct:
             if other.stratum == draft.stratum:
@@ -363,7 +363,7 @@ def _wrong_repeat(draft: Draft, others: Sequence[Draft], by_key: Mapping[str, Dr
 def _order(
     drafts: Sequence[Draft], by_key: Mapping[str, Draft], problems: list[Problem]
 ) -> list[Draft]:
-    """The drafts, each after those it refers to; a ring is a problem, and then there are none."""
+    """Return the drafts, each after those it refers to; empty for a cycle, which is a problem."""
     if not any(draft.corrects for draft in drafts):
         return sorted(drafts, key=lambda draft: not draft.statement.correct)
     by_number = dict(enumerate(drafts))
@@ -383,8 +383,7 @@ def _order(
 
 
 def _guess_languages(drafts: Sequence[Draft]) -> None:
-    """Gives rows without a language their book's, guessed from those rows together: a statement
-    that is mostly a formula says little by itself."""
+    """Detect the language of rows without one, per book, since single formulas say little."""
     books: dict[str, list[Draft]] = {}
     for draft in drafts:
         if draft.language is None:
@@ -427,7 +426,7 @@ def _fact(draft: Draft, origin: bytes | None, corrects: bytes | None) -> Fact:
 
 
 def perturbed_fact(true: Fact, text: str, error_type: str, reason: str) -> Fact:
-    """What was made of a true statement: another text, the type of its error, why it is false."""
+    """Return the false version of a true statement: text, error type, and reason."""
     payload = Statement(
         text=text,
         correct=False,
@@ -444,10 +443,10 @@ def perturbed_fact(true: Fact, text: str, error_type: str, reason: str) -> Fact:
 
 
 def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:
-    """The row from which ``read_facts`` makes this very fact again, with its source and roles.
+    """Return the row of a fact with its source and roles; ``read_facts`` reads it back unchanged.
 
-    ``facts`` are not needed: an origin is written as its content id. ``built.source`` must be
-    given where the fact names one; ValueError where it is another or missing.
+    ``facts`` is not needed: an origin is written as its content id. ``built.source`` is required if
+    the fact names one; raises ValueError if it is another or missing.
     """
     fact = built.fact
     if fact.source != (built.source.id if built.source else None):

@@ -1,5 +1,8 @@
-"""The paper's Table 1 (3.2.1) of any bank, with its falsified statements by type of error, and its
-Table 2 (3.2.2) of any form: composed, imported, or of single statements."""
+"""Compute the paper's Table 1 (3.2.1) of any bank and Table 2 (3.2.2) of any form.
+
+Also counts false statements by error type. Forms may be composed, imported, or of single
+statements.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ _NOT_STATED = "not stated"
 
 @dataclass(slots=True)
 class _Spread:
-    """The largest, smallest and mean of whole numbers; nothing of them is held."""
+    """Accumulate the maximum, minimum and mean of whole numbers, without keeping them."""
 
     count: int = 0
     total: int = 0
@@ -46,7 +49,7 @@ class _Spread:
             self.total += other.total
 
     def cells(self) -> tuple[Cell, Cell, Cell]:
-        """Max, min and mean, in the paper's order; None where there is nothing."""
+        """Return max, min and mean, in the paper's order; None without data."""
         if not self.count:
             return None, None, None
         return self.most, self.least, self.total / self.count
@@ -54,7 +57,7 @@ class _Spread:
 
 @dataclass(slots=True)
 class _Tally:
-    """What one row of a table counts: of each field more is added by ``update``."""
+    """Count one row of a table; ``update`` adds the fields of an entry."""
 
     languages: Counter[str] = field(default_factory=Counter)
     tokens: _Spread = field(default_factory=_Spread)
@@ -115,8 +118,10 @@ T = TypeVar("T", bound=_Tally)
 def _by_discipline(
     entries: Iterable[tuple[str, Any]], kind: type[T], tokens: TokenCounter
 ) -> list[tuple[str, T]]:
-    """The named rows of a table, the largest first as in the paper's and equal ones by name, that
-    over all last. Entries are read once and not kept."""
+    """Return the rows of a table by descending size, ties by name, and the total last.
+
+    Entries are read once and not kept.
+    """
     rows: dict[str, T] = {}
     for discipline, entry in entries:
         if discipline not in rows:
@@ -133,7 +138,7 @@ _DISCIPLINE = Column(key="discipline", name="discipline")
 
 
 def _languages(rows: Sequence[tuple[str, T]]) -> tuple[str, ...]:
-    """English, Chinese, and the other languages that were found."""
+    """Return English, Chinese, and the other languages found."""
     return (*_PRINTED, *sorted(rows[-1][1].languages.keys() - _PRINTED))
 
 
@@ -150,17 +155,18 @@ def _language_cells(row: _Tally, languages: Sequence[str]) -> tuple[int, ...]:
 
 
 def _spread_columns(group: str) -> list[Column]:
-    """The columns of ``_Spread.cells``."""
+    """Return the columns of ``_Spread.cells``."""
     names = {"max": "max", "min": "min", "mean": "avg"}
     return [Column(key=f"{group}_{key}", group=group, name=name) for key, name in names.items()]
 
 
 def question_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> tuple[Tabulation]:
-    """Table 2 of a form, a row a discipline and one over all. Items are read once and not kept.
+    """Return Table 2 of a form: one row per discipline, and a total. Items are read once and not
+    kept.
 
-    What a question does not have (a combination, where it was imported) is None. Tokens are those
-    of the question as it is put, with statements and options and without the instruction around
-    them; combinations are the numbers of statements in each option, over all options.
+    Fields that a question lacks (a combination, if it was imported) are None. Tokens are those of
+    the question with statements and options, without instructions. Combinations are the numbers of
+    statements in each option, over all options.
     """
     entries = ((item.item.stratum.discipline, item) for item in items)
     rows = _by_discipline(entries, _Questions, tokens)
@@ -191,10 +197,11 @@ def question_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> tu
 
 
 def statement_statistics(facts: Iterable[Fact], tokens: TokenCounter) -> tuple[Tabulation, ...]:
-    """Table 1 of a bank, a row a discipline and one over all; and the types of error likewise.
+    """Return Table 1 of a bank: one row per discipline, and a total; and false statements by error
+    type.
 
-    Facts are read once and not kept. Tokens are those of a statement's text as a model is shown
-    it. The second table is left out where nothing was falsified.
+    Facts are read once and not kept. Tokens are those of a statement's text as shown to a model.
+    The second table is left out if there are no false statements.
     """
     entries = ((fact.stratum.discipline, fact) for fact in facts)
     rows = _by_discipline(entries, _Statements, tokens)
@@ -226,7 +233,7 @@ def statement_statistics(facts: Iterable[Fact], tokens: TokenCounter) -> tuple[T
 
 
 def _error_table(rows: Sequence[tuple[str, _Statements]]) -> Tabulation:
-    """Each type's two words stand one above the other, which keeps the table narrow."""
+    """Build the table of error types; each name is split over two lines, to keep it narrow."""
     types: list[str] = [*ERROR_TYPES]
     if rows[-1][1].errors[_NOT_STATED]:
         types.append(_NOT_STATED)

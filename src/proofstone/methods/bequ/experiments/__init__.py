@@ -1,1 +1,1 @@
-"""The experiments of BeQu's study, a table and a figure each."""
+"""The experiments of the BeQu paper, a table and a figure each."""

@@ -1,4 +1,4 @@
-"""Random entities, prompts, ranges, efforts: models against the first, and against themselves."""
+"""Compare models with the first one, and settings within a model: prompts, ranges, effort."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ _MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody 
 
 
 def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
-    """Notes on rows of whose verdicts many could not be parsed, whose replies are missing, and on
-    those not verified, or not wholly."""
+    """Return notes on rows with many unparsed verdicts, missing responses, or incomplete
+    verification.
+    """
     for asked in rows:
         shares = [asked.row.estimates.get(name) for name in UNPARSED]
         if any(each is not None and each.value > _MOST_UNPARSED for each in shares):
@@ -83,9 +84,11 @@ def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
 
 
 def usually_asked(found: Experiment) -> list[Asked]:
-    """The rows that the board ranks, in its order. Where it tells none from experiments: those
-    asked with the usual prompts and range, and of a model that was asked so with no effort of
-    reasoning set, these alone; all rows where there is none."""
+    """Return the rows that the leaderboard ranks, in its order.
+
+    If it does not mark experiments, these are rows with the default prompts and range, preferably
+    without a reasoning effort. If there is none, all rows.
+    """
     ranked = [asked for asked in found.asked if not asked.row.experiment]
     if 0 < len(ranked) < len(found.asked):
         return ranked
@@ -100,8 +103,11 @@ def usually_asked(found: Experiment) -> list[Asked]:
 
 
 def random_section(found: Experiment) -> Section:
-    """Every model with its ranks, its measures, abstention, and how far its F1 lies below that of
-    the first. Raises BadUsage where nothing was verified."""
+    """Build the section on all models: ranks, measures, abstention, and F1 difference from the
+    first.
+
+    Raises BadUsage if nothing was verified.
+    """
     rows = usually_asked(found)
     verified = [asked for asked in rows if asked.is_verified]
     if not verified:
@@ -189,8 +195,10 @@ def random_section(found: Experiment) -> Section:
 def _ranked(
     found: Experiment, rows: Sequence[Asked]
 ) -> tuple[Sequence[RankInterval | None], tuple[Span, ...]]:
-    """The ranks among these rows, and which of their places are tied; where some of them are not
-    ranked together, the board's own and no ties."""
+    """Return the ranks among these rows, and which places are tied.
+
+    If some rows are not ranked together, returns the leaderboard's ranks without ties.
+    """
     board = [asked.row.rank for asked in rows]
     if None in board or len({asked.row.simulated for asked in rows}) > 1:
         return board, ()
@@ -233,9 +241,11 @@ _VARIED: tuple[Varied, ...] = ("prompts", "range", "effort")
 
 
 class Sweep(Struct, frozen=True, kw_only=True):
-    """A model's rows by what was varied, in the order of the grid; ``usual`` is the place of the
-    one that the others are held against. ``missing`` are values of the grid that were not asked.
-    ``less`` says by measure how far each value lies above the usual one (None there)."""
+    """Hold a model's rows by a varied setting, in grid order.
+
+    ``usual`` is the place of the baseline row. ``missing`` are values of the grid that were not
+    run. ``less`` is each value's difference from the baseline by measure (None there).
+    """
 
     name: str
     model: str
@@ -247,19 +257,23 @@ class Sweep(Struct, frozen=True, kw_only=True):
 
 
 def prompts_section(found: Experiment) -> Section:
-    """Each set of prompts against the direct one. Raises BadUsage where no model was verified with
-    two of them."""
+    """Compare each prompt template with the direct one.
+
+    Raises BadUsage if no model was verified with two of them.
+    """
     return _section(found, "prompts", "prompts", say("Sets of prompts"), say("prompts"))
 
 
 def ranges_section(found: Experiment) -> Section:
-    """Each range of triples asked for against the default. Raises as ``prompts_section``."""
+    """Compare each range of requested triples with the default. Raises as ``prompts_section``."""
     return _section(found, "range", "ranges", say("Ranges of triples asked for"), say("range"))
 
 
 def effort_section(found: Experiment) -> Section:
-    """Each effort of reasoning against the least, with the tokens and money of a reply. Raises as
-    ``prompts_section``."""
+    """Compare each reasoning effort with the lowest, with tokens and cost per response.
+
+    Raises as ``prompts_section``.
+    """
     return _section(found, "effort", "effort", say("Efforts of reasoning"), say("effort"))
 
 
@@ -303,9 +317,11 @@ def _section(found: Experiment, varied: Varied, name: str, title: str, axis: str
 
 
 def _sweeps_of(found: Experiment, varied: Varied) -> list[Sweep]:
-    """The sweeps of two values or more that were verified, in the order of the board; what was
-    verified of a value twice stands as the first of it. All differences of a measure are drawn
-    together, each sweep on the entities that it was asked about in every way."""
+    """Return the verified sweeps with two values or more, in leaderboard order.
+
+    If a value was verified twice, the first run counts. All differences of a measure are resampled
+    together, each sweep on the entities common to its settings.
+    """
     alike: dict[tuple[object, ...], list[Asked]] = defaultdict(list)
     for asked in found.asked:
         fixed = [getattr(asked, name) for name in _VARIED if name != varied]
@@ -358,12 +374,12 @@ def _sweep(found: Experiment, varied: Varied, rows: Sequence[Asked]) -> Sweep:
 
 
 def _value_name(value: str) -> str:
-    """A value of what was varied, as people read it; of effort none may be set."""
+    """Return a varied value for display; a reasoning effort may be unset."""
     return value or say("not set")
 
 
 def _gaps_of(found: Experiment, sweeps: Sequence[Sweep], preset: str) -> Iterator[str]:
-    """Notes on the grid of a sweep: what was not asked of which model, then on rows that were."""
+    """Return notes on the grid of a sweep: missing runs, then incomplete ones."""
     lacking = [sweep for sweep in sweeps if sweep.missing]
     for sweep in lacking[:_MOST_NAMED]:
         yield say(
@@ -449,8 +465,7 @@ def _differences(sweeps: Sequence[Sweep], axis: str, usual: str) -> Table:
 
 
 def _finding(sweeps: Sequence[Sweep], axis: str, usual: str) -> str:
-    """By how much F1 lies apart, what is resolved, and the largest changes of precision and
-    recall that are."""
+    """State the largest difference in F1, the significant differences, and the largest changes."""
     f1 = [[asked.row.estimates["f1"].value for asked in each.asked] for each in sweeps]
     found = [less for each in sweeps for less in each.less["f1"]]
     above, below = resolved(found)

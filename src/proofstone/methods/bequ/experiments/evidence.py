@@ -1,4 +1,4 @@
-"""What the experiments are read from: verified runs, how each was asked, and what was asked for."""
+"""Collect verified runs for the experiments: their settings, elicited triples and verdicts."""
 
 from __future__ import annotations
 
@@ -49,9 +49,12 @@ DIFFERENT = ("f1", "precision", "recall", "contradiction", "triples")  # what di
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tallies:
-    """Counts by entity (E) and group (G). ``hits`` of ``sampled`` triples (E, G, 5) count for
-    ``SHARES``; ``said`` (E, G) are the triples of ``responses`` (E, G).
-    Fictional entities are among them, sampled or not; nothing waits in ``sampled``."""
+    """Hold counts by entity (E) and group (G).
+
+    ``hits`` of ``sampled`` triples (E, G, 5) are the numerators and denominators of ``SHARES``.
+    ``said`` (E, G) counts the elicited triples of ``responses`` (E, G). Non-existent entities are
+    included, sampled or not. ``sampled`` excludes waiting triples.
+    """
 
     entities: tuple[EntityFacts, ...]
     hits: Floats
@@ -61,35 +64,37 @@ class Tallies:
 
     @property
     def is_real(self) -> Chosen:
-        """Which entities exist (E)."""
+        """Return which entities exist (E)."""
         return np.array([not facts.is_nonexistent for facts in self.entities], dtype=bool)
 
     def where(self, field: str, value: str) -> Chosen:
-        """Which entities have this value of a field (E)."""
+        """Return which entities have this value of a field (E)."""
         return np.array([getattr(facts, field) == value for facts in self.entities], dtype=bool)
 
     def triples_each(self, group: int, chosen: Chosen) -> float | None:
-        """Triples of a reply of a group about these entities; None without a reply."""
+        """Return triples per response of a group about these entities; None without a response."""
         responses = float(self.responses[chosen, group].sum())
         return float(self.said[chosen, group].sum()) / responses if responses else None
 
     def shared(self, groups: Sequence[int]) -> Chosen:
-        """The entities of which every one of these groups was asked, and that exist (E)."""
+        """Return the existing entities in the prompts of all these groups (E)."""
         asked = (self.responses[:, list(groups)] > 0).all(axis=1)
         return np.asarray(asked & self.is_real)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """A group on some of the entities (E)."""
+    """Select a group on some of the entities (E)."""
 
     group: int
     chosen: Chosen
 
 
 class DrawnCells:
-    """Cells whose entities are drawn together, so that any two can be compared: those of which both
-    were asked move both."""
+    """Resample the entities of cells jointly, so that any two can be compared.
+
+    Entities with prompts in both cells affect both.
+    """
 
     def __init__(
         self,
@@ -108,15 +113,17 @@ class DrawnCells:
         )
 
     def estimate(self, cell: int, measure: str) -> Estimate | None:
-        """F1 or a share of a cell by itself; None where nothing counts in it."""
+        """Estimate F1 or a share of one cell; None without data."""
         made, drawn = _made_of(cell, measure), self._verified
         if not all(drawn.n[place] for place in made.places):
             return None
         return drawn.made_of(made.places, made.make, confidence=self._confidence)
 
     def less(self, pairs: Sequence[tuple[int, int]], measure: str) -> tuple[Estimate | None, ...]:
-        """By how much the first cell of each pair is above the second, all intervals holding
-        together; None where either has nothing that counts."""
+        """Return the differences of pairs of cells with simultaneous CIs.
+
+        A difference is None if either cell has no data.
+        """
         if not pairs:
             return ()
         drawn = self._said if measure == "triples" else self._verified
@@ -125,9 +132,11 @@ class DrawnCells:
         return tuple(each if each.n else None for each in found)
 
     def trend(self, cells: Sequence[int], measure: str) -> tuple[Estimate | None, ...]:
-        """By how much precision or recall rises in each cell where entities have twice as many
-        statements: the least-squares slope over triples, all intervals holding together; None where
-        they are not known, or nowhere differ."""
+        """Return the change of precision or recall per doubling of an entity's statement count.
+
+        It is the least-squares slope over triples, with simultaneous CIs. None if counts are
+        missing or constant.
+        """
         statements = [facts.statements or np.nan for facts in self._tallies.entities]
         x = np.log2(np.array(statements, dtype=np.float64))
         known = ~np.isnan(x)
@@ -171,7 +180,7 @@ class DrawnCells:
 
 
 def _made_of(cell: int, measure: str) -> MadeOf:
-    """A measure of a cell by the ratios that were drawn of it."""
+    """Compute a measure of a cell from its resampled ratios."""
     if measure == "triples":
         return MadeOf((cell,), lambda r: r[:, cell], -np.inf, np.inf)
     first = len(SHARES) * cell
@@ -187,7 +196,7 @@ def _less(one: MadeOf, other: MadeOf) -> MadeOf:
 
 
 def _slope(first: int) -> Callable[[Floats], Floats]:
-    """The slope of y on x from the means of x, x^2, y and xy, which stand behind each other."""
+    """Return the slope of y on x from the means of x, x^2, y and xy, stacked in this order."""
 
     def make(ratios: Floats) -> Floats:
         x, square, y, product = (ratios[:, first + step] for step in range(4))
@@ -201,10 +210,12 @@ Varied = Literal["prompts", "range", "effort"]
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """How the runs of a board's ``row`` were asked, and what that took. ``group`` is its place
-    in the tallies, ``others`` whatever else was set (equal where that is the same) and ``told`` as
-    much of it as sets it apart from others of its model. ``responses`` of ``wanted`` ones are
-    there; tokens and US dollars are means of a reply, None where they are not known."""
+    """Describe the settings and the usage of a leaderboard ``row``.
+
+    ``group`` is its place in the tallies. ``others`` are further settings (equal if they are the
+    same), and ``told`` those that distinguish it within its model. ``responses`` of ``wanted`` ones
+    exist. Tokens and US dollars are means per response, None if unknown.
+    """
 
     row: TripleRow
     group: int
@@ -221,41 +232,43 @@ class Asked(Struct, frozen=True, kw_only=True):
 
     @property
     def is_verified(self) -> bool:
-        """Whether something of both directions was judged."""
+        """Return True if both directions have verdicts."""
         return "f1" in self.row.estimates
 
     @property
     def model(self) -> str:
-        """The model, whatever it was asked with."""
+        """Return the model without its settings."""
         return self.row.group.model
 
     @property
     def name(self) -> str:
-        """The row's model with its setting, marked where it is simulated."""
+        """Return the model with its setting, marked if it is simulated."""
         return f"{self.row.label} (simulated)" if self.row.simulated else self.row.label
 
     @property
     def config(self) -> str:
-        """The short hash of how it was asked."""
+        """Return the short hash of its settings."""
         return self.row.config[:8]
 
     @property
     def usd_for_1000(self) -> float | None:
-        """US dollars for 1,000 entities."""
+        """Return US dollars per 1,000 entities."""
         return None if self.usd is None else 1000 * self.usd
 
     @property
     def measures(self) -> tuple[Estimate | None, ...]:
-        """The cells under ``measured_columns``."""
+        """Return the cells under ``measured_columns``."""
         return measured_cells(self.row.estimates.get)
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """Verified runs as experiments read them. ``grids`` are the values that each sweep is to have,
-    ``usual`` the one that the others are held against, where it was asked; ``ask`` is the command
-    that asks what is missing of an experiment ({models}, {preset}), ``score`` the one that verifies
-    ({targets})."""
+    """Hold verified runs for the experiments.
+
+    ``grids`` are the planned values of each sweep, ``usual`` the baseline value if it was run.
+    ``ask`` is the command that runs what is missing ({models}, {preset}), ``score`` the one that
+    verifies ({targets}).
+    """
 
     board: TripleBoard
     asked: tuple[Asked, ...]
@@ -267,11 +280,11 @@ class Experiment:
 
     @property
     def level(self) -> float:
-        """The confidence of its intervals in percent."""
+        """Return the confidence level of its intervals in percent."""
         return 100 * self.board.confidence
 
     def draw(self, cells: Sequence[Cell]) -> DrawnCells:
-        """Cells of its tallies, drawn with its seed."""
+        """Resample cells of its tallies with its seed."""
         return DrawnCells(
             self.tallies, cells, confidence=self.board.confidence, seed=self.board.seed
         )
@@ -283,12 +296,12 @@ UNPARSED = ("unparsed", "recall_unparsed")
 
 
 def model_column() -> Column:
-    """Whose row it is."""
+    """Return the column with the row's model."""
     return Column(key="model", name=word("model"))
 
 
 def config_column() -> Column:
-    """The hash of how a row was asked."""
+    """Return the column with the hash of a row's settings."""
     return Column(
         key="config",
         name=say("asked as"),
@@ -297,7 +310,7 @@ def config_column() -> Column:
 
 
 def measured_columns() -> tuple[Column, ...]:
-    """F1, precision and recall, and the share of verdicts that could not be parsed."""
+    """Return columns of F1, precision and recall, and the share of unparsed verdicts."""
     return (
         Column(key="f1", name="F1", unit="points", help=say("2PR / (P + R)")),
         Column(
@@ -319,7 +332,7 @@ def measured_columns() -> tuple[Column, ...]:
 
 
 def measured_cells(find: Callable[[str], Estimate | None]) -> tuple[Estimate | None, ...]:
-    """The cells under ``measured_columns`` of measures that are found by their names."""
+    """Return the cells under ``measured_columns``, with measures by name."""
     unparsed = [each for each in map(find, UNPARSED) if each is not None]
     return (
         *map(find, ("f1", "precision", "recall")),
@@ -328,7 +341,7 @@ def measured_cells(find: Callable[[str], Estimate | None]) -> tuple[Estimate | N
 
 
 def triples_column() -> Column:
-    """How much was said."""
+    """Return the column of elicited triples per entity."""
     return Column(key="triples", name=say("triples an entity"), digits=1)
 
 
@@ -339,7 +352,10 @@ def f1_strips(
     axis: str,
     marks: Iterable[tuple[str, str, Estimate | None]],
 ) -> tuple[Figure, ...]:
-    """A row a value with a mark for each series ((value, series, F1)); none without any."""
+    """Return a figure with one row per value and a mark per series ((value, series, F1)).
+
+    Empty without data.
+    """
     made = tuple(
         estimate_mark(f1, row=value, column=series, text=shown_estimate(f1))
         for value, series, f1 in marks
@@ -361,7 +377,7 @@ def f1_strips(
 
 
 def resolved(found: Sequence[Estimate | None]) -> tuple[int, int]:
-    """How many of these differences are above nothing and below it, by their whole interval."""
+    """Count significantly positive and negative differences, by their CIs."""
     known = [each for each in found if each is not None]
     return sum(each.low > 0.0 for each in known), sum(each.high < 0.0 for each in known)
 
@@ -396,8 +412,10 @@ def experiment_of(
     verified: VerifiedRuns,
     board: TripleBoard,
 ) -> Experiment:
-    """Verified runs of a selection with their board, whose rows get the hash of how they were
-    asked. Raises BadUsage for a method that has no experiments."""
+    """Collect the verified runs of a selection with their leaderboard and config hashes.
+
+    Raises BadUsage for a method without experiments.
+    """
     if not method.ranges:
         raise BadUsage(f"runs of {method.name} are asked for no range of triples")
     by_id = {run.id: (key, run) for key, run in selection.runs}
@@ -407,7 +425,7 @@ def experiment_of(
     settings = [_settings(method, runs[0][1]) for runs in groups]
 
     def asked_in(row: TripleRow) -> Asked:
-        """How the runs of a row were asked, and what that took."""
+        """Describe the settings of a row's runs, and their usage."""
         group = places[row.group]
         runs, own, first = groups[group], settings[group], groups[group][0][1]
         alike = [
@@ -454,8 +472,7 @@ def experiment_of(
 
 
 def _settings(method: Method, run: Run) -> dict[str, Any]:
-    """What was set besides prompts, range and effort: the longest reply where it is not the way's
-    own."""
+    """Return settings other than prompts, range and effort; max_tokens only if not the default."""
     own = {name: value for name, value in run.settings.items() if name not in _NOT_SET}
     if own.get(_LONGEST) == method.settings(run.prompt_method)[_LONGEST]:
         del own[_LONGEST]
@@ -463,7 +480,7 @@ def _settings(method: Method, run: Run) -> dict[str, Any]:
 
 
 def _taken(store: Store, keys: Sequence[int], responses: int) -> dict[str, float | None]:
-    """Tokens and US dollars of a reply in the mean, as far as they are known."""
+    """Return mean tokens and US dollars per response, as far as they are known."""
     spent = store.spent.of_runs(keys)
     if not responses or not spent.calls:
         return {}
@@ -497,7 +514,7 @@ def _tallies(
 
 
 def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
-    """The values of each sweep, by the method's presets; the usual one first."""
+    """Return the values of each sweep by the method's presets; the baseline first."""
 
     def values(preset: str, parameter: str) -> tuple[str, ...]:
         return tuple(method.presets[preset].values("run")[parameter])
@@ -511,7 +528,7 @@ def _grids(method: Method) -> dict[Varied, tuple[str, ...]]:
 
 
 def _score_command(store: Store, selection: Selection) -> str:
-    """The command that verifies further runs as those of the selection were."""
+    """Return the command that verifies further runs with the settings of this selection."""
     found = verified_scorings(store, selection.runs).values()
     against = next(filter(None, map(against_of, found)))
     judges = against.judges if _PLAIN.fullmatch(against.judges) else "PROVIDER/NAME"

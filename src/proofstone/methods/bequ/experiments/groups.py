@@ -1,4 +1,4 @@
-"""Groups of entities: fictional ones, domains, thirds of popularity; and the six experiments."""
+"""Compare groups of entities (non-existent ones, domains, popularity), and list the experiments."""
 
 from __future__ import annotations
 
@@ -49,8 +49,11 @@ from proofstone.wording.messages import counted, joined, say, word
 
 
 class _Fiction(Struct, frozen=True):
-    """A model on the fictional entities of one kind ("" for all): how many it was asked about, the
-    share that got triples, and how many triples."""
+    """Hold a model's results on the non-existent entities of one kind ("" for all).
+
+    These are the number of entities, the share with triples (hallucination rate), and the number of
+    triples.
+    """
 
     name: str
     kind: str
@@ -61,13 +64,12 @@ class _Fiction(Struct, frozen=True):
 
     @property
     def shown_kind(self) -> str:
-        """The kind in words."""
+        """Return the kind in words."""
         return word(self.kind or "all")
 
 
 def _fictions_of(found: Experiment, rows: Sequence[Asked]) -> Iterator[_Fiction]:
-    """Of each row that was asked about any: all fictional entities, then each kind where lists say
-    it, plausible first."""
+    """Return each row's results on non-existent entities: all, then plausible and absurd."""
     tallies = found.tallies
     kinds = {each.fiction for each in tallies.entities if each.is_nonexistent}
     for asked in rows:
@@ -81,7 +83,7 @@ def _fictions_of(found: Experiment, rows: Sequence[Asked]) -> Iterator[_Fiction]
 
 
 def _fictions_table(fictions: Sequence[_Fiction]) -> Table:
-    """A row a model and kind."""
+    """Build a table with one row per model and kind."""
     return Table(
         title=say("Fictional entities"),
         columns=(
@@ -102,7 +104,7 @@ def _fictions_table(fictions: Sequence[_Fiction]) -> Table:
 
 
 def _fictions_figure(fictions: Sequence[_Fiction], *, table: int) -> Figure:
-    """How many triples each model said, by kind where lists say it; ``table`` holds them too."""
+    """Build a figure of triples per model, by kind if the lists have it; ``table`` has the data."""
     most = max(each.asked for each in fictions)
     return Figure(
         name="nonexistent-by-kind",
@@ -121,7 +123,7 @@ def _fictions_figure(fictions: Sequence[_Fiction], *, table: int) -> Figure:
 
 
 def _fictions_finding(fictions: Sequence[_Fiction]) -> str:
-    """How many models made something up, and who most."""
+    """State how many models hallucinated, and which the most."""
     whole = [each for each in fictions if not each.kind]
     if not whole:
         return ""
@@ -146,8 +148,11 @@ def _fictions_finding(fictions: Sequence[_Fiction]) -> str:
 
 
 class _Place(Struct, frozen=True):
-    """A model on the entities of one part: how many were asked about, its measures, and by how much
-    F1 lies above that of all other parts together, all intervals of the row holding at once."""
+    """Hold a model's results on the entities of one part.
+
+    These are the number of entities, its measures, and the F1 difference from all other parts
+    together. All CIs of a row are simultaneous.
+    """
 
     asked: Asked
     value: str
@@ -160,7 +165,7 @@ class _Place(Struct, frozen=True):
 def _places_of(
     found: Experiment, asked: Asked, field: str, values: Sequence[str]
 ) -> Iterator[_Place]:
-    """A row's measures on the entities of each of ``values``."""
+    """Return a row's measures on the entities of each of ``values``."""
     tallies, n = found.tallies, len(values)
     mine = tallies.shared([asked.group])
     parts = [mine & tallies.where(field, value) for value in values]
@@ -180,8 +185,10 @@ def _places_of(
 
 
 def _places_table(places: Sequence[_Place], title: str, column: Column, less: str = "") -> Table:
-    """A row a model and value, under ``column``; where ``less`` heads it, with the difference to
-    the other values."""
+    """Build a table with one row per model and value, under ``column``.
+
+    With a ``less`` heading, it includes the difference from the other values.
+    """
     last = [Column(key="f1_less", name=less, unit="points")] if less else []
     return Table(
         title=title,
@@ -213,7 +220,7 @@ def _places_table(places: Sequence[_Place], title: str, column: Column, less: st
 def _places_figure(
     found: Experiment, name: str, title: str, axis: str, places: Sequence[_Place]
 ) -> tuple[Figure, ...]:
-    """F1 at each value, a mark a model; none where there is none."""
+    """Build a figure of F1 at each value, one mark per model; None without data."""
     values = dict.fromkeys(place.value for place in places)
     marks = (
         (value, place.asked.name, place.measures[0])
@@ -230,8 +237,10 @@ _MOST_TOLD = 3
 
 
 def domains_section(found: Experiment) -> Section:
-    """F1, precision and recall by domain, and how many fictional entities got triples. Raises
-    BadUsage where neither is known: the list names no two domains and holds nothing fictional."""
+    """Build the section on F1, precision and recall by domain, and the hallucination rate.
+
+    Raises BadUsage if the list has neither two domains nor non-existent entities.
+    """
     rows = usually_asked(found)
     real = [each for each in found.tallies.entities if not each.is_nonexistent]
     values = sorted({each.domain for each in real if each.domain})
@@ -274,7 +283,9 @@ def domains_section(found: Experiment) -> Section:
 
 
 def _domains_told(placed: Sequence[Sequence[_Place]]) -> Iterator[str]:
-    """For each of the first models the domains that stand out; of several where none does, once."""
+    """State the domains with significant differences for each of the first models, or that none
+    has.
+    """
     level = []
     for places in placed[:_MOST_TOLD]:
         apart = [(place.value, place.less) for place in places if place.less is not None]
@@ -300,8 +311,10 @@ def _domains_told(placed: Sequence[Sequence[_Place]]) -> Iterator[str]:
 
 
 class _Risen(Struct, frozen=True):
-    """How a row's measures move with popularity: F1 of the best known third less that of the least
-    known, and the trends of precision and recall."""
+    """Hold the change of a row's measures with popularity.
+
+    These are F1 of the top third minus the bottom third, and the trends of precision and recall.
+    """
 
     name: str
     apart: Estimate | None
@@ -309,9 +322,11 @@ class _Risen(Struct, frozen=True):
 
 
 def popularity_section(found: Experiment) -> Section:
-    """F1, precision and recall by third, from the least known on; and by how many points precision
-    and recall rise with every doubling of an entity's statements. Raises BadUsage where the list
-    has neither thirds nor counts."""
+    """Build the section on F1, precision and recall by third of popularity, from the least known.
+
+    Adds the change of precision and recall in points per doubling of the statement count. Raises
+    BadUsage if the list has neither thirds nor counts.
+    """
     usual = usually_asked(found)
     rows = [asked for asked in usual if asked.is_verified]
     real = [each for each in found.tallies.entities if not each.is_nonexistent]
@@ -359,8 +374,9 @@ def popularity_section(found: Experiment) -> Section:
 
 
 def _tiers(found: Experiment) -> list[str]:
-    """From the least known on: by the median of statements where these are known, else by the first
-    number of their names."""
+    """Order the tiers from the least known: by median statement count, or by the first number of
+    the name.
+    """
     by_tier: dict[str, list[float]] = defaultdict(list)
     for facts in found.tallies.entities:
         if facts.popularity and not facts.is_nonexistent:
@@ -378,7 +394,7 @@ def _tiers(found: Experiment) -> list[str]:
 
 
 def _risen_of(found: Experiment, rows: Sequence[Asked], tiers: Sequence[str]) -> list[_Risen]:
-    """Of each row, those of all rows drawn together."""
+    """Return the changes of all rows, resampled together."""
     tallies, n = found.tallies, len(rows)
     whole = [Cell(asked.group, tallies.shared([asked.group])) for asked in rows]
     ends = [tiers[-1], tiers[0]] if len(tiers) > 1 else []
@@ -453,7 +469,7 @@ EXPERIMENTS: Mapping[str, Callable[[Experiment], Section]] = {
 
 
 def experiment_sections(found: Experiment) -> tuple[Section, ...]:
-    """Every experiment that these runs can carry, in the order of the paper."""
+    """Return every experiment that these runs have data for, in the order of the paper."""
     sections = []
     for make in EXPERIMENTS.values():
         with suppress(BadUsage):
@@ -473,9 +489,11 @@ def make_analysis(
     population: Population,
     confidence: float,
 ) -> Analysis:
-    """The study of one experiment on verified runs. Raises NotFound where none is verified, what
-    the experiment refuses, and BadUsage for other runs, or another estimand or confidence than the
-    board's."""
+    """Return the analysis of one experiment on verified runs.
+
+    Raises NotFound if no run is verified, and the experiment's errors. Raises BadUsage for other
+    runs, or another population or confidence than the leaderboard's.
+    """
     method = find_method(selection.method)
     if method.verifying is None:
         raise BadUsage(f"runs of {method.name} hold no triples to verify")
@@ -492,8 +510,7 @@ def make_analysis(
 
 
 def analysis_of(section: Section, found: Experiment) -> Analysis:
-    """A section with the marks of its first figure as a file of data, and what judged its triples
-    among its notes."""
+    """Return a section with the data of its first figure, and its judges in the notes."""
     board = found.board
     verified = say(
         "judged by {judges} against {reference}; {sampling}",

@@ -1,1 +1,1 @@
-"""The page and the tables of a benchmark of triples."""
+"""Report page and tables of triple benchmarks."""

@@ -1,4 +1,4 @@
-"""The leaderboard of verified triples: a record, and how it is made from verified runs."""
+"""Build the leaderboard of verified triples."""
 
 from __future__ import annotations
 
@@ -53,10 +53,12 @@ from proofstone.store.store import Store
 
 
 class PeopleLooked(Struct, frozen=True, kw_only=True):
-    """What people's labels make of a row: ``n`` of them by direction. ``estimates`` holds
-    precision, recall and f1 corrected for the judge's errors, the judge's agreement with them and
-    kappa, the recall of the corpus itself and true_share, as far as each could be made; those of
-    a ``scattered`` direction rest on labels that are not on the triples drawn first."""
+    """Hold the effect of human labels on a row: ``n`` labels by direction.
+
+    ``estimates`` holds precision, recall and F1 corrected for judge errors, the judge's agreement
+    and kappa, the recall of the corpus, and true_share, if available. In ``scattered`` directions
+    the labeled triples are not the first sampled ones.
+    """
 
     n: Mapping[str, int]
     estimates: Mapping[str, Estimate]
@@ -64,15 +66,16 @@ class PeopleLooked(Struct, frozen=True, kw_only=True):
 
 
 class TripleRow(Struct, frozen=True, kw_only=True):
-    """A model in one setting. ``measured`` holds F1, precision, recall and what stands beside them,
-    ``abstention`` the share of entities of which it said that it knows nothing, and
-    ``nonexistent_given`` the share of fictional entities that got triples (None where none was
-    asked about). ``rank`` is None where it cannot be ranked: nothing of one direction was judged,
-    some of its triples are ``waiting`` for a judge, or it was not held against the entities that
-    most rows were held against, but against ``other_entities`` so many fewer or more. Simulated
-    rows are ranked among themselves. ``ties`` are the numbers of those of the board that it is in;
-    ``config`` is the hash of how it was asked. An ``experiment`` is asked otherwise than
-    the setting that is ranked: it has no rank and stands below."""
+    """Hold a model in one setting.
+
+    ``measured`` holds F1, precision, recall and related measures. ``abstention`` is the share of
+    entities that the model stated no knowledge of. ``nonexistent_given`` is the share of
+    non-existent entities with triples (None without any). ``rank`` is None if one direction has no
+    verdict, triples are ``waiting`` for a judge, or the row has ``other_entities`` than most rows.
+    Simulated rows are ranked separately. ``ties`` are the numbers of its ties on the leaderboard;
+    ``config`` is the hash of its settings. An ``experiment`` has settings other than the ranked
+    one: it is unranked and listed below.
+    """
 
     group: Group
     runs: tuple[str, ...]
@@ -92,34 +95,36 @@ class TripleRow(Struct, frozen=True, kw_only=True):
 
     @property
     def estimates(self) -> Mapping[str, Estimate]:
-        """Its measures by their names."""
+        """Return its measures by name."""
         return self.measured.estimates
 
     @property
     def has_both(self) -> bool:
-        """Whether it has precision and recall."""
+        """Return True if it has precision and recall."""
         return {"precision", "recall"} <= self.estimates.keys()
 
     @property
     def stands_apart(self) -> bool:
-        """Whether it has no place among the rows of its kind, ranked or not."""
+        """Return True if it has no place among the rows of its kind, ranked or not."""
         is_whole = not (self.waiting or self.other_entities or self.experiment)
         return not is_whole or "f1" not in self.estimates
 
     @property
     def label(self) -> str:
-        """The row as a sentence names it."""
+        """Return the row's label for sentences."""
         return self.group.label
 
 
 class TripleBoard(Struct, frozen=True, kw_only=True):
-    """All rows in falling order of F1, over ``entities`` in the samples: those of models, then
-    simulated ones, then those that cannot be ranked. ``parts`` are the measures of each group by
-    domain, popularity, source and predicate family. ``ties`` are runs [first, last] of places in
-    ``rows`` that the data cannot tell apart. ``counts`` are of all verified triples, by outcome.
-    Without ``is_common`` no two rows were held against the same entities, and nobody is ranked.
-    ``group_by``, ``where``, ``left_out`` and ``notes`` are of the models' cards, as on other
-    leaderboards; ``people_elsewhere`` counts people's labels on triples that are in no row."""
+    """Hold all rows in descending order of F1, over the sampled ``entities``.
+
+    Models come first, then simulated rows, then unranked ones. ``parts`` are the measures of each
+    group by domain, popularity, source and predicate family. ``ties`` are runs [first, last] of
+    places in ``rows`` without significant differences. ``counts`` are of all verified triples, by
+    outcome. If ``is_common`` is false, no two rows have the same entities, and none is ranked.
+    ``group_by``, ``where``, ``left_out`` and ``notes`` come from the model cards.
+    ``people_elsewhere`` counts human labels on triples outside all rows.
+    """
 
     rows: tuple[TripleRow, ...]
     parts: tuple[Measured, ...]
@@ -140,17 +145,17 @@ class TripleBoard(Struct, frozen=True, kw_only=True):
 
     @property
     def setting(self) -> str:
-        """The setting that all rows share; empty where they differ."""
+        """Return the setting common to all rows; empty if they differ."""
         (setting, *others) = {row.group.setting for row in self.rows} or {""}
         return "" if others else setting
 
     def row_of(self, group: Group) -> TripleRow | None:
-        """The row of a group."""
+        """Return the row of a group."""
         return next((row for row in self.rows if row.group == group), None)
 
 
 def without_shared_setting(board: TripleBoard) -> TripleBoard:
-    """The board with rows named by their models alone, where all were asked in one setting."""
+    """Return the leaderboard with rows named by model alone, if all rows have the same setting."""
     if not board.setting:
         return board
     return structs.replace(
@@ -173,13 +178,12 @@ def triple_board(
     people: Mapping[str, PeopleSaid] | None = None,
     ranked: Container[int] | None = None,
 ) -> TripleBoard:
-    """The leaderboard of verified runs, its parts those ``by`` which it is asked for. Groups that
-    are not among the ``ranked`` are experiments; without it, none is.
+    """Build the leaderboard of verified runs, with breakdowns by ``by``.
 
-    Every triple is read once and counted, none is held. Models are ranked with models and simulated
-    respondents with each other, each at ``confidence`` for all ranks together. What ``people`` said
-    of some triples, by their ids, corrects the figures of the groups in which there are such; these
-    are read again and held.
+    Groups outside ``ranked`` are experiments; without ``ranked``, none is. Every triple is read
+    once and counted, without keeping it in memory. Models and simulated models are ranked
+    separately, each with a simultaneous ``confidence``. Gold labels in ``people``, by triple id,
+    correct the estimates of their groups; the triples of these groups are read again into memory.
     """
     counted = count_verified(verified)
     measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
@@ -198,7 +202,7 @@ def triple_board(
     names = sorted({name for counts in sides for name in counts})
 
     def share(count: int, of: int) -> Estimate:
-        """A share of entities, each of which was asked about once."""
+        """Return a share of entities, with one prompt per entity."""
         value = count / of if of else float("nan")
         return share_estimate(value, of, confidence, of="entities")
 
@@ -240,7 +244,7 @@ def triple_board(
 
 
 def count_verified(verified: VerifiedRuns) -> Counted:
-    """All its triples as columns."""
+    """Count all verified triples as columns."""
     counted = Counted()
     for each in verified.read():
         counted.add(each)
@@ -248,8 +252,7 @@ def count_verified(verified: VerifiedRuns) -> Counted:
 
 
 class _Order(NamedTuple):
-    """All groups in the order of rows, the ranks of those that have one, tied places, and in how
-    many entities those differ that stand apart."""
+    """Hold all groups in row order, ranks, ties, and the number of differing entities."""
 
     groups: Sequence[int]
     ranks: Mapping[int, RankInterval]
@@ -267,8 +270,9 @@ def _ordered(
     confidence: float,
     seed: int,
 ) -> _Order:
-    """All groups: models and then simulated ones, each in the order of their ranks; then those
-    without a rank, by F1 and name."""
+    """Order all groups: models, then simulated ones, each by rank; then unranked ones by F1 and
+    name.
+    """
     able = [n for n in rankable(counted, len(verified.groups)) if n not in experiments]
     groups: list[int] = []
     ranks: dict[int, RankInterval] = {}
@@ -296,8 +300,8 @@ def _ordered(
 def _looked(
     verified: VerifiedRuns, people: Mapping[str, PeopleSaid], seed: int
 ) -> tuple[dict[Group, PeopleLooked], int]:
-    """What people's labels make of each group of which they saw something, and how many of them are
-    on triples that are in none."""
+    """Return the effect of human labels on each group, and the number of labels outside all
+    groups."""
     if not people:
         return {}, 0
     of = {each.id: each.group for each in verified.read() if each.id in people}
@@ -320,7 +324,7 @@ def _is_simulated(verified: VerifiedRuns, group: int) -> bool:
 
 
 class VerifiedBoard(NamedTuple):
-    """A leaderboard of verified triples, what it was made from, and the runs on it."""
+    """Hold a leaderboard of verified triples, its data, and its runs."""
 
     board: TripleBoard
     verified: VerifiedRuns
@@ -341,12 +345,13 @@ def make_verified_board(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> VerifiedBoard | None:
-    """The board of a selection, its parts those ``by`` which it is asked for; None where nothing of
-    it is verified. Cards are asked for, filtered by and shown as on other leaderboards; ``people``
-    is a file of verdicts that people filled in.
+    """Build the leaderboard of a selection, with breakdowns by ``by``; None if nothing is verified.
 
-    Raises BadUsage for a field that is none or runs that were verified by different judges,
-    NotFound where the filter leaves nobody, BadInput for labels of people that cannot be read.
+    Model cards are used for filters and columns as on other leaderboards. ``people`` is a file of
+    verdicts with human labels.
+
+    Raises BadUsage for an unknown field or runs verified by different judges, NotFound if the
+    filter leaves no row, BadInput for unreadable human labels.
     """
     texts = [where] if isinstance(where, str) else list(where)
     conditions = read_where(texts)
@@ -386,7 +391,7 @@ def make_verified_board(
 
 
 def verified_board(session: Session, selection: Selection, **options: Any) -> TripleBoard | None:
-    """The leaderboard of what was verified of a selection; None where nothing is."""
+    """Build the leaderboard of a selection's verified runs; None if nothing is verified."""
     made = make_verified_board(session.store, lambda: session.config, selection, **options)
     return None if made is None else made.board
 
@@ -407,8 +412,11 @@ def compare_triples(
     confidence: float,
     seed: int,
 ) -> TriplesCompared | None:
-    """The run ``after`` against the run ``before``, both of ``selection``. None where neither is
-    verified, or replies hold nothing to verify; where they cannot be compared it says why."""
+    """Compare the run ``after`` with the run ``before``, both of ``selection``.
+
+    None if neither is verified, or if responses hold no triples. If they cannot be compared, the
+    result gives the reason.
+    """
     try:
         verified = read_verified(store, method, selection, view)
     except NotFound:

@@ -1,4 +1,4 @@
-"""The sentences of a page of verified triples, each said only as far as its interval carries it."""
+"""Write the findings of a page of verified triples, each supported by its confidence interval."""
 
 from __future__ import annotations
 
@@ -65,23 +65,23 @@ _LONGEST = 80  # characters of a value's name: a longer one is a text of its own
 
 
 def measure_name(measure: str) -> str:
-    """A measure in words."""
+    """Return a measure in words."""
     return word(MEASURE_NAMES[measure])
 
 
 def headed(measure: str) -> str:
-    """A measure in words, as a heading or a sentence begins with it."""
+    """Return a measure in words, capitalized for a heading or a sentence start."""
     said = measure_name(measure)
     return said[:1].upper() + said[1:]
 
 
 def part_name(by: Breakdown) -> str:
-    """A breakdown in words."""
+    """Return a breakdown in words."""
     return word(PART_NAMES[by])
 
 
 def counted_rows(rows: Collection[TripleRow]) -> str:
-    """``4 models``; where a model stands in several settings, ``4 settings of 2 models``."""
+    """Return ``4 models``, or ``4 settings of 2 models`` if a model has several settings."""
     n = len({row.group.model for row in rows})
     if n == len(rows):
         return counted(n, "model")
@@ -93,24 +93,24 @@ def counted_rows(rows: Collection[TripleRow]) -> str:
 
 
 def shown_range(shares: Collection[float]) -> str:
-    """``20.0% to 31.5%``, or the one share that all are shown as."""
+    """Return ``20.0% to 31.5%``, or one share if all are shown as the same."""
     low, high = shown_share(min(shares)), shown_share(max(shares))
     return low if low == high else say("{low} to {high}", low=low, high=high)
 
 
 def value_name(value: str) -> str:
-    """A value of a breakdown, cut where it is a text of its own."""
+    """Return a value of a breakdown, shortened if it is long."""
     shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
     return word(shown)
 
 
 def is_above(first: Estimate, second: Estimate, comparisons: int = 1) -> bool:
-    """Whether ``first`` is above ``second`` beyond its interval, where it is the most striking of
-    ``comparisons`` that were looked at (Bonferroni).
+    """Return True if ``first`` is significantly above ``second``, Bonferroni-corrected for
+    ``comparisons``.
 
-    Half an interval over its quantile is taken for a standard error, and the two as independent;
-    estimates of the same entities mostly rise together, so that for them the answer is on the safe
-    side. False where either has no interval, or stands on fewer than two groups.
+    Standard errors are half the CI over its quantile. The estimates are treated as independent;
+    those of the same entities mostly have a positive correlation, which makes the test
+    conservative. False if either has no CI, or fewer than two groups.
     """
     groups = min(first.effective_n, second.effective_n)
     ends = (first.low, first.high, second.low, second.high)
@@ -129,14 +129,16 @@ _MOST_NAMED = 3
 
 
 def ranked_rows(board: TripleBoard) -> list[TripleRow]:
-    """The rows that are ranked with the first, in falling order of F1: those of models, or, where
-    no model is ranked, simulated ones."""
+    """Return the rows ranked together, in descending order of F1: models, or simulated rows.
+
+    Simulated rows are used only if no model is ranked.
+    """
     ranked = [row for row in board.rows if row.rank is not None]
     return [row for row in ranked if row.simulated == ranked[0].simulated]
 
 
 def answer_of(board: TripleBoard) -> tuple[str, ...]:
-    """Sentences, the reader's answer first; nothing is ranked where nothing was judged."""
+    """Return the main result as sentences; no ranking without verdicts."""
     ranked = ranked_rows(board)
     if not board.rows:
         return (say("No triple has been verified yet, so there is nothing to rank."),)
@@ -156,7 +158,7 @@ def answer_of(board: TripleBoard) -> tuple[str, ...]:
 
 
 def partial_notes(board: TripleBoard) -> tuple[str, ...]:
-    """What is not there yet; nothing of a whole board."""
+    """Return notes on missing verdicts; empty for a complete leaderboard."""
     waiting = sum(row.waiting for row in board.rows)
     partial = say(
         "Partial: {triples} of the samples wait for a judge and are in no figure; score the runs "
@@ -169,7 +171,7 @@ def partial_notes(board: TripleBoard) -> tuple[str, ...]:
 
 
 def _leader(board: TripleBoard, ranked: Sequence[TripleRow]) -> str:
-    """Who is first, and what the first place is worth."""
+    """State the leader, and whether its lead is significant."""
     first = ranked[0]
     score = shown_estimate(first.estimates["f1"])
     entities = counted(board.entities, "entity", "entities")
@@ -198,7 +200,7 @@ def _leader(board: TripleBoard, ranked: Sequence[TripleRow]) -> str:
 
 
 def _made_of(row: TripleRow) -> str:
-    """What the leader's F1 is made of."""
+    """State the leader's precision, recall and contradiction rate."""
     said = [
         say(
             "Of 100 triples that {model} said {precision} are supported (precision); of 100 that "
@@ -221,12 +223,12 @@ def _made_of(row: TripleRow) -> str:
 
 
 def findings_of(board: TripleBoard) -> tuple[str, ...]:
-    """Sentences; none where nothing was judged."""
+    """Return findings as sentences; empty without verdicts."""
     return tuple(filter(None, (make(board) for make in _FINDINGS)))
 
 
 def _ties(board: TripleBoard) -> str:
-    """Which models share a place, by the first run of places that is tied."""
+    """State which models are tied, for the first tie."""
     rows = ranked_rows(board)
     if len(rows) < 2:
         return ""
@@ -240,7 +242,7 @@ def _ties(board: TripleBoard) -> str:
 
 
 def _gap(board: TripleBoard) -> str:
-    """Whose precision and recall lie furthest apart."""
+    """State the largest gap between precision and recall."""
     rows = [row for row in board.rows if row.has_both]
     if not rows:
         return ""
@@ -266,7 +268,7 @@ def _gap(board: TripleBoard) -> str:
 
 
 def _undecided(board: TripleBoard) -> str:
-    """How much the reference leaves open: it bounds every precision from above."""
+    """State the neutral rate: neutral triples lower every precision."""
     shares = [found.value for row in board.rows if (found := row.estimates.get("neutral"))]
     if not shares:
         return ""
@@ -278,10 +280,12 @@ def _undecided(board: TripleBoard) -> str:
 
 
 class Extreme(Struct, frozen=True, kw_only=True):
-    """A measure of a ``row`` is higher for the value ``high`` than for ``low``, by ``first``
-    against ``second``, beyond the intervals of ``bundled`` of ``models`` (in words), of which the
-    row is the first on the board. ``bundled`` is 0 where no two values of any model are that far
-    apart: the others are then of the widest difference that there is."""
+    """Hold two values of a breakdown: a measure of ``row`` is higher for ``high`` than for ``low``.
+
+    ``first`` and ``second`` are their estimates. The difference is significant in ``n_significant``
+    of ``models`` (in words), of which the row is the first on the leaderboard. If ``n_significant``
+    is 0, no two values of any model differ significantly, and this is the widest difference.
+    """
 
     row: TripleRow
     high: str
@@ -293,14 +297,16 @@ class Extreme(Struct, frozen=True, kw_only=True):
 
     @property
     def width(self) -> float:
-        """How far the two are apart."""
+        """Return the difference of the two estimates."""
         return self.first.value - self.second.value
 
 
 def extreme_of(board: TripleBoard, by: Breakdown, measure: str) -> Extreme | None:
-    """The pair of values that most models keep apart (of equals the widest for the first of them);
-    None where no model has the measure for two values. Every pair of every model counts as a
-    comparison that was looked at."""
+    """Return the pair of values with a significant difference in most models.
+
+    Ties are resolved by the widest difference for the first model. None if no model has the measure
+    for two values. Every pair of every model counts as a comparison.
+    """
     steps = list(_steps(board, by, measure))
     if not steps:
         return None
@@ -317,7 +323,7 @@ def extreme_of(board: TripleBoard, by: Breakdown, measure: str) -> Extreme | Non
 
 
 def _steps(board: TripleBoard, by: Breakdown, measure: str) -> Iterator[Extreme]:
-    """Every two values of each row, the higher first, each carried by one model or by none."""
+    """Yield every two values of each row, the higher first."""
     known = []
     for row in board.rows:
         found = [
@@ -334,7 +340,7 @@ def _steps(board: TripleBoard, by: Breakdown, measure: str) -> Iterator[Extreme]
 
 
 def _step(row: TripleRow, pair: Iterable[tuple[str, Estimate]], looked: int) -> Extreme:
-    """Two values of a row, the higher first; of equals the one that came first."""
+    """Return two values of a row, the higher first; ties keep their order."""
     (high, first), (low, second) = sorted(pair, key=lambda value: -value[1].value)
     bundled = is_above(first, second, looked)
     return Extreme(row=row, high=high, low=low, first=first, second=second, bundled=int(bundled))
@@ -343,8 +349,11 @@ def _step(row: TripleRow, pair: Iterable[tuple[str, Estimate]], looked: int) -> 
 def extreme_sentence(
     board: TripleBoard, by: Breakdown, measure: str, *, only_bundled: bool = False
 ) -> str:
-    """Where the measure is highest and lowest, or that no interval carries any difference; empty
-    where no model has it for two values."""
+    """State for which values the measure is highest and lowest, or that no difference is
+    significant.
+
+    Empty if no model has the measure for two values.
+    """
     found = extreme_of(board, by, measure)
     if found is None or (only_bundled and not found.bundled):
         return ""
@@ -370,8 +379,9 @@ def extreme_sentence(
 
 
 def asked_nonexistent(board: TripleBoard) -> list[tuple[TripleRow, Estimate]]:
-    """The rows that were asked about fictional entities, each with the share that got triples;
-    those that made most up first."""
+    """Return the rows with non-existent entities in prompts, and their hallucination rates, highest
+    first.
+    """
     rows = [
         (row, given)
         for row in board.rows
@@ -383,8 +393,7 @@ def asked_nonexistent(board: TripleBoard) -> list[tuple[TripleRow, Estimate]]:
 
 
 def nonexistent_finding(board: TripleBoard) -> str:
-    """Who makes most up and who least, as far as the intervals carry it; empty where nobody was
-    asked."""
+    """State the highest and lowest hallucination rate; empty without non-existent entities."""
     rows = asked_nonexistent(board)
     if not rows:
         return ""

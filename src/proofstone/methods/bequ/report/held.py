@@ -1,7 +1,7 @@
-"""Entities and verdicts as a page holds them: rows in pieces, each read when it is first asked for.
+"""Split entities and verdicts of a page into pieces of rows, each loaded on first use.
 
-A piece is JSON: it stands in the page where all are small, else in a file beside it. Every text in
-it is made visible before it is written, so that whoever shows it need only show it as text.
+A piece is JSON: embedded in the page if all are small, otherwise a file in the same directory.
+Control characters in texts are escaped before writing, so pages can show them as plain text.
 """
 
 from __future__ import annotations
@@ -71,9 +71,11 @@ _WEB = re.compile(r"https?://[^\s\"'<>\\]+\Z", re.IGNORECASE)
 
 
 class Held(Struct, frozen=True, kw_only=True):
-    """What a page holds of verdicts and entities, of how many there are; ``pieces`` are those that
-    stand in the page, the others in ``folder`` beside it. ``verdicts`` and ``first_entities`` are
-    the first of them, for readers without scripts. ``stamp`` says which page a piece belongs to."""
+    """Hold the verdicts and entities of a page, and their total number.
+
+    ``pieces`` are embedded in the page, or stored in ``folder`` in the same directory. ``verdicts``
+    and ``first_entities`` are shown without JavaScript. ``stamp`` identifies the page of a piece.
+    """
 
     stamp: str
     folder: str
@@ -89,22 +91,22 @@ class Held(Struct, frozen=True, kw_only=True):
 
     @property
     def is_beside(self) -> bool:
-        """Whether the page needs its folder."""
+        """Return True if the page needs its folder."""
         return not self.pieces and any(self.names.values())
 
 
 def web_address(text: str) -> str:
-    """``text`` where it is an address of the web that a link may lead to, else nothing."""
+    """Return ``text`` if it is a safe web address for links, otherwise the empty text."""
     return text if _WEB.match(text) and text.isprintable() else ""
 
 
 def wikidata_address(identity: str) -> str:
-    """The address of a Q number; nothing for any other identity."""
+    """Return the address of a Q number; empty for any other identity."""
     return f"https://www.wikidata.org/wiki/{identity}" if _WIKIDATA.match(identity) else ""
 
 
 def entity_shown(facts: EntityFacts) -> EntityFacts:
-    """An entity as a reader sees it: its page and its identity are addresses, or empty."""
+    """Return an entity for display: its page and its identity are addresses, or empty."""
     return structs.replace(
         facts,
         name=visible(facts.name),
@@ -117,8 +119,11 @@ def entity_shown(facts: EntityFacts) -> EntityFacts:
 
 
 def verdict_shown(found: Verified) -> Verified:
-    """A verified triple as a reader sees it: texts are visible, addresses empty where they are no
-    address of the web, and the source is that of the passage that the verdict rests on."""
+    """Return a verified triple for display.
+
+    Control characters are escaped and unsafe addresses removed. The source is that of the evidence
+    passage.
+    """
     verdict = found.verdict
     return structs.replace(
         found,
@@ -148,10 +153,10 @@ def _passage_shown(passage: Passage) -> Passage:
 
 
 class _Holding:
-    """The rows of verified runs in pieces; what stands beside them is known once all were given.
+    """Split the rows of verified runs into pieces; summary data is known after all were emitted.
 
-    Of each group and direction those drawn first are held, a random sample of the sample, so that
-    there are no more than ``most`` in all; where none was drawn and all were taken, the first.
+    Of each group and direction, the first sampled triples are kept: a random subsample, at most
+    ``most`` in total. Without sampling, the first ones are kept.
     """
 
     def __init__(self, verified: VerifiedRuns, most: int) -> None:
@@ -171,8 +176,7 @@ class _Holding:
         }
 
     def pieces(self) -> Iterator[Piece]:
-        """Triples and their evidence while they are read once, then entities with what became of
-        their triples."""
+        """Yield triples and their evidence in one pass, then entities with counts of outcomes."""
         triples, evidence, entities = self.rows.values()
         held = self._verified.entities[:MOST_ENTITIES]
         n_groups = len(self._verified.groups)
@@ -219,7 +223,7 @@ def _triple_row(shown: Verified) -> list[Any]:
 
 
 def _evidence_row(shown: Verified) -> list[Any]:
-    """What is said beside the row; the triple again where its row has it cut."""
+    """Return the evidence of a row, with the full triple if its row has it shortened."""
     triple = [shown.subject, shown.predicate, shown.object]
     verdict, rests_on, known = shown.verdict, shown.verdict.passage, shown.known
     basis = "" if verdict.basis in ("judge", outcome_of(verdict)) else word(verdict.basis)
@@ -232,8 +236,7 @@ def _evidence_row(shown: Verified) -> list[Any]:
 
 
 def held_json(held: Held) -> Markup:
-    """What the script of a page is told: the names of pieces in their order, and the words for
-    codes in rows; safe in a page."""
+    """Return the data for the page's script: names of pieces, and words for codes; safe in HTML."""
     told = {
         "stamp": held.stamp,
         "folder": held.folder if held.is_beside else "",
@@ -257,9 +260,10 @@ def hold(
     most: int = MOST_TRIPLES,
     most_in_page: int = MOST_IN_PAGE,
 ) -> Held:
-    """What the page holds, at ``most`` so many triples; what is too much for it is written beside
-    it, a piece at a time, all of it or nothing. Raises what ``files_into`` does: files there that
-    are not ours stay."""
+    """Build the page's data with at most ``most`` triples; data too large is written to its folder.
+
+    Writing is all or nothing. Raises as ``files_into``: files of others are not overwritten.
+    """
     runs = b"".join(run for runs in verified.runs for run in runs)
     against = f"{verified.judges}|{verified.reference}|{verified.sampling}"
     stamp = digest(runs + against.encode("utf-8", "backslashreplace")).hex()[:16]

@@ -1,4 +1,4 @@
-"""One HTML page of verified triples: no network, no store, nothing but the records handed in."""
+"""Render the HTML page of verified triples from records, without network or store."""
 
 from __future__ import annotations
 
@@ -77,12 +77,14 @@ from proofstone.wording.messages import say
 
 
 class TriplePage(Struct, frozen=True, kw_only=True):
-    """A page of verified runs. ``sections`` are the parts after the leaderboard, ``analyses`` those
-    of experiments, shown one at a time. ``setting`` is that of all rows, whose labels then leave it
-    out; ``card_columns`` are facts of the models' cards. ``notes`` stand above all else.
-    ``held`` are its entities and verdicts, None on a page for the public: the names of entities are
-    what was asked, triples are replies, and passages are the reference's. ``forms``, ``asked`` and
-    ``controls`` say how models were asked."""
+    """Hold a page of verified runs.
+
+    ``sections`` follow the leaderboard; ``analyses`` are those of experiments, shown one at a time.
+    ``setting`` is common to all rows and omitted from their labels. ``card_columns`` are facts from
+    model cards. ``notes`` come first. ``held`` has entities and verdicts; None on a public page,
+    which shows no prompts, responses and reference texts. ``forms``, ``asked`` and ``controls``
+    describe the prompts.
+    """
 
     title: str
     board: TripleBoard
@@ -102,8 +104,10 @@ class TriplePage(Struct, frozen=True, kw_only=True):
 
 
 def render_triple_page(page: TriplePage) -> str:
-    """The page as HTML text, the same for the same ``page``; its policy is that of every page. For
-    the public without entities, triples and passages, and without replies to control completions.
+    """Render the page as HTML text, deterministic for the same ``page``.
+
+    It has the content security policy of every page. A public page has no entities, triples,
+    passages or sanity-check responses.
     """
     if page.audience != "internal":
         controls = tuple(structs.replace(control, response="") for control in page.controls)
@@ -164,13 +168,13 @@ def write_verified_page(
     control: ControlReport | None = None,
     command: str = "",
 ) -> PageWritten | None:
-    """Writes the page of a leaderboard of verified triples with its entities and verdicts, and what
-    was asked for ``beside`` it; None where nothing is verified, and nothing where the files of one
-    may not be written. A page for the public holds no entity and no verdict, and no tables of
-    verified runs: these hold the texts of passages.
+    """Write the page of a leaderboard of verified triples, with its data and files in ``beside``.
 
-    Raises BadUsage for options that go with scores of items, and what ``hold``, ``check_tables``,
-    ``check_drawn`` and ``write_text`` do.
+    Returns None if nothing is verified, and writes nothing if a file cannot be written. A public
+    page has no entities, verdicts or tables of verified runs, since these contain passages.
+
+    Raises BadUsage for options of item scores, and the errors of ``hold``, ``check_tables``,
+    ``check_drawn`` and ``write_text``.
     """
     store = session.store
     taken = {name: options[name] for name in _OF_BOARDS if name in options}
@@ -243,8 +247,10 @@ def write_verified_page(
 
 
 def _as_page(page: TriplePage) -> PageData:
-    """The page as others are, for its tables and figures as files: the leaderboard is a section,
-    and nobody stands on the board of respondents."""
+    """Return the page in the form of others, for its tables and figures as files.
+
+    The leaderboard is a section, and the board of models is empty.
+    """
     figure = f1_figure(page.board)
     leading = Section(
         name="leaderboard",
@@ -280,8 +286,10 @@ _ABOUT = {
 
 
 def _tables_of(verified: VerifiedRuns, board: TripleBoard) -> MoreTables:
-    """What writes the tables of a board, and every verdict behind it with its stored reply, one by
-    one; by domain and popularity where the board has such parts."""
+    """Return the writers of a leaderboard's tables and of every verdict with its response.
+
+    Includes domain and popularity if the leaderboard has these breakdowns.
+    """
 
     def write(folder: Path) -> dict[str, str]:
         detailed = (

@@ -1,4 +1,4 @@
-"""The parts of a page of verified triples: its leaderboard as a table, and what follows it."""
+"""Build the sections of a page of verified triples: the leaderboard table, and the rest."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _OPENNESS = {"closed": "commercial", "open weights": "open", "fully open": "open
 
 
 def triple_sections(board: TripleBoard) -> tuple[Section, ...]:
-    """Each that these results can carry; none where nothing was judged."""
+    """Return each section with data; empty without verdicts."""
     made = (plane_section(board), *_part_sections(board), _nonexistent_section(board))
     return tuple(part for part in (*made, _rates_section(board)) if part is not None)
 
@@ -68,14 +68,16 @@ def _measure_columns(names: Iterable[str]) -> Iterator[Column]:
 
 
 def openness_of(row: TripleRow) -> str:
-    """Commercial, open or unknown, by the model's card."""
+    """Return commercial, open or unknown, by the model's card."""
     said = card_value(row.card, "openness")
     return word(_OPENNESS.get(said, said))
 
 
 class RowsTogether(Struct, frozen=True):
-    """Rows that stand together, under a heading where there is more than one such part; ``name``
-    is that of their group by the models' cards."""
+    """Hold rows listed together, under a heading if there are several such parts.
+
+    ``name`` is their group by the model cards.
+    """
 
     name: str
     heading: str
@@ -83,8 +85,10 @@ class RowsTogether(Struct, frozen=True):
 
 
 def rows_together(board: TripleBoard) -> Iterator[RowsTogether]:
-    """The rows of models and then simulated ones, which are ranked among themselves, each by what
-    their cards say where the board is grouped."""
+    """Return the rows of models, then simulated ones, which are ranked separately.
+
+    Each is split by its model card's group if the leaderboard is grouped.
+    """
     both = len({row.simulated for row in board.rows}) > 1
     for simulated in (False, True):
         own = [row for row in board.rows if row.simulated == simulated]
@@ -104,7 +108,7 @@ def rows_together(board: TripleBoard) -> Iterator[RowsTogether]:
 
 
 def why_unranked(row: TripleRow) -> str:
-    """Why a row has no rank, in words."""
+    """Return the reason why a row has no rank."""
     if row.experiment:
         return say("not ranked: an experiment with another setting")
     if row.waiting:
@@ -120,7 +124,7 @@ def why_unranked(row: TripleRow) -> str:
 
 
 def standing_table(board: TripleBoard) -> Table:
-    """The leaderboard as a table that files hold, too."""
+    """Return the leaderboard as a table, also for export."""
     return Table(
         title=say("Leaderboard"),
         columns=(
@@ -152,7 +156,7 @@ def standing_table(board: TripleBoard) -> Table:
 
 
 def f1_figure(board: TripleBoard) -> Figure | None:
-    """F1 of the ranked rows with ties as bars; None where no row is ranked."""
+    """Return a figure of F1 of the ranked rows with ties as bars; None without ranked rows."""
     marks = []
     for row in ranked_rows(board):
         found = row.estimates["f1"]
@@ -186,8 +190,7 @@ def _row_mark(row: TripleRow, found: Estimate) -> Mark:
 
 
 def plane_section(board: TripleBoard) -> Section | None:
-    """Both axes with their intervals, lines of equal F1, and the frontier; None where no row has
-    both."""
+    """Plot both measures with their CIs, lines of equal F1, and the frontier; None without data."""
     rows = [row for row in board.rows if row.has_both]
     if not rows:
         return None
@@ -230,8 +233,10 @@ def plane_section(board: TripleBoard) -> Section | None:
 
 
 def frontier(rows: Sequence[TripleRow]) -> list[TripleRow]:
-    """The rows that no other equals on one of precision and recall and beats on the other, by
-    rising recall."""
+    """Return the Pareto-optimal rows, by rising recall.
+
+    No other row is at least as good on both measures and better on one.
+    """
     places = [_place(row) for row in rows]
     kept = [
         (place, row)
@@ -244,14 +249,14 @@ def frontier(rows: Sequence[TripleRow]) -> list[TripleRow]:
 
 
 def _place(row: TripleRow) -> tuple[float, float]:
-    """Recall and precision; -1 where one is unknown."""
+    """Return recall and precision; -1 where unknown."""
     values = (row.estimates[name].value for name in ("recall", "precision"))
     recall, precision = (-1.0 if math.isnan(value) else value for value in values)
     return recall, precision
 
 
 def _stairs(first: Sequence[TripleRow]) -> Curve:
-    """The edge of what at least one model reaches: from no recall down to no precision."""
+    """Return the boundary of the region dominated by the models: from recall 0 to precision 0."""
     x, values = [0.0], list[float]()
     for recall, precision in map(_place, first):
         x += [recall, recall]
@@ -278,7 +283,7 @@ _MOST_LINES = 5
 
 
 class Scored(Struct, frozen=True, kw_only=True):
-    """What one model found: its precision and its recall."""
+    """Hold the precision and recall of one model."""
 
     label: str
     precision: Estimate
@@ -288,10 +293,10 @@ class Scored(Struct, frozen=True, kw_only=True):
 def precision_recall_figure(
     scored: Sequence[Scored], *, beta: float = 1.0, levels: Sequence[float] = ()
 ) -> Figure:
-    """A point a model with both intervals, and a line for each of ``levels`` of F, by themselves
-    round numbers that the intervals reach.
+    """Plot a point per model with both CIs, and a line for each of ``levels`` of F.
 
-    ``F = (1 + b^2) P R / (b^2 P + R)``, b the weight of recall (van Rijsbergen 1979).
+    Default levels are round numbers in the range of the CIs. ``F = (1 + b^2) P R / (b^2 P + R)``, b
+    the weight of recall (van Rijsbergen 1979).
     """
     name = "F1" if beta == 1 else f"F{beta:g}"
     return Figure(
@@ -321,8 +326,7 @@ def precision_recall_figure(
 
 
 def _f_levels(scored: Sequence[Scored], beta: float) -> list[float]:
-    """Two to five round numbers between the least and the most F that the intervals hold; fifths
-    where there is nothing to see."""
+    """Return two to five round numbers within the range of F; fifths if the range is empty."""
     ends = [
         (min(max(precision, _LEAST), 1.0), min(max(recall, _LEAST), 1.0))
         for each in scored
@@ -345,7 +349,7 @@ def _f_levels(scored: Sequence[Scored], beta: float) -> list[float]:
 
 
 def _equal_f(level: float, beta: float, name: str) -> Curve:
-    """Where F is ``level``: from the least recall that reaches it to the whole."""
+    """Return the curve of equal F: from the lowest possible recall to 1."""
     square = beta * beta
     # At P = 1 recall is b^2 F / (1 + b^2 - F); below it no precision is enough.
     least = square * level / (1 + square - level)
@@ -381,7 +385,7 @@ _MOST_MODELS = 30
 
 
 class _Parts:
-    """The measures of one breakdown: values down, rows of the board across."""
+    """Hold the measures of one breakdown: values as rows, models as columns."""
 
     def __init__(self, board: TripleBoard, by: Breakdown) -> None:
         self.board, self.by, self.name = board, by, part_name(by)
@@ -389,22 +393,22 @@ class _Parts:
         self.values = sorted({value for _group, value in self._at})
 
     def of(self, value: str) -> Iterator[tuple[TripleRow, Measured | None]]:
-        """Each row of the board with its measures for a value, None where it has none."""
+        """Yield each row of the leaderboard with its measures for a value, None without any."""
         return ((row, self._at.get((row.group, value))) for row in self.board.rows)
 
     def estimates(self, value: str, measure: str) -> list[Estimate | None]:
-        """One of the measures for each row; None where nothing counts in it."""
+        """Return one of the measures for each row; None without data."""
         return [
             None if part is None else part.estimates.get(measure) for _row, part in self.of(value)
         ]
 
     def has(self, measure: str) -> bool:
-        """Whether any row has this measure for any value."""
+        """Return True if any row has this measure for any value."""
         return any(any(self.estimates(value, measure)) for value in self.values)
 
 
 def _part_sections(board: TripleBoard) -> Iterator[Section]:
-    """A section for each breakdown of which there are two values or more."""
+    """Return a section for each breakdown with two values or more."""
     for by, measures in PART_MEASURES.items():
         parts = _Parts(board, by)
         if len(parts.values) < 2:
@@ -464,7 +468,9 @@ def _parts_table(parts: _Parts, measure: str) -> Table:
 
 
 def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
-    """Of the figure's measure all models on a line a value, and, of several, the same in cells."""
+    """Return figures of the main measure: all models per value, and a heat map if there are
+    several.
+    """
     measure = "recall" if parts.by == "source" else "f1"
     shown = parts.values[:_MOST_VALUES]
     marks = tuple(
@@ -518,8 +524,11 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
 
 
 def _nonexistent_section(board: TripleBoard) -> Section | None:
-    """How many fictional entities got triples and how many triples each, beside abstention on
-    entities that there are; None where nobody was asked about any."""
+    """Return hallucination rates and triples per non-existent entity, with abstention on existing
+    ones.
+
+    None without non-existent entities in prompts.
+    """
     rows = asked_nonexistent(board)
     if not rows:
         return None
@@ -607,8 +616,7 @@ _RATES = (
 
 
 def _rates_section(board: TripleBoard) -> Section | None:
-    """Contradiction and neutral rates, and precision by what it is divided by; None where no
-    triple that a model said was judged."""
+    """Return contradiction and neutral rates, and precision by denominator; None if unjudged."""
     rows = [row for row in board.rows if "contradiction" in row.estimates]
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""Verified triples as text for a terminal: their leaderboard, and the verification of files."""
+"""Print verified triples for a terminal: their leaderboard, and the verification of files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SAID = {
 
 
 def rank_cell(rank: RankInterval | None, ties: Sequence[int]) -> str:
-    """``1``, or ``1-2 a`` where it is tied with others that have the letter."""
+    """Return ``1``, or ``1-2 a`` if it is tied with others that have the letter."""
     return " ".join([shown_rank(rank), *map(tie_letters, ties)])
 
 
@@ -50,7 +50,7 @@ def people_line(
     estimates: Mapping[str, Estimate],
     scattered: Sequence[str] = (),
 ) -> str:
-    """What people's labels make of one model's figures."""
+    """Return the line on human labels of one model's estimates."""
     figures = {name: _shown(estimates.get(name)) for name in _SAID}
     if kappa := estimates.get("kappa"):
         figures["kappa"] = f"{kappa.value:z.2f} ({kappa.low:z.2f} to {kappa.high:z.2f})"
@@ -68,7 +68,7 @@ def people_line(
 
 
 def _shown(estimate: Estimate | None, *, full: bool = True, missing: str = MISSING) -> str:
-    """A measure with its interval, or, not ``full``, alone."""
+    """Return a measure with its CI, or alone unless ``full``."""
     if estimate is None:
         return missing
     return shown_estimate(estimate) if full else points(estimate.value)
@@ -107,9 +107,11 @@ def render_triple_board(
     width: int = 100,
     colour: bool = False,
 ) -> str:
-    """All of it but the breakdowns, ending in a newline. Models first, simulated respondents apart
-    under a banner, each with those below that cannot be ranked. Where rows do not fit in ``width``
-    cells, intervals of the second table give way, then names are cut."""
+    """Render the leaderboard without breakdowns, ending in a newline.
+
+    Models come first, then simulated models under a banner, each with the unranked ones last. If
+    rows exceed ``width`` cells, CIs of the second table are dropped, then names are shortened.
+    """
     lines = [*_heading(board, width), ""]
     for simulated in (False, True):
         rows = [row for row in board.rows if row.simulated == simulated]
@@ -133,7 +135,7 @@ def render_triple_board(
 
 
 def _name(board: TripleBoard, group: Group) -> str:
-    """A row's model, with its setting where rows differ in it."""
+    """Return a row's model, with its setting if settings differ."""
     return printable(group.model if board.setting else group.label)
 
 
@@ -199,7 +201,7 @@ def _standing(
 def _table(
     board: TripleBoard, rows: Sequence[TripleRow], cards: Sequence[str], width: int
 ) -> Iterator[str]:
-    """Ranks, F1, precision and recall; under headings where rows are grouped by their cards."""
+    """Render ranks, F1, precision and recall; under headings if rows are grouped by their cards."""
     has_ranks = any(row.rank for row in rows) and len(rows) > 1
     head = [*(["rank"] * has_ranks), "model", *cards, "F1", "P", "R"]
     body = [
@@ -227,7 +229,7 @@ def _table(
 
 
 def _beside(board: TripleBoard, rows: Sequence[TripleRow], width: int) -> list[str]:
-    """What stands beside the headline, with intervals where there is room for them."""
+    """Render the secondary measures, with CIs if there is room for them."""
     has_nonexistent = any(row.nonexistent_given for row in rows)
     head = ["model", "contradicted", "abstained", *(["nonexistent"] * has_nonexistent),
     "per entity",
@@ -300,7 +302,7 @@ _FEW = 30  # a part of fewer triples of a direction has wide intervals
 
 
 def read_breakdowns(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, each once. Raises BadUsage for one that is no breakdown of triples."""
+    """Return the names without duplicates. Raises BadUsage for an unknown breakdown."""
     wrong = [name for name in names if name not in BREAKDOWNS]
     if wrong:
         raise BadUsage(
@@ -311,8 +313,10 @@ def read_breakdowns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def render_triple_parts(board: TripleBoard, by: str, *, width: int = 100) -> str:
-    """Each value of a breakdown with the rows of the board under it, ending in a newline; intervals
-    of precision and recall give way first where there is no room."""
+    """Render each value of a breakdown with the leaderboard's rows, ending in a newline.
+
+    CIs of precision and recall are dropped first if there is no room.
+    """
     order = {row.group: place for place, row in enumerate(board.rows) if not row.stands_apart}
     parts = [part for part in board.parts if part.by == by and part.group in order]
     called = _NAMES.get(by, by)
@@ -396,7 +400,7 @@ _TROUBLES = {
 
 
 def print_to_verify(found: ToVerify) -> None:
-    """What would be asked, and the questions that are to be shown."""
+    """Print the estimated work, and the example questions."""
     print_text("\n".join(_told_lines(found.told)))
     rules = ", ".join(f"{name} {n:,}" for name, n in found.by_rule.items()) or "none"
     print_text(
@@ -410,8 +414,7 @@ def print_to_verify(found: ToVerify) -> None:
 
 
 def print_verification(made: Verification, by: Sequence[str]) -> None:
-    """The table of all groups, the best first; what stands beside it, ``by`` what is asked for, and
-    what limits it."""
+    """Print the table of all groups, the best first; then breakdowns ``by``, and limitations."""
     settings, ranked = made.settings, made.ranked
     drawn = "all triples are verified"
     if settings.sample:
@@ -446,7 +449,7 @@ def print_verification(made: Verification, by: Sequence[str]) -> None:
 
 
 def _best_first(made: Verification) -> list[Measured]:
-    """Those with a rank, then the others by F1; those without one behind, as they came."""
+    """Order ranked rows first, then those with F1; others keep their order."""
     f1 = [each.estimates["f1"].value if "f1" in each.estimates else -1.0 for each in made.measured]
     ranked = made.ranked.groups
     rest = [at for at in range(len(f1)) if at not in ranked]
@@ -488,8 +491,7 @@ def _rows(
 
 
 def _notes(made: Verification) -> Iterator[str]:
-    """What the ranks mean and who has none, how many more triples are wanted, what could not be
-    read, and what people's labels make of it."""
+    """Return notes on ranks, sample sizes, unparsed verdicts, and human labels."""
     ranked = made.ranked
     if ranked.ties:
         yield TIED

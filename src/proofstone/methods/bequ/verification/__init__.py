@@ -1,1 +1,1 @@
-"""Triples checked both ways: is what was said true, and was what is known said."""
+"""Verify triples in both directions: precision of elicited triples, recall of reference triples."""

@@ -1,4 +1,4 @@
-"""Precision, recall and what stands beside them, with intervals over entities; and their tables."""
+"""Compute precision, recall and related measures with CIs clustered by entity, and their tables."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _CODE = {name: code for code, name in enumerate(OUTCOMES)}
 
 
 def outcome_of(verdict: Verdict) -> str:
-    """What a triple came to: one of ``OUTCOMES``."""
+    """Return the outcome of a triple: one of ``OUTCOMES``."""
     return verdict.basis if verdict.basis == "no reference" else verdict.label or verdict.basis
 
 
 class Counted:
-    """The columns of verified triples, one entry a triple: about 20 bytes each."""
+    """Hold columns of verified triples, one entry per triple: about 20 bytes each."""
 
     def __init__(self) -> None:
         # Texts by their numbers, in order of first appearance.
@@ -63,7 +63,7 @@ class Counted:
         return len(self._outcome)
 
     def add(self, found: Verified) -> None:
-        """Counts a triple."""
+        """Add a triple."""
         self._direction.append(DIRECTIONS.index(found.direction))
         self._outcome.append(_CODE[outcome_of(found.verdict)])
         self._group.append(found.group)
@@ -72,13 +72,13 @@ class Counted:
         self._source.append(self.sources.setdefault(found.source, len(self.sources)))
 
     def column(self, name: str) -> NDArray[np.integer]:
-        """direction, outcome, group, entity, family or source of each triple."""
+        """Return the direction, outcome, group, entity, family or source of each triple."""
         held: array[int] = getattr(self, f"_{name}")
         return np.frombuffer(held, dtype=np.int8 if held.typecode == "b" else np.intc)
 
     @property
     def n_entities(self) -> int:
-        """The entities up to the last of which there is a triple."""
+        """Return the highest entity number with a triple, plus one."""
         return int(self.column("entity").max(initial=-1)) + 1
 
 
@@ -112,8 +112,10 @@ MEASURES: Mapping[str, tuple[Literal[0, 1], tuple[str, ...], tuple[str, ...]]] =
 def cells_of(
     counted: Counted, group: int, n_entities: int, part: NDArray[np.integer] | None = None
 ) -> NDArray[np.int64]:
-    """A group's triples by part, entity, direction and outcome. ``part`` is the code of each triple
-    of ``counted``, from 0; without it all are part 0."""
+    """Return counts of a group's triples by part, entity, direction and outcome.
+
+    ``part`` is the code of each triple of ``counted``, from 0 (default: all 0).
+    """
     mine = np.flatnonzero(counted.column("group") == group)
     direction, outcome = (counted.column(name)[mine] for name in ("direction", "outcome"))
     cell = counted.column("entity")[mine].astype(np.int64)
@@ -130,8 +132,10 @@ def cells_of(
 def sums_of(
     cells: NDArray[np.int64], names: Sequence[str] = tuple(MEASURES)
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What counts in each measure and what it is divided by, (entities, measures) each, of the
-    cells of one part."""
+    """Return numerators and denominators of each measure, shape (entities, measures) each.
+
+    ``cells`` are those of one part.
+    """
 
     def summed(side: int, outcomes: Sequence[str]) -> NDArray[np.int64]:
         return np.asarray(cells[:, side, [_CODE[name] for name in outcomes]].sum(axis=1))
@@ -147,10 +151,12 @@ def sums_of(
 
 @dataclass(frozen=True, slots=True)
 class RankedGroups:
-    """``groups`` (their numbers) in falling order of F1. ``intervals`` are their ranks, in that
-    order, and ``ties`` runs of places that cannot be told apart. ``elsewhere`` has those that were
-    held against other entities than most, and so stand apart: in how many these differ. Without
-    ``is_common`` no two were held against the same: all are in ``groups``, and there are no ranks.
+    """Hold ``groups`` (their numbers) in descending order of F1.
+
+    ``intervals`` are their rank ranges in that order. ``ties`` are runs of ranks without
+    significant differences. ``elsewhere`` holds groups verified on other entities than most groups,
+    with the number of differing entities. If ``is_common`` is false, no two groups share their
+    entities: ``groups`` has all of them, unranked.
     """
 
     groups: tuple[int, ...]
@@ -161,7 +167,7 @@ class RankedGroups:
 
 
 def rankable(counted: Counted, n_groups: int) -> list[int]:
-    """The groups of which both directions were judged and nothing waits."""
+    """Return the groups with verdicts in both directions and none waiting."""
     group, direction = counted.column("group").astype(np.int64), counted.column("direction")
     cell = (group * 2 + direction) * len(OUTCOMES) + counted.column("outcome")
     shape = (n_groups, 2, len(OUTCOMES))
@@ -174,11 +180,11 @@ def rankable(counted: Counted, n_groups: int) -> list[int]:
 def rank_by_f1(
     counted: Counted, groups: Sequence[int], *, confidence: float = 0.95, seed: int = 0
 ) -> RankedGroups:
-    """The ranks of ``groups``, all of them ``rankable``, at ``confidence`` for all together.
+    """Return the ranks of ``groups``, all ``rankable``, at a simultaneous ``confidence``.
 
-    Entities are drawn for all groups and both directions at once (`harmonic_spread`), and all
-    differences tested together (`rank_jointly`). Groups without a reply of some entity are not held
-    against it, and stand apart: they may have been spared the hardest.
+    Entities are resampled jointly for all groups and both directions (`harmonic_spread`), and all
+    differences are tested together (`rank_jointly`). Groups without a response for some entity are
+    not ranked: that entity may have been a hard one.
     """
 
     if not groups:
@@ -202,8 +208,7 @@ def rank_by_f1(
 
 
 def spreads_of(counted: Counted, groups: Sequence[int]) -> dict[str, Spread]:
-    """F1, precision and recall of ``groups``, all of them ``rankable``, each with its spread over
-    entities."""
+    """Return F1, precision and recall of ``groups``, all ``rankable``, with their spread."""
     tops, bottoms = group_sums(counted, groups)
     found = {"f1": harmonic_spread(tops, bottoms)}
     for side, name in enumerate(DIRECTIONS):
@@ -217,7 +222,7 @@ def group_sums(
     names: Sequence[str] = DIRECTIONS,
     n_entities: int | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What counts in each measure and what it is divided by: (entities, groups, measures)."""
+    """Return numerators and denominators of each measure: (entities, groups, measures)."""
     n = counted.n_entities if n_entities is None else n_entities
     sums = [sums_of(cells_of(counted, group, n)[0], names) for group in groups]
     tops, bottoms = (np.stack([each[side] for each in sums], axis=1) for side in (0, 1))
@@ -225,9 +230,11 @@ def group_sums(
 
 
 def held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
-    """The groups in which facts of other entities were looked for than in most of them (of as many,
-    than in those with more entities), and how many entities differ. What each said of which entity
-    differs anyway; what it could have said does not."""
+    """Return groups whose reference entities differ from those of most groups, and by how many.
+
+    Among equally frequent sets, the one with more entities counts as the common one. Elicited
+    entities differ anyway and are ignored.
+    """
     mine, entity = counted.column("group"), counted.column("entity")
     known = counted.column("direction") == 1
     held = {group: np.unique(entity[known & (mine == group)]) for group in groups}
@@ -247,7 +254,7 @@ _MOST_AT_ONCE = 8_000_000
 
 
 class _Part(NamedTuple):
-    """One group's triples, or a part of them: sums by entity and measure, and outcomes."""
+    """Hold one group's triples, or a part: sums by entity and measure, and outcomes."""
 
     group: Group
     value: str
@@ -264,7 +271,7 @@ def measure_all(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> list[Measured]:
-    """The measures of each group."""
+    """Return the measures of each group."""
     parts = (
         _part(cells_of(counted, number, counted.n_entities)[0], group)
         for number, group in enumerate(groups)
@@ -282,11 +289,10 @@ def measure_by(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Iterator[Measured]:
-    """The measures of each group by the values of a breakdown, in alphabetical order; none where
-    no triple has a value.
+    """Return the measures of each group per value of a breakdown, in alphabetical order.
 
-    By source, precision is by that of the passage a verdict rests on, so that it is one of what a
-    passage decided; recall by where the reference has the triple from.
+    Empty if no triple has a value. By source, precision uses the source of the evidence passage, so
+    it covers triples that a passage decided. Recall uses the source of the reference triple.
     """
     if by in ("source", "family"):
         names = list(counted.sources if by == "source" else counted.families)
@@ -308,7 +314,7 @@ def measure_by(
 
 
 def _part(cells: NDArray[np.int64], group: Group, value: str = "") -> _Part:
-    """Entities of which it has nothing are left out, so that few are held of a small part."""
+    """Build a part from the entities with data, to save memory."""
     held = cells[cells.any(axis=(1, 2))]
     n = held.sum(axis=0).tolist()
     counts: dict[str, dict[str, int]] = {
@@ -321,7 +327,7 @@ def _part(cells: NDArray[np.int64], group: Group, value: str = "") -> _Part:
 def _measured(
     parts: Iterable[_Part], by: str, n_resamples: int, seed: int, confidence: float
 ) -> Iterator[Measured]:
-    """The measures of each part; entities are drawn for many parts at once."""
+    """Compute the measures of each part, resampling entities for many parts at once."""
     for batch in _batches(parts):
         all_drawn = bootstrap_ratios_each(
             [(part.tops, part.bottoms) for part in batch],
@@ -377,7 +383,7 @@ _METRICS = {"precision": "Precision (RAG)", "recall": "Recall"}
 def verdict_row(
     found: Verified, groups: Sequence[Group], entities: Sequence[EntityFacts]
 ) -> dict[str, Any]:
-    """A triple with its verdict, and the empty columns that people fill."""
+    """Return a triple with its verdict, and empty columns for annotators."""
     group, facts, verdict = groups[found.group], entities[found.entity], found.verdict
     return {
         "id": found.id,
@@ -409,7 +415,7 @@ def verdict_row(
 def result_tables(
     measured: Sequence[Measured], parts: Sequence[Measured]
 ) -> dict[str, Iterator[dict[str, Any]]]:
-    """The tables by the names of their files; those of a breakdown only where ``parts`` hold it."""
+    """Return the tables by file name; breakdowns only if ``parts`` has them."""
     by = {name: [part for part in parts if part.by == name] for name in ("domain", "popularity")}
     found = {
         "results.csv": counted_rows(measured),
@@ -423,9 +429,11 @@ def result_tables(
 
 
 def counted_rows(measured: Iterable[Measured], column: str = "") -> Iterator[dict[str, Any]]:
-    """A row a group and direction, as in ``results.csv``: all triples of the sample, and how many
-    of them were which. Unparsed verdicts and triples without a reference are neutral there, as
-    published; their own counts stand behind. ``column`` names a breakdown's."""
+    """Return one row per group and direction, as in ``results.csv``: triples by outcome.
+
+    As published, unparsed verdicts and triples without a reference count as neutral there; extra
+    columns hold their own counts. ``column`` is the breakdown's name.
+    """
     for each in measured:
         for direction, metric in _METRICS.items():
             n = {name: count for name, count in each.counts[direction].items() if name != "waiting"}
@@ -448,8 +456,10 @@ def counted_rows(measured: Iterable[Measured], column: str = "") -> Iterator[dic
 
 
 def combined_rows(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
-    """A row a group, as in ``combined_results``: F1, precision and recall; by domain where the
-    measures are."""
+    """Return one row per group, as in ``combined_results``: F1, precision and recall.
+
+    Adds the domain if the measures are by domain.
+    """
     for each in measured:
         found = {name: round(one.value, 4) for name, one in each.estimates.items()}
         yield {
@@ -463,8 +473,10 @@ def combined_rows(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
 
 
 def verdict_rows(verified: VerifiedRuns) -> Iterator[dict[str, Any]]:
-    """A row a triple, in the columns of ``verify-triples``, with the reply that it stands in and
-    the passage that a reference triple was taken from."""
+    """Yield one row per triple, in the columns of ``verify-triples``.
+
+    Each has the response that contains it and the source passage of a reference triple.
+    """
     for found in verified.read():
         row = verdict_row(found, verified.groups, verified.entities)
         yield {

@@ -1,7 +1,7 @@
-"""People's verdicts on some of the triples, as they come in the file of verdicts.
+"""Read human labels of triples from the file of verdicts.
 
-Who labels fills two columns of that file: ``people``, what the passages say by a person's reading,
-and ``is_true``, whether the triple is true by any source at all.
+Annotators fill two columns of that file. ``people`` is the label by the passages, and ``is_true``
+whether the triple is true by any source.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ LABELS = {
 
 
 class PeopleSaid(Struct, frozen=True, gc=False):
-    """What a person said of a triple; an empty label, or None, where nothing."""
+    """Hold an annotator's labels of a triple; an empty label or None where unlabeled."""
 
     label: str
     is_true: bool | None
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """A triple that was judged, its number in the order of drawing (0: all were taken), and what a
-    person said of it (None: nobody looked)."""
+    """Hold a judged triple, its position in the random order (0: no sampling), and its human label.
+
+    The label is None if unlabeled.
+    """
 
     direction: Direction
     group: int
@@ -48,8 +50,10 @@ class Checked(Struct, frozen=True, kw_only=True):
 
 
 def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
-    """What people said, by the id of the triple; rows on which nobody said anything are passed
-    over. Raises BadInput with every problem."""
+    """Read human labels by triple id; rows without a label are skipped.
+
+    Raises BadInput with every problem.
+    """
     problems: list[Problem] = []
     found: dict[str, PeopleSaid] = {}
     columns: set[str] = set()
@@ -82,7 +86,7 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
 
 
 def checked_of(found: Verified, people: Mapping[str, PeopleSaid]) -> Checked | None:
-    """What of a verified triple a correction needs; None for one that waits."""
+    """Return the fields of a verified triple that a correction needs; None for one that waits."""
     if found.verdict.basis == "waiting":
         return None
     return Checked(
@@ -107,8 +111,11 @@ _RIGHT = {"precision": {"entailment"}, "recall": {"entailment", "covered"}}
 
 
 class _Side(NamedTuple):
-    """One direction of a group as 0 and 1: right by ``people`` and by the judge on the ``same``
-    triples (n, with their ``entity``), and by the judge on the rest (``elsewhere``)."""
+    """Hold one direction of a group as 0 and 1.
+
+    ``people`` and the judge labeled the ``same`` n triples (with ``entity``); the judge alone
+    labeled those ``elsewhere``.
+    """
 
     people: NDArray[np.float64]
     same: NDArray[np.float64]
@@ -118,14 +125,15 @@ class _Side(NamedTuple):
 
 
 class Corrected(Struct, frozen=True, kw_only=True):
-    """A group's figures with people's labels taken in. ``precision`` and ``recall`` are corrected
-    by PPI++ (``JudgedRate``), ``f1`` is made of both. ``agreement`` is the share of labels that
-    are the judge's too, and ``kappa`` that beyond chance, over precision's labels. ``corpus`` is
-    the recall of the reference itself: of the elicited triples that people know to be true, the
-    share that it entails (by people's reading, else the judge's); ``true_share`` the share of true
-    ones among all elicited ones that they verified. What the reference states is in it by
-    definition, and counts in neither. ``scattered`` are the directions whose labels are not on the
-    triples that were drawn first: only of a random share are the figures right."""
+    """Hold a group's estimates, corrected with human labels.
+
+    ``precision`` and ``recall`` are corrected by PPI++ (``JudgedRate``); ``f1`` combines both.
+    ``agreement`` is the share of labels on which judge and annotator agree, and ``kappa`` is
+    Cohen's kappa over precision labels. ``corpus`` is the recall of the reference itself: the share
+    that it entails of elicited triples known to be true. ``true_share`` is the share of elicited
+    triples that annotators found true. Reference triples count in neither. ``scattered`` directions
+    have labels that skip many earlier-sampled triples: estimates are valid only for random samples.
+    """
 
     group: Group
     n_people: Mapping[str, int]
@@ -139,7 +147,7 @@ class Corrected(Struct, frozen=True, kw_only=True):
     scattered: tuple[Direction, ...] = ()
 
     def figures(self) -> dict[str, Estimate]:
-        """Those that could be made, by their names; both rates as corrected."""
+        """Return the available estimates by name; both rates are corrected ones."""
         found = {
             "precision": self.precision and self.precision.corrected,
             "recall": self.recall and self.recall.corrected,
@@ -154,9 +162,10 @@ _FIGURES = ("f1", "agreement", "kappa", "corpus", "true_share")
 def correct_by_people(
     checked: Sequence[Checked], groups: Sequence[Group], *, n_resamples: int = 2_000, seed: int = 0
 ) -> list[Corrected]:
-    """The corrected figures of each group of which people saw something.
+    """Return corrected estimates of each group with human labels.
 
-    Right only where people's triples were drawn at random: the first of the sample, as numbered.
+    They are valid only if the labeled triples are a random sample: the first of the sample, as
+    numbered.
     """
     found = []
     for number, group in enumerate(groups):
@@ -196,7 +205,7 @@ def _corrected(mine: Sequence[Checked], group: Group, n_resamples: int, seed: in
 
 
 def _is_scattered(mine: Sequence[Checked], direction: Direction) -> bool:
-    """Whether labels of a direction leave out many triples that were drawn before labelled ones."""
+    """Return True if the labels of a direction skip many triples sampled before labeled ones."""
     own = [each for each in mine if each.direction == direction and each.drawn]
     labelled = [each.drawn for each in own if _said(each)]
     before = sum(each.drawn <= max(labelled, default=0) for each in own)
@@ -204,8 +213,11 @@ def _is_scattered(mine: Sequence[Checked], direction: Direction) -> bool:
 
 
 def _rate(side: _Side) -> JudgedRate:
-    """A side corrected. Triples of one entity depend on each other; where they seem to make the
-    rate surer than as many entities' would, that is noise."""
+    """Correct one direction, with standard errors clustered by entity.
+
+    The error is never below that of as many independent entities, since a smaller estimate is
+    sampling error.
+    """
     entities = np.concatenate([side.entity, side.entity_elsewhere])
     triples = np.arange(len(entities))
     return correct_judged_rate(
@@ -237,7 +249,7 @@ def _side(mine: Sequence[Checked], direction: Direction) -> _Side:
 def _f1(
     sides: Mapping[str, _Side], rates: Mapping[str, JudgedRate], n_resamples: int, seed: int
 ) -> Estimate:
-    """The harmonic mean of both corrected figures, entities drawn again under both at once."""
+    """Return the harmonic mean of both corrected rates, with joint resampling of entities."""
     parts = [
         (values, entity)
         for side in sides.values()
@@ -267,8 +279,10 @@ def _f1(
 def _agreement(
     mine: Sequence[Checked], n_resamples: int, seed: int
 ) -> tuple[Estimate | None, Estimate | None]:
-    """The share of people's labels that are the judge's too, and Cohen's kappa over the labels of
-    precision; entities are drawn again."""
+    """Return the agreement between judge and human labels, and Cohen's kappa over precision labels.
+
+    Entities are resampled.
+    """
     seen = [each for each in mine if _said(each)]
     if not seen:
         return None, None
@@ -300,7 +314,7 @@ def _share(
 
 
 def _units(entities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Entities numbered from 0 without gaps."""
+    """Renumber entities from 0 without gaps."""
     return np.unique(entities, return_inverse=True)[1].astype(np.int64)
 
 

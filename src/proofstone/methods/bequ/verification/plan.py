@@ -1,4 +1,4 @@
-"""What is verified: both sides read once, kept apart by entity on disk, and drawn."""
+"""Read both sides, store them by entity on disk, and sample the triples to verify."""
 
 from __future__ import annotations
 
@@ -63,8 +63,10 @@ SAMPLING_METHODS: tuple[SamplingMethod, ...] = get_args(SamplingMethod)
 def sample_places(
     counts: Sequence[int], n: int, search_method: SamplingMethod, *, seed: int, purpose: str
 ) -> list[tuple[int, int]]:
-    """``n`` different (entity, triple) places in the order of drawing, of entities with ``counts``
-    triples each; all of them where there are fewer. 0 means all, then in their order."""
+    """Sample ``n`` distinct (entity, triple) places in random order; all places if there are fewer.
+
+    ``counts`` are the triples of each entity. 0 means all, in their order.
+    """
     total = sum(counts)
     if not n:
         return [(entity, place) for entity, n in enumerate(counts) for place in range(n)]
@@ -78,7 +80,7 @@ def sample_places(
 
 
 def _by_entity(counts: Sequence[int], draws: Draws) -> Iterator[tuple[int, int]]:
-    """An entity of those with triples left, each as likely, then one of these."""
+    """Sample an entity with triples left, uniformly, then one of its triples."""
     left = {entity: _Pool(n) for entity, n in enumerate(counts) if n}
     alive = list(left)
     while alive:
@@ -100,7 +102,7 @@ def _by_triple(counts: Sequence[int], total: int, draws: Draws) -> Iterator[tupl
 
 
 class _Pool:
-    """The places 0 to n - 1, taken one by one; what was taken is held, not what is left."""
+    """Sample the places 0 to n - 1 without replacement; memory grows with the sample only."""
 
     __slots__ = ("_moved", "n")
 
@@ -109,7 +111,7 @@ class _Pool:
         self._moved: dict[int, int] = {}
 
     def take(self, draws: Draws) -> int:
-        """One of those that are left."""
+        """Sample one of the remaining places."""
         at = draws.below(self.n)
         self.n -= 1
         last = self._moved.pop(self.n, self.n)
@@ -127,9 +129,12 @@ _TELL = "a column wikidata_id tells them apart"
 
 
 class Entities:
-    """Entities in the order in which they came, each a number. An identity (a Wikidata id) tells
-    two of one name apart; a row without one means the only entity of its name. Where a second one
-    comes later, those rows would mean either, and that is told."""
+    """Number entities in order of appearance.
+
+    An identity (a Wikidata id) distinguishes entities with the same name. A row without one means
+    the only entity of its name. If a second one appears later, such rows are ambiguous, and an
+    error is raised.
+    """
 
     def __init__(self) -> None:
         self.facts: list[EntityFacts] = []
@@ -140,8 +145,10 @@ class Entities:
         return len(self.facts)
 
     def find(self, name: str, identity: str = "") -> int:
-        """The number of the entity that a row means, a new one where there is none. Raises
-        BadInput where several have the name and the row does not say which."""
+        """Return the number of a row's entity, adding it if it is new.
+
+        Raises BadInput if several have the name and the row gives no identity.
+        """
         same = self._named.setdefault(plain_name(name), [])
         found = self._found(same, identity)
         if found is None and ((len(same) > 1 and not identity) or self._unsaid & {*same}):
@@ -159,8 +166,10 @@ class Entities:
         return found
 
     def _found(self, same: Sequence[int], identity: str) -> int | None:
-        """Which of those of one name has the identity: the only one has it where one side does not
-        say. It is noted then."""
+        """Return the entity with this name and identity.
+
+        The only entity of a name matches if either side lacks an identity, which is then recorded.
+        """
         for number in same:
             if identity == self.facts[number].identity:
                 return number
@@ -171,7 +180,7 @@ class Entities:
         return same[0]
 
     def describe(self, number: int, domain: str, popularity: str) -> None:
-        """Notes what a row says besides; what was said first holds."""
+        """Record a row's additional fields; the first value is kept."""
         facts = self.facts[number]
         domain, popularity = facts.domain or domain, facts.popularity or popularity
         if (domain, popularity) != (facts.domain, facts.popularity):
@@ -190,8 +199,10 @@ _SIZE = 4  # bytes that tell a record's length
 
 
 class Spool(Generic[Key, Record]):
-    """Records of one kind in a file without a name, gone when its ``with`` ends; in memory stand
-    eight bytes a record."""
+    """Store records of one kind in an anonymous temporary file, deleted when its ``with`` ends.
+
+    Memory use is eight bytes per record.
+    """
 
     def __init__(self, kind: type[Record]) -> None:
         self._file = tempfile.TemporaryFile(prefix="proofstone-")  # noqa: SIM115 - closed by __exit__
@@ -212,7 +223,7 @@ class Spool(Generic[Key, Record]):
         self._file.close()
 
     def add(self, key: Key, record: Record) -> None:
-        """Keeps a record behind those of its key. No record is added once one was read."""
+        """Append a record to a key. No record may be added after the first read."""
         body = self._encode(record)
         self._file.write(len(body).to_bytes(_SIZE, "little") + body)
         starts = self._starts.get(key)
@@ -222,19 +233,19 @@ class Spool(Generic[Key, Record]):
         self._end += _SIZE + len(body)
 
     def __iter__(self) -> Iterator[Key]:
-        """All keys, in the order of their first records."""
+        """Iterate over the keys, in the order of their first records."""
         return iter(self._starts)
 
     def count(self, key: Key) -> int:
-        """How many records a key has."""
+        """Return the number of records of a key."""
         return len(self._starts.get(key, ()))
 
     def read(self, key: Key, place: int) -> Record:
-        """The record of a key at this place."""
+        """Return the record of a key at this position."""
         return self._read(self._starts[key][place])
 
     def of(self, key: Key) -> list[Record]:
-        """All records of a key in their order; none of a key that is not there."""
+        """Return all records of a key in order; empty for an unknown key."""
         return [self._read(start) for start in self._starts.get(key, ())]
 
     def _read(self, start: int) -> Record:
@@ -247,7 +258,7 @@ class Spool(Generic[Key, Record]):
 
 
 class ElicitedRow(Struct, frozen=True, gc=False):
-    """A row: the triple, the entity it was elicited for, and by whom."""
+    """Hold a row: the triple, its entity, and the model."""
 
     group: Group
     name: str
@@ -258,11 +269,11 @@ class ElicitedRow(Struct, frozen=True, gc=False):
 
 
 def read_elicited(row: Row, model: str, problems: list[Problem]) -> ElicitedRow | None:
-    """The triple of a row; None for one with a problem, which is noted.
+    """Parse a triple row. Returns None for a row with a problem, which is recorded.
 
-    The entity is ``subject_name``, or the subject where a row has none. ``model`` is whose triples
-    they are where no column says so. An object may be text, a number, a list of these (joined) or
-    missing: such a triple says nothing, and is counted.
+    The entity is ``subject_name``, or the subject if that is missing. ``model`` is used if the row
+    has no model column. An object may be text, a number, a list of these (joined) or missing. A
+    triple without an object states nothing, and is counted.
     """
     fields = Fields(row, problems)
     subject = fields.label("subject")
@@ -290,8 +301,11 @@ _MOST_PROBLEMS = 1_000
 
 
 class Told(Struct, frozen=True, kw_only=True):
-    """What there is of everything, and what is odd about it: entities with triples and no
-    reference, triples whose subject is not their entity, and those without an object."""
+    """Count the data read, and its anomalies.
+
+    Anomalies are entities with triples but no reference, triples about another subject, and those
+    without an object.
+    """
 
     groups: int
     elicited: int
@@ -304,8 +318,11 @@ class Told(Struct, frozen=True, kw_only=True):
 
 
 class Gathered:
-    """What was read. ``elicited`` has the triples of each (group, entity), ``reference`` the rows
-    of each entity, both by numbers: places in ``groups`` and ``entities``."""
+    """Hold the data read.
+
+    ``elicited`` has the triples of each (group, entity), ``reference`` the rows of each entity.
+    Keys are places in ``groups`` and ``entities``.
+    """
 
     def __init__(
         self,
@@ -323,7 +340,7 @@ class Gathered:
     @classmethod
     @contextmanager
     def opened(cls) -> Iterator[Gathered]:
-        """One that keeps its triples on disk, gone when its ``with`` ends."""
+        """Open a collection that keeps its triples on disk, deleted when its ``with`` ends."""
         with (
             Spool[tuple[int, int], GivenTriple](GivenTriple) as elicited,
             Spool[int, ReferenceRow](ReferenceRow) as reference,
@@ -332,28 +349,31 @@ class Gathered:
 
     @property
     def groups(self) -> Sequence[Group]:
-        """Whose triples they are, in order of appearance."""
+        """Return the groups, in order of appearance."""
         return self._groups
 
     @property
     def entities(self) -> Sequence[EntityFacts]:
-        """All entities, those of the reference first."""
+        """Return all entities, those of the reference first."""
         return self._entities.facts
 
     @property
     def by_name(self) -> Sequence[int]:
-        """The numbers of all entities in the order of their names and identities, which rests on
-        no order of rows: so they are counted and drawn."""
+        """Return entity numbers in the order of names and identities.
+
+        Counting and sampling use this order, which is independent of row order.
+        """
         facts = self.entities
         return sorted(range(len(facts)), key=lambda each: (facts[each].name, facts[each].identity))
 
     @property
     def named(self) -> Sequence[EntityFacts]:
-        """All entities in that order: what the entity of a ``Verified`` is a place in."""
+        """Return all entities in that order; ``Verified`` refers to entities by their place in
+        it."""
         return [self.entities[each] for each in self.by_name]
 
     def take_reference(self, rows: Iterable[Row]) -> None:
-        """Reads the rows of a reference. Raises BadInput with every problem."""
+        """Read the rows of a reference. Raises BadInput with every problem."""
         problems: list[Problem] = []
         for row in rows:
             found = read_reference(row, problems)
@@ -376,7 +396,7 @@ class Gathered:
     def _find(
         self, found: NamedReference | ElicitedRow, where: str, problems: list[Problem]
     ) -> int | None:
-        """The entity of a row; None where several have its name, which is noted."""
+        """Return a row's entity; None if its name is ambiguous, which is recorded."""
         try:
             return self._entities.find(found.name, found.identity)
         except BadInput as same:
@@ -384,13 +404,15 @@ class Gathered:
             return None
 
     def begin_group(self, group: Group) -> int:
-        """The number of a group that comes, also of one named like another."""
+        """Start a group and return its number, even if another one has its name."""
         self._groups.append(group)
         return len(self._groups) - 1
 
     def find_entity(self, name: str, identity: str, domain: str, popularity: str) -> int:
-        """The number of an entity that was listed, once the reference is read. Raises BadInput
-        where several have its name, and not each of them a Wikidata number."""
+        """Return the number of a listed entity, after the reference was read.
+
+        Raises BadInput if several have its name, and not all a Wikidata number.
+        """
         entity = self._entities.find(name, identity)
         self._entities.describe(entity, domain, popularity)
         return entity
@@ -398,8 +420,11 @@ class Gathered:
     def take_elicited(
         self, rows: Iterable[Row], *, model: str = "", group: int | None = None
     ) -> None:
-        """Reads elicited triples, once the reference is read: of a ``group`` that was begun, or of
-        those that the rows name. Raises BadInput with every problem."""
+        """Read elicited triples, after the reference was read.
+
+        They belong to a started ``group``, or to those that the rows name. Raises BadInput with
+        every problem.
+        """
         numbers = {who: number for number, who in enumerate(self._groups)}
         problems: list[Problem] = []
         unclear: set[str] = set()  # names that were told of: once is enough
@@ -423,15 +448,15 @@ class Gathered:
         _refuse(problems)
 
     def has_reference(self, entity: int) -> bool:
-        """Whether anything is known of an entity."""
+        """Return True if the reference has triples of an entity."""
         return self.reference.count(entity) > 0
 
     def count_known(self, entity: int) -> int:
-        """How many reference triples an entity has."""
+        """Return the number of reference triples of an entity."""
         return self._known[entity]
 
     def told(self) -> Told:
-        """The counts. Names of entities without a reference come in their order."""
+        """Return the counts, with the names of entities without a reference in order."""
         asked = dict.fromkeys(entity for _group, entity in self.elicited)
         bare = [entity for entity in asked if not self.has_reference(entity)]
         return Told(
@@ -455,25 +480,33 @@ def _refuse(problems: list[Problem]) -> None:
 
 
 class Sampled(Struct, frozen=True, gc=False, array_like=True):
-    """A triple of an entity by its place, and its number in the order of drawing, from 1 (0 where
-    all are taken)."""
+    """Hold a triple by its position in its entity, and its number in the random order, from 1.
+
+    The number is 0 if all triples are taken.
+    """
 
     place: int
     drawn: int
 
 
 class Asked(Struct, frozen=True):
-    """What was asked, where that is known: the entities that ``were_listed``, and those of which
-    each group gave a reply, with or without triples."""
+    """Hold the prompted entities, where known.
+
+    These are the entities that ``were_listed``, and those with a response of each group, with or
+    without triples.
+    """
 
     were_listed: Container[int]
     replied: Sequence[Container[int]]
 
 
 class VerifyPlan(Struct, frozen=True, kw_only=True):
-    """The sample: ``given`` of each (group, entity), ``known`` of each entity, which holds for
-    all ``recalled`` groups, but of what was ``asked`` only for those that replied. ``entities`` are
-    all that are in it."""
+    """Hold the sample: ``given`` triples of each (group, entity), and ``known`` ones of each
+    entity.
+
+    ``known`` applies to all ``recalled`` groups; if ``asked`` is set, only to those with a
+    response. ``entities`` are all in the sample.
+    """
 
     settings: VerifySettings
     given: Mapping[tuple[int, int], Sequence[Sampled]]
@@ -483,7 +516,7 @@ class VerifyPlan(Struct, frozen=True, kw_only=True):
     asked: Asked | None = None
 
     def recalled_of(self, entity: int) -> Sequence[int]:
-        """The groups in which the reference triples of an entity are looked for."""
+        """Return the groups whose recall includes the reference triples of an entity."""
         asked = self.asked
         if asked is None:
             return self.recalled
@@ -491,16 +524,16 @@ class VerifyPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def n_given(self) -> int:
-        """Triples whose precision is looked at, over all groups."""
+        """Return the number of triples for precision, over all groups."""
         return sum(map(len, self.given.values()))
 
     @property
     def n_known(self) -> int:
-        """Reference triples that are looked for, in each group."""
+        """Return the number of reference triples for recall, per group."""
         return sum(map(len, self.known.values()))
 
     def n_of(self, group: int) -> int:
-        """The triples of a group, of both directions."""
+        """Return the number of triples of a group, in both directions."""
         given = sum(len(drawn) for (whose, _entity), drawn in self.given.items() if whose == group)
         return given + sum(
             len(drawn) for entity, drawn in self.known.items() if group in self.recalled_of(entity)
@@ -510,12 +543,11 @@ class VerifyPlan(Struct, frozen=True, kw_only=True):
 def make_plan(
     gathered: Gathered, settings: VerifySettings, asked: Asked | None = None
 ) -> VerifyPlan:
-    """The sample of what was gathered; the same for the same rows in any order of entities. Groups
-    share their draws: those that said the same of the same entities have the same sample.
+    """Sample the collected triples; the sample is independent of entity order.
 
-    Recall is measured of groups that gave a triple of an entity with a reference: of others it is
-    not known that they were asked. Where that is known, it is measured of all that were, and over
-    entities that were listed.
+    Groups share the random order: groups with the same triples of the same entities have the same
+    sample. Recall covers groups with a triple about a reference entity, since prompts of others are
+    unknown. If the prompts are known, it covers all prompted groups and listed entities.
     """
     order = gathered.by_name
     given: dict[tuple[int, int], Sequence[Sampled]] = {}
@@ -547,15 +579,14 @@ def make_plan(
 
 
 def known_triples(gathered: Gathered, entity: int) -> list[ReferenceTriple]:
-    """The reference triples of an entity in their order: what places in a plan mean."""
+    """Return the reference triples of an entity in order: places in a plan refer to it."""
     return [triple for row in gathered.reference.of(entity) for triple in row.triples]
 
 
 def _drawn(
     gathered: Gathered, counts: Mapping[int, int], settings: VerifySettings, purpose: str
 ) -> dict[int, Sequence[Sampled]]:
-    """The sample of each entity of which anything was drawn, of its triples by ``counts``; of each
-    part one of its own."""
+    """Return the sample by entity, over triples in ``counts``; each part has its own sample."""
     held = {entity: n for entity, n in counts.items() if n}
     if not settings.sample:
         return {entity: _All(n) for entity, n in held.items()}
@@ -578,7 +609,7 @@ def _drawn(
 
 
 class _All(Sequence[Sampled]):
-    """All ``n`` triples of an entity: of millions none is held."""
+    """Stand for all ``n`` triples of an entity without storing their places."""
 
     __slots__ = ("_n",)
 
@@ -610,8 +641,11 @@ _PIECE = 2**20
 
 
 class Reference(Struct, frozen=True):
-    """Where a reference is read: its rows go to a function, as often as wanted. ``label`` is its
-    name and the first digits of its ``id``; ``origins`` tells what its texts are from."""
+    """Describe a reference and how to read it.
+
+    Its rows are passed to a function, any number of times. ``label`` is its name and the first
+    digits of its ``id``; ``origins`` says where its texts come from.
+    """
 
     id: bytes
     name: str
@@ -620,13 +654,15 @@ class Reference(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Its name with digits that tell it from others of that name."""
+        """Return its name with digits that distinguish it from others of that name."""
         return f"{self.name}-{short(self.id)}"
 
 
 def find_reference(store: Store, reference: Target | Path, encoding: str = "") -> Reference:
-    """The reference that is meant: a file or folder where there is one of this name, else a bank.
-    Raises NotFound, and BadUsage for a bank of something else."""
+    """Return the reference of this name: a file or folder if there is one, otherwise a bank.
+
+    Raises NotFound, and BadUsage for a bank of another kind.
+    """
     if isinstance(reference, str | Path) and Path(reference).exists():
         return _of_files(Path(reference), encoding)
     if isinstance(reference, Path):
@@ -635,7 +671,7 @@ def find_reference(store: Store, reference: Target | Path, encoding: str = "") -
 
 
 def reference_files(reference: Path) -> list[Path]:
-    """The files of a reference: itself, or those of a folder by their names."""
+    """Return the files of a reference: itself, or those of a folder by name."""
     if not reference.is_dir():
         if not reference.exists():
             raise NotFound(f"there is no {reference}", hint="name a file or a folder")
@@ -648,7 +684,7 @@ def reference_files(reference: Path) -> list[Path]:
 
 
 def take_file(take: TakeRows, file: Path, encoding: str) -> None:
-    """Reads one file of a reference: rows, or the text of the entity that it is named for."""
+    """Read one file of a reference: rows, or the text of the entity in its file name."""
     if file.suffix.lower() in _TEXT_SUFFIXES:
         (document,) = read_documents(file)
         take([Row(file.name, {"entity": bare_name(file), "text": document.pages[None]})])
@@ -668,7 +704,7 @@ def _of_files(path: Path, encoding: str) -> Reference:
 
 
 def _content_of(files: Sequence[Path]) -> bytes:
-    """The digest of files with their names, which may mean an entity."""
+    """Return the digest of files and their names, since a name may identify an entity."""
     state = sha256()
     for file in files:
         name = file.name.encode()

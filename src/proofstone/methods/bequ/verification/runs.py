@@ -1,4 +1,4 @@
-"""Verifying stored runs: their triples are scored against a reference."""
+"""Verify stored runs: score their triples against a reference."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _RIGHT = ("entailment", "covered")
 
 
 class SaidAt(Struct, frozen=True, gc=False, array_like=True):
-    """A triple as it was said, and where: the key of its item, and the sample."""
+    """Hold an elicited triple with the key of its item and its sample number."""
 
     item: int
     sample: int
@@ -85,9 +85,11 @@ class SaidAt(Struct, frozen=True, gc=False, array_like=True):
 
 
 class ListedRuns:
-    """Runs on one list with a reference, and the sample of their triples. A group is a run, by its
-    place in ``runs``. What is said of entities that do not exist is made up whatever it says: it is
-    not among them."""
+    """Hold runs on one list with a reference, and the sample of their triples.
+
+    A group is a run, by its place in ``runs``. Triples about non-existent entities are
+    hallucinations in any case and are excluded.
+    """
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class ListedRuns:
         self._replied: list[dict[int, tuple[int, int]]] = [{} for _run in runs]
 
     def read(self, reference: Reference, settings: VerifySettings) -> None:
-        """Reads the reference, the list, and what the runs said, and draws the sample."""
+        """Read the reference, the list, and the responses, and sample the triples."""
         reference.take(self.gathered.take_reference)
         for page in self._store.items.pages(self.runs[0][1].item_set, _PAGE):
             for stored in page:
@@ -149,8 +151,11 @@ class ListedRuns:
     def unit(
         self, direction: Direction, group: int, entity: int, sampled: Sampled
     ) -> tuple[int, Unit]:
-        """The key of the item and the unit of a triple of the sample: of one that was said, or of
-        one of the reference, looked for in a sample of the replies about its entity."""
+        """Return the item key and the unit of a sampled triple.
+
+        An elicited triple belongs to its own response, a reference triple to a sample of the
+        responses about its entity.
+        """
         payload: ElicitedTriple | KnownTriple
         if direction == "precision":
             said = self._said.read((group, entity), sampled.place)
@@ -177,8 +182,9 @@ class ListedRuns:
     def posed(
         self, scorings: Sequence[int | None] = (), embedding_model: EmbeddingModel | None = None
     ) -> Iterator[Posed]:
-        """What of the sample has no verdict yet in the scoring of each run (None: there is none);
-        all of it without any."""
+        """Yield the sampled triples without a verdict in the scoring of each run (None: no
+        scoring).
+        """
         begun = [key for key in scorings if key is not None]
         if not self._store.scores.has_any(begun, DIRECTIONS):
             return posed_questions(self.gathered, self.plan, embedding_model)
@@ -206,8 +212,10 @@ class ListedRuns:
         stop: asyncio.Event,
         tell: Callable[[int], None],
     ) -> None:
-        """Verifies what is left, page by page, until a judge cannot be asked any more or ``stop``
-        is set; ``tell`` hears how many more are done."""
+        """Verify the remaining triples, page by page, until a judge fails or ``stop`` is set.
+
+        ``tell`` receives the number of triples done with each page.
+        """
         storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
         posed = self.posed(scorings, embedding_model)
         async with aclosing(decide(posed, judging.judge)) as pages:
@@ -229,9 +237,11 @@ class ListedRuns:
             self._store.scores.add(scoring, rows)
 
     def _score_row(self, decided: Decided) -> ScoreRow:
-        """The score of a verified triple as it is stored: 1 where it is entailed or covered, else
-        0; none where the judge's reply held no label. With it stands what judges said and the text
-        that it rests on; of a rule that text alone, if any."""
+        """Return the stored score of a verified triple: 1 if entailed or covered, otherwise 0.
+
+        There is none if the judge's response has no valid label. The judges' responses and the
+        evidence are stored with it; for a rule, only the evidence, if any.
+        """
         posed, verdict, said = decided.posed, decided.verdict, decided.said
         item, unit = self.unit(posed.direction, posed.group, posed.entity, posed.sampled)
         rests_on = verdict.passage if verdict.passage.text else UNSET
@@ -265,8 +275,11 @@ Watch = Callable[[int, int], None]
 
 
 class _Opened(Struct, frozen=True):
-    """Runs that are to be verified, by their keys, and ``whole`` those of which nothing is left to
-    do: nothing of them is read. The others were read and drawn, a part for each of ``lists``."""
+    """Hold runs to verify, by key.
+
+    ``whole`` runs are complete and are not read. The others were read and sampled, in one part per
+    entry of ``lists``.
+    """
 
     session: Session
     spec: JudgeSpec
@@ -280,12 +293,12 @@ class _Opened(Struct, frozen=True):
 
     @property
     def n(self) -> int:
-        """The triples of all samples."""
+        """Return the number of triples of all samples."""
         return sum(each.plan.n_of(group) for each in self.lists for group in range(len(each.runs)))
 
 
 def check_judged(run: Run) -> None:
-    """Raises BadUsage for a run: judges decide nothing of it without a reference."""
+    """Raise BadUsage for a run: without a reference, judges have nothing to decide."""
     name = f"run:{short(run.id)}"
     raise BadUsage(
         f"judges verify what {name} volunteered against a reference, and none is named",
@@ -308,12 +321,14 @@ def verify_runs(
     watch: Watch | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> tuple[VerifiedRun, ...]:
-    """Verifies a sample of what runs said, both ways, against a reference: a bank that ``build
-    reference`` made, a file or a folder. Each run's verdicts are a scoring of it, complete once
-    none waits; the same call goes on where it was left. Asks no contestant.
+    """Verify a sample of the triples of runs in both directions against a reference.
 
-    ``watch`` hears how many triples were looked at, and of how many. Raises BadUsage for runs
-    whose replies hold no triples, and what stopped a judge once all that it said is kept.
+    The reference is a bank from ``build reference``, a file or a folder. Each run's verdicts are a
+    scoring of it, complete once none waits. The same call resumes an interrupted verification.
+    Evaluated models are not called.
+
+    ``watch`` receives the number of processed triples and the total. Raises BadUsage for runs
+    without triples. Raises a judge's error after all its verdicts were stored.
     """
     with _opened(session, runs, judge, reference, settings, again=again) as opened:
         let_out(session, _verify_loads(opened))
@@ -356,7 +371,7 @@ def verify_forecast(
     again: bool = False,
     max_connections: int | None = None,
 ) -> JudgingForecast:
-    """What ``verify_runs`` would take; nobody is asked and nothing is kept."""
+    """Estimate the work of ``verify_runs`` without API calls or stored results."""
     with _opened(session, runs, judge, reference, settings, again=again) as opened:
         n = 0
 
@@ -391,8 +406,11 @@ def _opened(
     *,
     again: bool,
 ) -> Iterator[_Opened]:
-    """The runs that are not whole, read and drawn; all of them where the sample of one rests on
-    what the others said. Raises BadInput for a reference that cannot be read."""
+    """Read and sample the runs that are not complete.
+
+    All runs are read if the sample of one depends on the others. Raises BadInput for a reference
+    that cannot be read.
+    """
     store, spec = session.store, judge_spec(judge)
     if spec is None:
         raise BadUsage("nobody is to judge", hint="--judge PROVIDER/NAME")
@@ -402,7 +420,7 @@ def _opened(
     known_by = find_reference(store, reference)
 
     async def work(stop: asyncio.Event) -> str:
-        """How the panel is named in a scoring."""
+        """Return the panel's name in a scoring."""
         async with session_askers(session, list(spec.models), None, stop) as askers:
             return Bench(spec, list(askers.values())).name
 
@@ -444,8 +462,10 @@ def _opened(
 
 
 def _newest(opened: _Opened, key: int) -> ScoringInfo | None:
-    """The newest scoring of a run that holds what would be drawn now; None where there is none, or
-    where the run has more replies by now than were there when its triples were drawn."""
+    """Return the newest scoring of a run with this sample, if any.
+
+    None if the run has more responses now than when its triples were sampled.
+    """
     store, run = opened.session.store, opened.runs[key]
     newest = store.scores.newest(key, opened.method.scorer_version, opened.against.label)
     if newest is None or not store.scores.has_any([newest.key], DIRECTIONS):
@@ -455,7 +475,7 @@ def _newest(opened: _Opened, key: int) -> ScoringInfo | None:
 
 
 def _begun(opened: _Opened, key: int, *, again: bool) -> int:
-    """The scoring that the verdicts on a run go to: the newest of this label, or a new one."""
+    """Return the scoring for a run's verdicts: the newest of this label, or a new one."""
     newest = None if again else _newest(opened, key)
     if newest is not None:
         return newest.key
@@ -472,8 +492,10 @@ def _begun(opened: _Opened, key: int, *, again: bool) -> int:
 def _made(
     session: Session, scoring: int, run: Run, against: Against, wanted: int = 0
 ) -> VerifiedRun:
-    """What came of a run of which so many triples are in the sample; the scoring is whole where
-    all of them have a verdict, and then counts as the newest."""
+    """Return the result for a run with this many sampled triples.
+
+    The scoring is complete if all have a verdict, and then counts as the newest.
+    """
     counts = counts_of(session.store, scoring)
     n = sum(sum(each.values()) for each in counts.values())
     if n >= wanted:
@@ -492,7 +514,7 @@ def _made(
 
 
 def _verify_loads(opened: _Opened) -> Loads:
-    """What judges would be sent: what runs said of a list, and passages of the reference."""
+    """Describe data sent to judges: elicited triples of a list, and passages of the reference."""
     session, spec, reference = opened.session, opened.spec, opened.reference
     to = [leaves_to(judge, session.config) for judge in spec.models]
     if not opened.lists or all(each is None or each.is_local for each in to):

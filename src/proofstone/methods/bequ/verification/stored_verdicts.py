@@ -1,5 +1,4 @@
-"""The verified triples of stored runs, read one by one: what leaderboards, studies and pages of
-them are made from."""
+"""Read the verified triples of stored runs one by one, for leaderboards, analyses and pages."""
 
 from __future__ import annotations
 
@@ -58,19 +57,19 @@ _ByLabel = dict[str, ScoringInfo]
 
 
 def against_of(scoring: ScoringInfo) -> Against | None:
-    """What a scoring's triples were verified against; None where they were not."""
+    """Return the verification settings of a scoring; None if it has no verified triples."""
     return read_against(scoring.settings)
 
 
 def verified_scorings(
     store: Store, runs: Sequence[tuple[int, Run]], view: View = CURRENT
 ) -> dict[int, ScoringInfo]:
-    """The scoring of each run whose verdicts are read, by the run's key: of the kind that ``view``
-    names one of, else of that which most of them have, the newest of several. Runs that were
-    verified in other ways alone have none.
+    """Return the scoring of each run whose verdicts are read, by the run's key.
 
-    Raises NotFound where none of these runs is verified, BadUsage where no kind is common to more
-    of them than another.
+    The scoring has the settings of the one that ``view`` names, otherwise the most frequent
+    settings; the newest wins. Runs verified only with other settings have none.
+
+    Raises NotFound if no run is verified, BadUsage if no settings are the most frequent.
     """
     known = {key: found for key, _run in runs if (found := _by_label(store, key, view.until))}
     if not known:
@@ -96,8 +95,10 @@ def verified_scorings(
 def read_verified(
     store: Store, method: Method, selection: Selection, view: View = CURRENT
 ) -> VerifiedRuns:
-    """The verified triples of a selection's runs, groups as rows of its leaderboard. Runs of it
-    that are not verified have none. Raises what ``verified_scorings`` does."""
+    """Yield the verified triples of a selection's runs, with groups as leaderboard rows.
+
+    Runs that are not verified have none. Raises as ``verified_scorings``.
+    """
     chosen = verified_scorings(store, selection.runs, view)
     against = next(filter(None, map(against_of, chosen.values())))
     excluded = Excluded()
@@ -147,7 +148,7 @@ def read_verified(
 
 
 def _by_label(store: Store, run: int, until: float | None) -> _ByLabel:
-    """The newest whole scoring of a run by each label that names a reference."""
+    """Return the newest complete scoring of a run for each label that names a reference."""
     return {
         scoring.judge: scoring
         for scoring in store.scores.of_run(run)
@@ -161,7 +162,7 @@ def _newest(known: Mapping[int, _ByLabel], label: str) -> float:
 
 
 def _named(store: Store, runs: Sequence[tuple[int, Run]], view: View) -> dict[int, ScoringInfo]:
-    """Those that the view names and that hold verdicts, by the run's key."""
+    """Return the scorings that the view names and that hold verdicts, by the run's key."""
     if not view.scorings:
         return {}
     texts = [text.removeprefix("scoring:") for text in view.scorings]
@@ -174,14 +175,14 @@ def _named(store: Store, runs: Sequence[tuple[int, Run]], view: View) -> dict[in
 
 
 def how_to_verify(runs: Sequence[tuple[int, Run]]) -> str:
-    """The command that verifies runs; of many the first of them."""
+    """Return the command that verifies runs; of many, those listed first."""
     named = " ".join(f"run:{short(run.id)}" for _key, run in runs[:4])
     more = " ..." if len(runs) > 4 else ""
     return f"proofstone grade {named}{more} --judge PROVIDER/NAME --reference BANK"
 
 
 def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -> BadUsage:
-    """That nothing was verified alike, with what there is."""
+    """Return the error for runs without common verification settings, with the settings found."""
     lines = [
         f"{run_label(run)}: scoring:{short(scoring.id)} by {label}"
         for key, run in runs
@@ -223,7 +224,7 @@ def _verified(
 
 
 def text_of(store: Store, row: ScoredUnit, entity: str) -> TripleText:
-    """What a verified triple says of the entity of this name, unless that was purged."""
+    """Return the text of a verified triple about this entity, unless it was purged."""
     try:
         payload = store.payloads.decode(row.kind, row.version, row.payload)
     except TextPurged:
@@ -232,7 +233,7 @@ def text_of(store: Store, row: ScoredUnit, entity: str) -> TripleText:
 
 
 def verdict_of(row: ScoredUnit) -> Verdict:
-    """The verdict that a score holds, with its reason and the text that it rests on."""
+    """Return the verdict of a score, with its reason and its evidence."""
     said = row.verdict
     rests_on = None if said is None else said.rests_on
     return Verdict(
@@ -250,7 +251,7 @@ def verdict_of(row: ScoredUnit) -> Verdict:
 def _elicited(
     store: Store, method: Method, runs: Sequence[int], chosen: Mapping[int, ScoringInfo]
 ) -> Elicited:
-    """What the runs of a group said, by their scores that need no judge."""
+    """Count the elicited triples of a group's runs, from scores that need no judge."""
     tallies: list[ScoreTally] = []
     for key in runs:
         scoring = chosen.get(key) or store.scores.current(key)
@@ -267,7 +268,7 @@ def _elicited(
 
 
 def said_by(tallies: Sequence[ScoreTally], of_triples: str) -> Elicited:
-    """What these scores say of entities, and of triples by their measure, all taken for real."""
+    """Count entities and triples by measure from these scores, all entities taken as real."""
     of_items = [each for each in tallies if each.kind == "item"]
     answered = [each for each in of_items if each.outcome == "answered"]
     n, n_answered = (sum(each.n for each in some) for some in (of_items, answered))
@@ -296,8 +297,10 @@ _OVERRIDDEN = {
 
 
 def verified_of_response(store: Store, run: int, item: int, sample: int) -> Iterator[str]:
-    """The verified triples of a reply in each whole scoring that verified it, newest first: those
-    that it says, then those of the reference that were looked for in it."""
+    """Return the verified triples of a response in each complete scoring, newest first.
+
+    Elicited triples come first, then the reference triples checked against it.
+    """
     try:
         name = entity_facts(store.items.one(item)).name
     except TextPurged:
@@ -326,8 +329,10 @@ def verified_of_response(store: Store, run: int, item: int, sample: int) -> Iter
 def export_verdicts(
     session: Session, found: Found, options: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """A row a verdict, with its evidence and columns that people fill. Raises what
-    ``verified_scorings`` does."""
+    """Yield one row per verdict, with evidence and empty columns for annotators.
+
+    Raises as ``verified_scorings``.
+    """
     selection = selection_of(session, [found])
     method = find_method(selection.method)
     view = options.get("view", CURRENT)
@@ -335,14 +340,16 @@ def export_verdicts(
 
 
 def settings_shown(settings: bytes) -> dict[str, str]:
-    """The settings of a scoring in words."""
+    """Describe the settings of a scoring in words."""
     found = msgspec.json.decode(settings, type=Against)
     return {"judges": found.judges, "reference": found.reference, "drawn": found.drawn}
 
 
 def verified_counts(store: Store, scoring: int) -> str:
-    """What the triples of a scoring came to, as one line; empty where none was verified:
-    ``precision: entailment 36, neutral 12; recall: covered 36``."""
+    """Return the verdict counts of a scoring as one line; empty if nothing was verified.
+
+    For example ``precision: entailment 36, neutral 12; recall: covered 36``.
+    """
     counts = counts_of(store, scoring)
     return "; ".join(
         f"{name}: {', '.join(f'{label} {n:,}' for label, n in counts[name].items())}"
@@ -352,8 +359,10 @@ def verified_counts(store: Store, scoring: int) -> str:
 
 
 def counts_of(store: Store, scoring: int) -> dict[str, dict[str, int]]:
-    """How many verified triples of a scoring came to what, by measure: the label, or unparsed;
-    those without a reference are told apart from what judges found neutral."""
+    """Count the verified triples of a scoring by measure and label (or unparsed).
+
+    Triples without a reference are counted apart from those that judges found neutral.
+    """
     found: dict[str, dict[str, int]] = {}
     for each in store.scores.answer_counts(scoring, DIRECTIONS):
         name = each.basis if each.basis == "no reference" else each.answer or each.outcome
@@ -387,10 +396,12 @@ def _quoted(passage: Passage) -> str:
 
 
 def ranked_settings(runs: Sequence[Run]) -> frozenset[int]:
-    """The places of the ``runs`` (one a setting of a model) that a leaderboard of triples ranks, at
-    most one a model: those asked in the preset's prompts and range, or, where none was, in those
-    that most models were asked in. Of one model's several the one with the preset's effort of
-    reasoning, else with none set."""
+    """Return the places of the ``runs`` (one per model setting) that are ranked, one per model.
+
+    Ranked are runs with the preset's prompt template and range; if there are none, those with the
+    most frequent ones. Of several settings, the one with the preset's reasoning effort is
+    preferred, then the one without.
+    """
     prompt_methods: dict[str, set[str]] = {}
     for run in runs:
         prompt_methods.setdefault(run.prompt_method, set()).add(run.respondent)
@@ -410,7 +421,7 @@ def ranked_settings(runs: Sequence[Run]) -> frozenset[int]:
 
 
 def _differs(run: Run, preset: Mapping[str, Any]) -> tuple[bool, ...]:
-    """In what a run differs from a preset, what weighs most first; equal ones stay in order."""
+    """Return how a run differs from a preset, the most important first; sortable."""
     effort = run.settings.get("reasoning_effort")
     return (
         bool(own_prompt_of(run.settings)),
@@ -425,7 +436,7 @@ _WIKIDATA = "https://www.wikidata.org/wiki/"
 
 
 def triple_text(entity: str, payload: Any) -> TripleText:
-    """What the payload of a unit says of an entity."""
+    """Return the text of a unit's payload about an entity."""
     if isinstance(payload, KnownTriple):
         passage = Passage(payload.passage, payload.source, payload.title, payload.url)
         subject = entity
@@ -436,8 +447,7 @@ def triple_text(entity: str, payload: Any) -> TripleText:
 
 
 def entity_facts(item: LoadedItem) -> EntityFacts:
-    """What is known of an entity that is asked about; its page is that of Wikipedia, else that of
-    Wikidata."""
+    """Return data on a prompted entity; its page is on Wikipedia, otherwise on Wikidata."""
     entity, stratum = entity_of(item), item.item.stratum
     page = entity.wikipedia or (f"{_WIKIDATA}{entity.wikidata}" if entity.wikidata else "")
     return EntityFacts(

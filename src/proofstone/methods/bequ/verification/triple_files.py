@@ -1,4 +1,4 @@
-"""Verifying triples of a file: read with their reference, drawn, judged, measured, written."""
+"""Verify triples of a file: read, sample, judge, measure and write them."""
 
 from __future__ import annotations
 
@@ -64,15 +64,18 @@ from proofstone.session.progress import Background
 
 
 class Example(Struct, frozen=True):
-    """A question as it would be put."""
+    """Hold an example of a judge prompt."""
 
     direction: str
     question: JudgeQuestion
 
 
 class ToVerify(Struct, frozen=True, kw_only=True):
-    """What verifying would ask: the triples drawn, how many of either direction a rule decides, and
-    how many questions, of how many characters, each judge gets; a few of them as examples."""
+    """Hold the estimated work of a verification.
+
+    It has the sampled triples, the number decided by rules in each direction, and the number and
+    size (characters) of questions per judge. A few questions are included as examples.
+    """
 
     told: Told
     precision: int
@@ -84,11 +87,13 @@ class ToVerify(Struct, frozen=True, kw_only=True):
 
 
 class Verification(Struct, frozen=True, kw_only=True):
-    """What came of it: each group's measures, the ranks of those that were judged both ways
-    (``ranked.groups`` are places in ``measured``), measures by breakdowns, and with people's labels
-    taken in. ``waiting`` triples were not judged: nobody was named, or was not heard. ``troubles``
-    counts the unparsed verdicts by why no label could be read, ``people_elsewhere`` people's
-    verdicts on triples that are not in this sample."""
+    """Hold verification results.
+
+    They are each group's measures, ranks of groups judged in both directions (``ranked.groups`` are
+    places in ``measured``), breakdowns, and estimates corrected with human labels. ``waiting``
+    triples were not judged, because no judge was set or reachable. ``troubles`` counts the unparsed
+    verdicts by reason. ``people_elsewhere`` counts human labels of triples outside this sample.
+    """
 
     told: Told
     settings: VerifySettings
@@ -103,7 +108,7 @@ class Verification(Struct, frozen=True, kw_only=True):
 
 
 class OpenedTriples:
-    """Both files, read and checked; see ``opened_triples``."""
+    """Hold both files, read and checked; see ``opened_triples``."""
 
     def __init__(
         self, gathered: Gathered, settings: VerifySettings, names: tuple[str, str]
@@ -116,11 +121,11 @@ class OpenedTriples:
 
     @property
     def n(self) -> int:
-        """The triples that a judge sees at the most."""
+        """Return the maximum number of triples that a judge sees."""
         return max(1, self.plan.n_given + self.plan.n_known * len(self.plan.recalled))
 
     def to_ask(self, show: int = 0) -> ToVerify:
-        """What would be asked, with the first ``show`` questions; asks nobody."""
+        """Return the estimated work with the first ``show`` questions, without API calls."""
         sides: Counter[str] = Counter()
         by_rule: Counter[str] = Counter()
         characters = 0
@@ -158,12 +163,14 @@ class OpenedTriples:
         budget: Budget | str | None = None,
         watch: Callable[[int, int], None] | None = None,
     ) -> Verification:
-        """Judges the sample and measures it. Each verdict goes to the file ``output``, tables in
-        BeQu's columns to the folder ``tables``. What a judge was asked is kept in the workspace of
-        ``folder`` or the nearest one; where there is none, nothing is kept. ``watch`` hears how
-        many triples are done, and of how many.
+        """Judge and measure the sample.
 
-        Raises BadInput for labels of people that cannot be read, and what stopped a judge.
+        Verdicts are written to the file ``output``, tables in BeQu's columns to the folder
+        ``tables``. Judge responses are stored in the workspace of ``folder`` or its parents;
+        without a workspace they are not stored. ``watch`` receives the number of processed triples
+        and the total.
+
+        Raises BadInput for unreadable human labels, and a judge's error.
         """
         if output is not None:
             check_target(output)
@@ -223,7 +230,7 @@ class OpenedTriples:
 
 
 class _Found:
-    """What was judged so far: counted, and kept on disk for the file of verdicts."""
+    """Count verdicts, and store them on disk for the file of verdicts."""
 
     def __init__(self, people: Mapping[str, PeopleSaid], kept: Spool[str, Verified]) -> None:
         self.counted = Counted()
@@ -236,11 +243,11 @@ class _Found:
 
     @property
     def people_elsewhere(self) -> int:
-        """People's verdicts on triples that did not come."""
+        """Return the number of human labels whose triples were not in the sample."""
         return len(self._people) - len(self._seen)
 
     def add(self, page: Sequence[Verified]) -> None:
-        """Takes a page of verdicts."""
+        """Add a page of verdicts."""
         for each in page:
             self.counted.add(each)
             self._kept.add(each.direction, each)
@@ -252,7 +259,7 @@ class _Found:
                 self.checked.append(checked)
 
     def rows(self, gathered: Gathered) -> Iterator[dict[str, Any]]:
-        """A row a triple, precision's first, with what people said of it."""
+        """Yield one row per triple, precision first, with human labels."""
         groups, entities = gathered.groups, gathered.named
         for direction in DIRECTIONS:
             for place in range(self._kept.count(direction)):
@@ -268,8 +275,11 @@ class _Found:
 def opened_triples(
     path: Path, reference: Path, settings: VerifySettings, *, encoding: str = ""
 ) -> Iterator[OpenedTriples]:
-    """The triples of a file and their reference (a file of rows, or a folder of such files and of
-    texts named for their entities), drawn by ``settings``. Raises what reading files does."""
+    """Read the triples of a file and their reference, sampled by ``settings``.
+
+    The reference is a file of rows, or a folder of such files and of texts named for their
+    entities. Raises the errors of reading files.
+    """
     with Gathered.opened() as gathered:
         files = list(reference_files(reference))
         _refuse_own(path, files)
@@ -283,7 +293,7 @@ def opened_triples(
 
 
 def _refuse_own(path: Path, references: Sequence[Path]) -> None:
-    """Raises BadUsage where the triples are their own reference: each would be found in it."""
+    """Raise BadUsage if the triples are their own reference, since each would be entailed."""
     for file in references:
         is_same = file.resolve() == path.resolve()
         is_copy = file.stat().st_size == path.stat().st_size and not is_same

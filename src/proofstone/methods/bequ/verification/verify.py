@@ -1,4 +1,4 @@
-"""Verification, entity by entity: passages and candidates found, rules applied, the judge asked."""
+"""Verify triples by entity: retrieve passages and candidates, apply rules, call the judge."""
 
 from __future__ import annotations
 
@@ -70,8 +70,10 @@ class _Words(Struct, frozen=True, forbid_unknown_fields=True):
 def precision_question(
     name: str, triple: GivenTriple, passages: Sequence[Passage]
 ) -> JudgeQuestion:
-    """What the passages of an entity make of a triple: entailment and contradiction must rest on
-    one of them."""
+    """Build the question whether the passages of an entity entail or contradict a triple.
+
+    Both labels must cite one of the passages.
+    """
     texts = [passage.text for passage in passages]
     return _question("precision", name, triple, texts, ("entailment", "contradiction"))
 
@@ -79,8 +81,9 @@ def precision_question(
 def recall_question(
     name: str, known: ReferenceTriple, statements: Sequence[GivenTriple]
 ) -> JudgeQuestion:
-    """What the elicited triples of an entity, taken together, make of a reference triple: they
-    entail it, contradict it, or leave it open."""
+    """Build the question whether all elicited triples together entail or contradict a reference
+    triple.
+    """
     lines = [" | ".join(map(_shortened, structs.astuple(each))) for each in statements]
     return _question("recall_together", name, known, ["\n".join(lines)])
 
@@ -88,13 +91,16 @@ def recall_question(
 def covered_question(
     name: str, known: ReferenceTriple, candidates: Sequence[GivenTriple]
 ) -> JudgeQuestion:
-    """Whether one elicited triple alone covers a reference triple; the label that one does must
-    name it."""
+    """Build the question whether one elicited triple alone covers a reference triple.
+
+    The label must name the triple.
+    """
     return _question("recall_single", name, known, candidates, ("covered",))
 
 
 def cited_place(cited: str) -> int | None:
-    """The place (from 0) of the exhibit that a verdict rests on, by its name; None for none."""
+    """Return the position (from 0) of the exhibit that a verdict cites by name; None without
+    one."""
     number = cited.rpartition(" ")[2]
     return int(number) - 1 if number.isdecimal() else None
 
@@ -106,9 +112,11 @@ def _question(
     texts: Sequence[str | GivenTriple],
     needed_for: tuple[str, ...] = (),
 ) -> JudgeQuestion:
-    """The question of a file about a triple of an entity. What it is held against is numbered where
-    a label must name one of it. Judges are asked in Chinese of what is written in Chinese, else in
-    English."""
+    """Build a question from a prompt file about a triple of an entity.
+
+    Evidence is numbered if a label must cite one exhibit. Prompts are in Chinese for Chinese texts,
+    otherwise in English.
+    """
     language = "zh" if has_han(triple.predicate + triple.object) else "en"
     words = bundled_words(__package__, f"prompts/{file}", language, _Words)
 
@@ -142,7 +150,7 @@ def _question(
 
 
 def _shortened(text: str) -> str:
-    """A text as it stands, unless it is none of a triple: of a whole document its beginning."""
+    """Return a text unchanged, or the beginning of one that is too long for a triple."""
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
 
 
@@ -155,17 +163,17 @@ _BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[,\u202f\u00a0](?=\d{3}(?!\d))")
 
 
 def triple_words(subject: str, predicate: str, value: str) -> str:
-    """A triple as words to search by."""
+    """Return a triple as a search query."""
     return _plain(f"{subject} {spoken(predicate)} {value}")
 
 
 def _plain(text: str) -> str:
-    """A text to search in or by: its 12,500 is found by 12500."""
+    """Normalize a text for search: 12,500 matches 12500."""
     return _BETWEEN_THOUSANDS.sub("", text)
 
 
 class TextIndex:
-    """Short texts, searched by words (BM25), by meaning, or by both."""
+    """Index short texts for search by words (BM25), by embeddings, or by both."""
 
     def __init__(
         self,
@@ -178,8 +186,11 @@ class TextIndex:
         self._embedding_model = None if search_method == "bm25" else embedding_model
 
     def search(self, queries: Sequence[str], k: int) -> list[list[int]]:
-        """For each query the places of the ``k`` best texts, best first. Where fewer are found at
-        all, the first of the others stand behind: what no word leads to may still be meant."""
+        """Return the positions of the ``k`` best texts per query, best first.
+
+        If fewer match, the first of the other texts follow, since relevant texts may share no word
+        with the query.
+        """
         everything = range(len(self._texts))
         if len(self._texts) <= k:
             return [list(everything) for _query in queries]
@@ -206,9 +217,11 @@ class TextIndex:
 
 
 class EntityCorpus:
-    """The passages of an entity: its texts in pieces of whole sentences, and the passages of its
-    reference triples. A triple whose passage was not kept stands as its own words. No passage
-    stands twice."""
+    """Index an entity's passages: pieces of its texts, and the passages of its reference triples.
+
+    Pieces are whole sentences. A triple without a stored passage is indexed by its own words.
+    Duplicates are removed.
+    """
 
     def __init__(
         self,
@@ -234,21 +247,25 @@ class EntityCorpus:
         )
 
     def search(self, triples: Sequence[GivenTriple], k: int) -> list[list[Passage]]:
-        """For each triple the ``k`` passages nearest to it, best first; none of an empty corpus."""
+        """Return the ``k`` nearest passages of each triple, best first; none for an empty
+        corpus."""
         queries = [triple_words(*structs.astuple(each)) for each in triples]
         found = self._index.search(queries, k)
         return [[self.passages[place] for place in places] for places in found]
 
 
 class PassageParts:
-    """The passages that reference triples were taken from, each no longer than those of a corpus:
-    of a longer one (an article) the part nearest to the triple. Each is cut and indexed once."""
+    """Shorten source passages of reference triples to the length of a corpus passage.
+
+    For a longer one (an article), the part nearest to the triple is used. Each is split and indexed
+    once.
+    """
 
     def __init__(self) -> None:
         self._cut: dict[str, tuple[list[str], TextIndex]] = {}
 
     def part(self, passage: Passage, words: str) -> Passage:
-        """What to show of a passage beside a triple that is these words."""
+        """Return the part of a passage to show for a triple with these words."""
         if passage.text not in self._cut:
             texts = list(_pieces(passage.text))
             self._cut[passage.text] = texts, TextIndex(texts, "bm25", None)
@@ -265,7 +282,7 @@ def _add(found: dict[str, Passage], passage: Passage) -> None:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """A text in pieces of whole sentences; a short one as it stands."""
+    """Split a text into pieces of whole sentences; a short one is unchanged."""
     if len(text.encode()) <= 4 * _CHUNKING.most:
         yield text
         return
@@ -284,9 +301,10 @@ _PAGE, _IN_FLIGHT = 64, 8  # triples of a page, and pages that are with the judg
 
 
 class Posed(Struct, frozen=True, gc=False):
-    """A triple of the sample with what it takes to decide it: the question, and the texts that a
-    verdict may rest on; or the verdict, where a rule gives it. ``source`` is where a reference has
-    the triple from."""
+    """Hold a sampled triple with its question and possible evidence, or its verdict by a rule.
+
+    ``source`` is where a reference has the triple from.
+    """
 
     direction: Direction
     group: int
@@ -300,7 +318,7 @@ class Posed(Struct, frozen=True, gc=False):
 
 
 class Decided(Struct, frozen=True, gc=False):
-    """A triple with its verdict, and what the judges ``said`` where any were asked."""
+    """Hold a triple with its verdict, and the judges' responses (``said``) if any."""
 
     posed: Posed
     verdict: Verdict
@@ -311,17 +329,17 @@ _TRIED = 64  # questions by which the size of all is judged
 
 
 def embedding_model_of(settings: VerifySettings) -> EmbeddingModel | None:
-    """What finds by meaning where the settings ask for it."""
+    """Return the embedding model if the settings need it."""
     return None if settings.search_method == "bm25" else SentenceEncoder()
 
 
 def characters_of(question: JudgeQuestion) -> int:
-    """How much a judge is to read."""
+    """Return the number of characters that a judge reads."""
     return len(question.task) + sum(len(each.text) for each in question.exhibits)
 
 
 def question_size(posed: Iterable[Posed]) -> int:
-    """How many characters a question has in the mean, by the first that are posed; 0 for none."""
+    """Return the mean question size in characters, from the first ones; 0 without questions."""
     first = (each.question for each in islice(posed, _TRIED))
     sizes = [characters_of(question) for question in first if question is not None]
     return sum(sizes) // len(sizes) if sizes else 0
@@ -333,8 +351,9 @@ def posed_questions(
     embedding_model: EmbeddingModel | None = None,
     is_done: IsDone = lambda *_triple: False,
 ) -> Iterator[Posed]:
-    """Every triple of a plan that is not done yet, by entity; the index of an entity is made once,
-    and gone after it."""
+    """Yield every triple of a plan without a verdict, by entity, with one index in memory at a
+    time.
+    """
     for entity in plan.entities:
         yield from _given_posed(gathered, plan, entity, embedding_model, is_done)
         yield from _known_posed(gathered, plan, entity, embedding_model, is_done)
@@ -346,8 +365,10 @@ async def verify(
     judge: Judge | None,
     embedding_model: EmbeddingModel | None = None,
 ) -> AsyncIterator[list[Verified]]:
-    """The verdicts of a plan in its order, a page at a time; their entities are places in what is
-    ``named``."""
+    """Yield the verdicts of a plan in order, a page at a time.
+
+    Entities are places in the plan's ``named`` list.
+    """
     places = {entity: place for place, entity in enumerate(gathered.by_name)}
     async for page in decide(posed_questions(gathered, plan, embedding_model), judge):
         yield [_verified(gathered, each, places[each.posed.entity]) for each in page]
@@ -356,8 +377,10 @@ async def verify(
 async def decide(
     posed: Iterator[Posed], judge: Judge | None
 ) -> AsyncGenerator[list[Decided], None]:
-    """The verdicts on what is posed in its order, a page at a time; the next pages are posed while
-    judges are at work. Without a judge what no rule decides waits."""
+    """Yield the verdicts in order, a page at a time, while the next pages are prepared.
+
+    Without a judge, triples that no rule decides wait.
+    """
     pages: deque[asyncio.Future[list[Decided]]] = deque()
     try:
         while page := list(islice(posed, _PAGE)):
@@ -455,8 +478,11 @@ def _statements(
     settings: VerifySettings,
     embedding_model: EmbeddingModel | None,
 ) -> Sequence[Sequence[GivenTriple]]:
-    """The elicited triples that each question shows: the nearest ones where one alone may cover,
-    else all, of more than can be shown the nearest in their order."""
+    """Return the elicited triples that each question shows.
+
+    These are the nearest ones if one alone must cover. Otherwise all are shown; if there are too
+    many, the nearest in their order.
+    """
     index = TextIndex(
         [triple_words(*structs.astuple(each)) for each in given],
         settings.search_method,
@@ -472,8 +498,11 @@ def _statements(
 
 
 def _same_words(triple: GivenTriple) -> tuple[str, str, str]:
-    """What two triples have in common that say the same whatever they mean: they differ in case,
-    width, or how words are joined, and in no sign within a text: C is not C++, nor 1.5 15."""
+    """Normalize a triple for exact matching by rule.
+
+    Case, width and word joining are ignored, but no character within a text: C is not C++, nor 1.5
+    15.
+    """
     return plain_triple(triple.subject, spoken(triple.predicate), triple.object)
 
 
@@ -487,8 +516,7 @@ async def _decided(posed: Posed, judge: Judge | None) -> Decided:
 
 
 def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
-    """A panel's verdict with the text it rests on; ``waiting`` where judges are missing that were
-    not heard."""
+    """Return a panel's verdict with its evidence; ``waiting`` if judges did not respond."""
     failed = any(judge_vote.state == "failed" for judge_vote in said.judge_votes)
     if failed and (not said.label or said.by_rule):
         return Verdict(label="", basis="waiting")

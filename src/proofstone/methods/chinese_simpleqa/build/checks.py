@@ -1,5 +1,4 @@
-"""Pairs checked: against their criteria, against what searches find, against questions that are
-known, by a panel, and for harm."""
+"""Check pairs by criteria, search evidence, known questions, a panel of models, and harm."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ from proofstone.texts.templates import Patterns
 
 
 def sensitive_step(judges: JudgeSlots, scope: Scope) -> Step:
-    """Drops what the judges find sensitive, and what they do not decide."""
+    """Drop pairs that the judges find sensitive, or do not decide."""
     return judged_step(
         judges,
         questions_for(scope),
@@ -74,7 +73,7 @@ def pair_question(
     more: Mapping[str, str] | None = None,
     values: Mapping[str, str] | None = None,
 ) -> JudgeQuestion:
-    """What judges are asked of a pair by the question of this name, with ``more`` texts."""
+    """Return the judge question of this name about a pair, with ``more`` texts."""
     texts = {"question": row.question, "answer": row.answer, **(more or {})}
     return questions_for(scope).question(name, row.language, texts, values)
 
@@ -85,9 +84,11 @@ def pair_question(
 
 
 def alias_step(judges: JudgeSlots) -> Step:
-    """Each pair with the aliases that hold; drops none. One on which judges come to nothing does
-    not hold. Those of people's own pairs, and the parts of a name with its original, are not asked
-    about."""
+    """Return each pair with its confirmed aliases; drops none.
+
+    An undecided alias is removed. Aliases of users' pairs, and parts of a name with its original,
+    are not judged.
+    """
 
     async def check(row: Draft, context: StepContext) -> Kept:
         certain = with_names(row.answer, ())
@@ -140,8 +141,9 @@ _REVIEW = object_of_all(
 
 
 def check_step(scope: Scope, rounds: int) -> Step:
-    """Drops pairs that miss a criterion still after ``rounds`` revisions, and those that no check
-    could be read of."""
+    """Drop pairs that still violate a criterion after ``rounds`` revisions, or whose checks are
+    unparsed.
+    """
 
     async def check(row: Draft, context: StepContext) -> Kept:
         draft, left = row, rounds
@@ -174,13 +176,13 @@ def check_step(scope: Scope, rounds: int) -> Step:
 
 
 def check_prompt(draft: Draft, scope: Scope) -> str:
-    """What the checker is sent; of a private document the passage too."""
+    """Return the checker's prompt; for a private document it includes the passage."""
     criteria = criteria_in(draft.language, scope, draft.asked().validity)
     return _pair_prompt("check", draft, scope, criteria=tuple(criteria.items()))
 
 
 def revise_prompt(draft: Draft, missed: Mapping[str, str], scope: Scope) -> str:
-    """What the author is sent of a pair that misses criteria."""
+    """Return the author's prompt for a pair that violates criteria."""
     criteria = criteria_in(draft.language, scope, draft.asked().validity)
     listed = [(criteria[name], suggestion) for name, suggestion in missed.items()]
     return _pair_prompt("revise", draft, scope, missed=listed)
@@ -203,7 +205,7 @@ def _pair_prompt(name: str, draft: Draft, scope: Scope, **values: Any) -> str:
 async def _missed(
     draft: Draft, scope: Scope, context: StepContext, number: int
 ) -> dict[str, str] | Drop:
-    """The criteria that are missed, each with a suggestion; a drop where no reply could be read."""
+    """Return the violated criteria with suggestions, or a drop for unparsed responses."""
     found: Any = await ask_for(
         context.calls["checker"],
         f"check {number + 1}",
@@ -225,7 +227,7 @@ async def _missed(
 async def _revised(
     draft: Draft, missed: Mapping[str, str], scope: Scope, context: StepContext, number: int
 ) -> Draft | Drop:
-    """The pair as its author writes it now; a drop where there is none, or still the same."""
+    """Return the revised pair, or a drop if there is none, or no change."""
     prompt = revise_prompt(draft, missed, scope)
     call = context.calls["author"]
     name = f"revise {number + 1}"
@@ -259,8 +261,7 @@ _ASKS_NUMBER = re.compile(r"\bhow (?:many|much)\b|多少|几[个种条座次名�
 
 
 def kind_step(judges: JudgeSlots) -> Step:
-    """Each pair with the type of its answer; those that have one keep it, and one on which judges
-    come to nothing has none."""
+    """Add the answer type to each pair without one; none if the judges do not decide."""
 
     async def name(row: Draft, context: StepContext) -> Kept:
         if row.answer_type:
@@ -283,7 +284,7 @@ def kind_step(judges: JudgeSlots) -> Step:
 
 
 def type_by_rule(question: str, answer: str) -> AnswerType:
-    """``date`` or ``number`` where both question and answer leave nothing else; else empty."""
+    """Return ``date`` or ``number`` if question and answer are unambiguous, otherwise ""."""
     plain = plain_answer(answer)
     if _DATE.match(plain):
         return "date"
@@ -302,12 +303,13 @@ _PROMPT_METHOD = prepare(
 
 
 def difficulty_step(judges: JudgeSlots, slots: Mapping[str, str], least_wrong: int) -> Step:
-    """Drops pairs that fewer than ``least_wrong`` members get wrong. Raises BadUsage where the
-    panel has not so many."""
+    """Drop pairs that fewer than ``least_wrong`` members answer incorrectly.
+
+    Raises BadUsage if the panel is smaller than that.
+    """
 
     async def rate(row: Draft, response: Response, context: StepContext) -> Score | None:
-        """The grade of one reply by the method's own scorer; the judges of the build decide what no
-        rule settles."""
+        """Return the grade of one response by the method's scorer, with the judges of the build."""
 
         async def judge(question: JudgeQuestion) -> PanelVerdict:
             tie = QUESTIONS.keeps["grade"]
@@ -355,7 +357,7 @@ def _item(row: Draft) -> LoadedItem:
 
 
 def delete_step(judges: JudgeSlots, scope: Scope) -> Step:
-    """Drops pairs that miss a criterion, or are not of the category that they have."""
+    """Drop pairs that violate a criterion, or do not fit their category."""
     return judged_step(
         judges,
         questions_for(scope),
@@ -370,8 +372,10 @@ def delete_step(judges: JudgeSlots, scope: Scope) -> Step:
 
 
 def deletion_question(row: Draft, scope: Scope) -> tuple[str, JudgeQuestion]:
-    """What judges are asked of a pair, with the name of the question: of its category too where it
-    has one, and with its passage where that is private."""
+    """Return the judge question about a pair, and its name.
+
+    It includes the category if there is one, and the passage of a private document.
+    """
     criteria = criteria_in(row.language, scope, row.asked().validity)
     listed = "\n".join(f"- {each}" for each in criteria.values())
     more = {"passage": row.ground.text} if scope.is_private and row.ground.text else {}
@@ -394,10 +398,12 @@ _SAID = "text"
 
 
 def evidence_step(judges: JudgeSlots, n: int, searches: Sequence[str], scope: Scope) -> Step:
-    """Drops pairs that the ``n`` texts each search finds for them do not bear out. Of the others
-    the text that says it is kept as their support; the address of one of the web stands among the
-    pair's pages, and beside a passage that the pair was written from it is no more than that. The
-    evidence of a private document is its passage and what is found of the same document."""
+    """Drop pairs that the ``n`` texts of each search do not confirm.
+
+    The confirming text is stored as the pair's support, and a web address is added to its pages.
+    Next to the pair's source passage, a web text is no more than a page. The evidence of a private
+    document is its passage and further texts of the same document.
+    """
     questions = questions_for(scope)
 
     async def check(row: Draft, context: StepContext) -> Kept:
@@ -433,7 +439,7 @@ def evidence_step(judges: JudgeSlots, n: int, searches: Sequence[str], scope: Sc
 
 
 def evidence_question(row: Draft, texts: Sequence[Ground], scope: Scope) -> JudgeQuestion:
-    """What judges are asked of a pair and the texts that were found."""
+    """Return the judge question about a pair and the retrieved texts."""
     asked = pair_question(row, "evidence", scope, {"text": ""})
     *pair, shown = asked.exhibits
     found = [
@@ -443,7 +449,7 @@ def evidence_question(row: Draft, texts: Sequence[Ground], scope: Scope) -> Judg
 
 
 def source_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
-    """Which of the texts says it: ``text 1``, ``text 2``, ... or none."""
+    """Return the question which text states the answer: ``text 1``, ``text 2``, ... or none."""
     asked = pair_question(row, "source")
     says, none = asked.labels
     exhibits = [Exhibit(f"{says.name} {n}", each.text) for n, each in enumerate(texts, start=1)]
@@ -452,14 +458,16 @@ def source_question(row: Draft, texts: Sequence[Ground]) -> JudgeQuestion:
 
 
 async def _found(row: Draft, search: Searcher | None, n: int) -> Sequence[FoundText]:
-    """What the searches find, best first."""
+    """Return the search results, best first."""
     made_from = (row.ground.source,) if row.ground.source else ()
     return () if search is None else await search(row.question, n, made_from=made_from)
 
 
 def _texts(row: Draft, found: Sequence[FoundText], n: int, scope: Scope) -> list[Ground]:
-    """What was found; before it the text that a ready pair came with. Of a private document: its
-    passage, and what else of it was found."""
+    """Return the evidence: the text of a ready pair, then the search results.
+
+    For a private document: its passage, and further texts of that document.
+    """
     if scope.is_private and row.ground.text:
         others = [each for each in found if each.passage != row.ground.passage]
         same = [each for each in others if each.source == row.ground.source]
@@ -469,13 +477,13 @@ def _texts(row: Draft, found: Sequence[FoundText], n: int, scope: Scope) -> list
 
 
 def _ground(found: FoundText, own: Ground) -> Ground:
-    """A text as what a pair rests on, with its page where it is of the pair's own passage."""
+    """Return a text as a pair's support, with its page if it is from the pair's own passage."""
     page = own.page if found.passage == own.passage else ""
     return Ground(found.text, found.title, "", page, found.passage, found.source)
 
 
 def _by_rule(row: Draft, texts: Sequence[Ground]) -> Ground | None:
-    """The one text with the answer in it, whole; of several that of the pair's own passage."""
+    """Return the one text that contains the answer; of several, that of the pair's own passage."""
     said = [
         each
         for each in texts
@@ -496,7 +504,7 @@ async def _by_judges(
 
 
 def _evidence_holds(text: str, answer: str) -> bool:
-    """Whether an answer stands in a text: not as a part of a longer word or number."""
+    """Return True if an answer occurs in a text, not as a part of a longer word or number."""
     pattern = re.escape(answer.strip())
     before = r"(?<![A-Za-z0-9])" if answer.strip()[:1].isascii() else ""
     after = r"(?![A-Za-z0-9])" if answer.strip()[-1:].isascii() else ""
@@ -517,7 +525,7 @@ class _Reworded(Struct, frozen=True):
 
 
 def near_step(least: float, known: KnownSets) -> BatchStep:
-    """Marks each pair that is too like one before it, or like a known one, with its question."""
+    """Mark each pair that is too similar to an earlier or known one, with that question."""
 
     def mark(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
         drafts: Sequence[Draft] = list(rows)
@@ -535,8 +543,10 @@ def near_step(least: float, known: KnownSets) -> BatchStep:
 
 
 def rewrite_step(judges: JudgeSlots) -> Step:
-    """Has its author word each marked pair anew, the answer as it was; the judges say whether the
-    new question asks for the same fact. What is not marked goes by."""
+    """Reword each marked pair with its author; the answer stays, and other pairs pass unchanged.
+
+    The judges decide whether the new question asks for the same fact.
+    """
 
     async def rewrite(row: Draft, context: StepContext) -> Kept:
         if not row.like:
@@ -565,8 +575,10 @@ def rewrite_step(judges: JudgeSlots) -> Step:
 
 
 def left_step(least: float, known: KnownSets) -> BatchStep:
-    """Drops what is too like another still; takes from the others each alias that is the answer of
-    a question which does not take theirs."""
+    """Drop pairs that are still too similar, and remove conflicting aliases.
+
+    An alias conflicts if it is the answer of a question that does not accept this one's answer.
+    """
 
     def check(rows: BatchRows, context: StepContext) -> Mapping[int, Kept]:
         drafts: Sequence[Draft] = list(rows)
@@ -587,7 +599,7 @@ def left_step(least: float, known: KnownSets) -> BatchStep:
 
 
 def rewrite_prompt(row: Draft) -> str:
-    """What the author is sent of a pair that is too like another."""
+    """Return the author's prompt for a pair that is too similar to another."""
     language = row.language
     return PROMPTS.render(
         "rewrite",
@@ -599,9 +611,11 @@ def rewrite_prompt(row: Draft) -> str:
 
 
 def _alike(drafts: Sequence[Draft], known: Sequence[KnownPair], least: float) -> dict[int, str]:
-    """The places of pairs that are too like an earlier one that stays, and its question: the same
-    question, or one in nearly the same words with the same answer (or one whose answer is not
-    told). In one wording two things are often asked for: those are two questions."""
+    """Return the places of pairs too similar to an earlier kept one, with its question.
+
+    The question is the same, or nearly the same with the same answer (or an unknown one). Similar
+    wording often asks for two different things: those are two questions.
+    """
     texts = [*(each.question for each in known), *(each.question for each in drafts)]
     answers = [
         *({plain_answer(each.answer)} - {""} for each in known),
@@ -619,7 +633,7 @@ def _alike(drafts: Sequence[Draft], known: Sequence[KnownPair], least: float) ->
 
 
 def _without_aliases(drafts: Mapping[int, Draft]) -> dict[int, Kept]:
-    """The pairs that lose an alias; as files of questions are refused that have such."""
+    """Return the pairs that lose an alias, since question files with conflicts are rejected."""
     taken: dict[str, list[set[str]]] = {}
     for draft in drafts.values():
         plain = {plain_answer(text) for text in draft.asked().answers}
@@ -641,29 +655,30 @@ def _without_aliases(drafts: Mapping[int, Draft]) -> dict[int, Kept]:
 
 
 class KnownPair(Struct, frozen=True):
-    """A question of somewhere else, and its answer, empty where that is not told."""
+    """Hold a known question and its answer, empty if unknown."""
 
     question: str
     answer: str = ""
 
 
 class KnownSets(Struct, frozen=True):
-    """What pairs are compared with: the questions of files, and ``banks`` by their names."""
+    """Hold the questions for comparison: those of files, and ``banks`` by name."""
 
     pairs: tuple[KnownPair, ...] = ()
     banks: tuple[str, ...] = ()
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The banks as a step names what it reads."""
+        """Return the banks that a step reads."""
         return tuple(f"bank:{name}" for name in self.banks)
 
     def key(self) -> str:
-        """What of the files a step depends on."""
+        """Return the part of a step's key that depends on the files."""
         return digest(canonical_json(self.pairs)).hex()
 
     def all(self, banks: Mapping[str, Sequence[Fact]]) -> list[KnownPair]:
-        """All of them, those of the files first. Raises BadUsage for a bank of anything else."""
+        """Return all questions, those of files first. Raises BadUsage for a bank of another
+        kind."""
         found = list(self.pairs)
         for name, facts in banks.items():
             for fact in facts:
@@ -675,8 +690,10 @@ class KnownSets(Struct, frozen=True):
 
 
 def read_known(against: str) -> KnownSets:
-    """``FILE|BANK,...``: a name with an ending that is a file's is one, all others are banks.
-    Raises BadInput with every problem of a file, BadUsage for a file that is not there."""
+    """Parse ``FILE|BANK,...``: names with a file extension are files, others are banks.
+
+    Raises BadInput with every problem of a file, BadUsage for a missing file.
+    """
     pairs: list[KnownPair] = []
     banks: list[str] = []
     for name in filter(None, map(str.strip, against.split(","))):

@@ -1,5 +1,8 @@
-"""Options for open questions: a model writes wrong answers, rules and judges refuse those that are
-none, and what is missing is asked for again, a bounded number of times."""
+"""Generate options for open questions, and open questions from options.
+
+A model writes incorrect options; rules and judges reject invalid ones. Missing options are
+requested again, a bounded number of times.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +62,7 @@ class _Written(Struct, frozen=True):
 
 
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The one step. Raises BadUsage for what parameters cannot be."""
+    """Return the one step. Raises BadUsage for invalid parameters."""
     if not 2 <= params["n_options"] <= _MOST_OPTIONS:
         raise BadUsage(f"--n-options is 2 to {_MOST_OPTIONS}, not {params['n_options']}")
     if params["rounds"] < 0:
@@ -69,8 +72,7 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 
 
 def close_step(wanted: int, rounds: int, judges: JudgeSlots) -> Step:
-    """Each pair with ``wanted`` wrong options; dropped where the rounds bring fewer, with those
-    that were refused."""
+    """Return each pair with ``wanted`` incorrect options, or drop it with the rejected ones."""
 
     async def why_refused(
         option: str, row: Draft, known: Sequence[str], context: StepContext
@@ -121,9 +123,11 @@ def close_step(wanted: int, rounds: int, judges: JudgeSlots) -> Step:
 
 
 def why_no_option(option: str, row: Draft, known: Sequence[str]) -> str:
-    """Why a text is certainly no wrong option of a question: it is empty, the answer or an alias
-    (or near enough), holds the answer or is a part of it, or is there already; empty where a judge
-    has to look."""
+    """Return why a text is certainly not a valid incorrect option; empty if a judge has to decide.
+
+    It is empty, or a duplicate. Or it equals, nearly equals, contains or is part of the answer or
+    an alias.
+    """
     plain = plain_answer(option)
     if not plain:
         return "empty"
@@ -147,7 +151,7 @@ def _closed(row: Draft, wrong: Sequence[str], context: StepContext) -> Draft:
 
 
 def close_prompt(row: Draft, n: int, taken: Sequence[str], refused: Sequence[str]) -> str:
-    """What the author is sent of a pair that still lacks ``n`` options."""
+    """Return the author's prompt for a pair that lacks ``n`` options."""
     return PROMPTS.render(
         "close",
         row.language,
@@ -160,7 +164,7 @@ def close_prompt(row: Draft, n: int, taken: Sequence[str], refused: Sequence[str
 
 
 def distractor_question(row: Draft, option: str) -> JudgeQuestion:
-    """What judges are asked of an option."""
+    """Return the judge question about an option."""
     texts = {"question": row.question, "answer": row.answer, "option": option}
     return QUESTIONS.question("distractor", row.language, texts)
 
@@ -188,12 +192,12 @@ class _Opened(Struct, frozen=True):
 
 
 def opening_steps(judges: JudgeSlots) -> tuple[Step, ...]:
-    """The steps from ``ChoiceRow`` to ``Draft``."""
+    """Return the steps from ``ChoiceRow`` to ``Draft``."""
     return (_rules_step(), _open_step(), _same_step(judges))
 
 
 def _rules_step() -> Step:
-    """Drops what certainly cannot be asked without its options; nobody is asked."""
+    """Drop questions that certainly need their options; no model is called."""
 
     def look(row: ChoiceRow, _context: StepContext) -> Kept:
         reason = why_not_open(row.closed)
@@ -210,8 +214,10 @@ def _rules_step() -> Step:
 
 
 def _open_step() -> Step:
-    """Each choice as an open question; its answer is the right option's text. A question that says
-    its answer is asked for once more."""
+    """Convert each choice to an open question; its answer is the correct option's text.
+
+    If a question reveals its answer, it is requested once more.
+    """
 
     async def put(row: ChoiceRow, context: StepContext) -> Kept:
         found = await _opened(row, context)
@@ -231,8 +237,10 @@ def _open_step() -> Step:
 
 
 async def _opened(row: ChoiceRow, context: StepContext, told: str = "") -> Draft | Drop:
-    """The pair that a model makes of a choice; ``told`` is what it made before, which says its
-    answer."""
+    """Return the pair that a model makes of a choice.
+
+    ``told`` is its previous version, which reveals the answer.
+    """
     messages = [Message("user", open_prompt(row, told))]
     name = "open 2" if told else "open"
     new = await ask_for(context.calls["author"], name, messages, _Opened, _OPENING_SCHEMA)
@@ -257,8 +265,10 @@ async def _opened(row: ChoiceRow, context: StepContext, told: str = "") -> Draft
 
 
 def is_told(question: str, answer: str) -> bool:
-    """Whether a question says its answer. One sign, and a number of fewer than three digits, may
-    stand anywhere and say nothing."""
+    """Return True if a question contains its answer.
+
+    Single characters and numbers of fewer than three digits are ignored.
+    """
     said, asked = plain_answer(answer).lower(), plain_answer(question).lower()
     if as_number(said) is not None:
         alone = re.search(rf"(?<![\d.]){re.escape(said)}(?!\.?\d)", asked)
@@ -267,7 +277,7 @@ def is_told(question: str, answer: str) -> bool:
 
 
 def _same_step(judges: JudgeSlots) -> Step:
-    """Drops open questions that are not the choice any more, or still need its options."""
+    """Drop open questions that differ from the choice in meaning, or still need its options."""
 
     def asked(row: Draft) -> tuple[str, JudgeQuestion] | None:
         if row.closed is None:
@@ -292,7 +302,9 @@ def _same_step(judges: JudgeSlots) -> Step:
 
 
 def open_prompt(row: ChoiceRow, told: str = "") -> str:
-    """What the author is sent of a choice; ``told`` is a question of his that says its answer."""
+    """Return the author's prompt for a choice; ``told`` is a previous version that reveals the
+    answer.
+    """
     return PROMPTS.render(
         "open",
         row.language,
@@ -306,7 +318,7 @@ def open_prompt(row: ChoiceRow, told: str = "") -> str:
 
 
 class ChoiceRow(Struct, frozen=True, kw_only=True):
-    """A question over options, with the id of the fact that an import of its file makes of it."""
+    """Hold a multiple-choice question, with the fact id that an import of its file gives."""
 
     closed: Closed
     origin: bytes
@@ -315,8 +327,9 @@ class ChoiceRow(Struct, frozen=True, kw_only=True):
 
 
 def choices_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[ChoiceRow]:
-    """The choices of files. Raises BadInput with every problem of a file, and for one of other
-    rows."""
+    """Return the choices of files. Raises BadInput with every problem of a file, and for other
+    rows.
+    """
     for built in _facts(inputs, Choice, "questions with options"):
         fact = built.fact
         closed = Closed(
@@ -328,7 +341,7 @@ def choices_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Ch
 
 
 def pairs_of(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Draft]:
-    """The pairs of files. Raises as ``choices_of``."""
+    """Return the pairs of files. Raises as ``choices_of``."""
     for built in _facts(inputs, Pair, "short questions without options"):
         fact = built.fact
         asked = structs.asdict(fact.payload)
@@ -381,8 +394,7 @@ _YES_NO = frozenset(
 
 
 def why_not_open(closed: Closed) -> str:
-    """The reason for which a question certainly cannot be asked without its options; empty where
-    none is certain."""
+    """Return why a question certainly needs its options; empty if no rule applies."""
     question = closed.question
     if _AMONG_ENGLISH.search(question) or _NEGATED.search(question):
         return AMONG
@@ -395,8 +407,10 @@ def why_not_open(closed: Closed) -> str:
 
 
 def _names_options(option: str, place: int) -> bool:
-    """Whether an option speaks of others: by words, or by letters of options that stand before it
-    ("A and D" as the second is no such: vitamins have letters too)."""
+    """Return True if an option refers to others: by words, or by letters of earlier options.
+
+    "A and D" as the second option is not one: vitamins have letters, too.
+    """
     if _OF_OPTIONS.match(option):
         return True
     found = _LETTERS.match(option)

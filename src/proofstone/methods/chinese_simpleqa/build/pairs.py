@@ -1,5 +1,6 @@
-"""Pairs from a passage, by a model that is told the criteria and shown examples: what is on its way
-to a bank of short questions, and the text that it rests on.
+"""Write question-answer pairs from passages with a model, given criteria and examples.
+
+Also holds pairs in progress towards a bank of short questions, and their supporting texts.
 """
 
 from __future__ import annotations
@@ -53,8 +54,10 @@ _HAN, _LATIN = re.compile(r"[\u3400-\u9fff]"), re.compile(r"[A-Za-z]")
 
 
 class Ground(Struct, frozen=True):
-    """A text that a pair rests on, and where it stands: empty where it is no passage of the
-    workspace. ``book`` is its title."""
+    """Hold the supporting text of a pair and its location; ids are empty outside the workspace.
+
+    ``book`` is its title.
+    """
 
     text: str = ""
     book: str = ""
@@ -65,7 +68,7 @@ class Ground(Struct, frozen=True):
 
     @classmethod
     def of(cls, row: SourcedPassage) -> Ground:
-        """The ground that a passage is."""
+        """Build the support from a passage."""
         passage, source = row.passage, row.source
         return cls(
             text=passage.text,
@@ -78,7 +81,7 @@ class Ground(Struct, frozen=True):
 
 
 class Written(Struct, frozen=True):
-    """A pair as a model writes it."""
+    """Hold a pair as written by a model."""
 
     question: str
     answer: str
@@ -86,13 +89,15 @@ class Written(Struct, frozen=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A pair on its way. ``ground`` is what it was written from, ``support`` what was found to say
-    it. ``by_author``: a model wrote it, or part of it. ``wrong`` members of a panel did not get it
-    right (None: no panel was asked); ``like`` quotes the question that it is too near to, until it
-    is worded anew.
+    """Hold a pair in progress.
 
-    A twin has its ``closed`` form too, the fact that it was ``made`` from (``origin``) and how; its
-    answer stays the right option, whatever becomes of its question."""
+    ``ground`` is its source text, ``support`` the text that confirms it. ``by_author``: a model
+    wrote it, or part of it. ``wrong`` is how many panel members answered incorrectly (None: no
+    panel). ``like`` is the question that it is too similar to, until it is reworded.
+
+    A twin also has its ``closed`` form, its source fact (``origin``), and how it was ``made``. Its
+    answer remains the correct option, even if its question changes.
+    """
 
     question: str
     answer: str
@@ -113,12 +118,13 @@ class Draft(Struct, frozen=True, kw_only=True):
     made: TwinMade = ""
 
     def asked(self) -> ShortQuestion:
-        """The pair as one that is asked and graded."""
+        """Return the pair as a question for prompting and grading."""
         own = {name: getattr(self, name) for name in ShortQuestion.__struct_fields__}
         return ShortQuestion(**own)
 
     def with_pair(self, written: Written) -> Draft:
-        """The same with another pair, by the author; of a twin with another question alone."""
+        """Return the same with another pair by the author; for a twin, only the question
+        changes."""
         if self.closed is not None:
             question = " ".join(written.question.split())
             return structs.replace(self, question=question, by_author=True)
@@ -133,15 +139,17 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 def placed(own: Stratum, primary: str, secondary: str) -> Stratum:
-    """``own``, where it has no discipline with the categories that are stated instead."""
+    """Return ``own``, with the given categories if it has no discipline."""
     if own.discipline or not primary:
         return own
     return structs.replace(own, discipline=primary, field=secondary)
 
 
 def with_names(answer: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
-    """The aliases, each once and none that is the answer as it stands; of a name with its original
-    in brackets, in another script, either alone is one too."""
+    """Return the distinct aliases, without the answer itself.
+
+    For a name with its original in brackets, in another script, either name alone is added.
+    """
     found = _BOTH.match(answer)
     both = found.groups() if found and _of_two_scripts(found[1], found[2]) else ()
     plain = {plain_answer(answer): ""}
@@ -163,9 +171,11 @@ def _of_two_scripts(one: str, other: str) -> bool:
 
 
 def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Draft]:
-    """The pairs of files (question, answer, and what else a file of questions has), each with the
-    ``passage`` that it rests on where its row has one. Raises BadInput with every problem of a
-    file."""
+    """Return the pairs of files (question, answer, and further columns), each with its ``passage``
+    if any.
+
+    Raises BadInput with every problem of a file.
+    """
     primary, secondary = params["primary_category"], params["secondary_category"]
     for name in inputs:
         for item, passage in read_checked(Path(name), read_pairs):
@@ -187,8 +197,9 @@ def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Dr
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[BuiltFact]]:
-    """The facts of pairs, each with the passage that supports it (else the one it was written
-    from), and with the models of the build by seat as those who had a hand in them."""
+    """Return the facts of pairs, each with its supporting or source passage, and the models by
+    role.
+    """
     wrote = tuple(Role("wrote", model) for model in slots_of("author", models).values())
     looked = (slots_of(role, models) for role in ("checker", "judge", "sensitive"))
     checked = dict.fromkeys(Role("checked", model) for slots in looked for model in slots.values())
@@ -237,21 +248,22 @@ _DATED = "lasting_dated"
 
 
 class Scope(Struct, frozen=True, kw_only=True):
-    """Which knowledge is asked for: what the world knew on the day ``as_of``, or what private
-    documents say."""
+    """Hold the knowledge scope: public knowledge on the day ``as_of``, or private documents."""
 
     as_of: str = ""
     is_private: bool = False
 
     @property
     def criteria(self) -> str:
-        """The file of its criteria."""
+        """Return the file of its criteria."""
         return "private_criteria" if self.is_private else "criteria"
 
 
 def criteria_in(language: str, scope: Scope, valid_at: str = "") -> dict[str, str]:
-    """The criteria in the words of a language, by name, in the order of ``CRITERIA``; ``valid_at``
-    is the date at which a private document is valid, empty where nobody said."""
+    """Return the criteria in a language, by name, in the order of ``CRITERIA``.
+
+    ``valid_at`` is the date at which a private document is valid, empty if unknown.
+    """
     words = bundled_words(__package__, scope.criteria, language, dict[str, str])
     if scope.is_private and valid_at:
         words = {**words, "lasting": words[_DATED]}
@@ -262,7 +274,7 @@ def criteria_in(language: str, scope: Scope, valid_at: str = "") -> dict[str, st
 
 
 def criteria_digest(scope: Scope) -> str:
-    """What a step depends on that states them."""
+    """Return the part of a step's key that depends on the criteria."""
     words = [bundled_text(__package__, f"{scope.criteria}.{code}.toml") for code in LANGUAGES]
     return digest("".join(words).encode()).hex()
 
@@ -271,7 +283,7 @@ PUBLIC = Scope()
 
 
 class PairExample(Struct, frozen=True, forbid_unknown_fields=True):
-    """A passage, and the pair that is to be written from it."""
+    """Hold a passage, and the pair to write from it."""
 
     passage: str
     question: str
@@ -281,7 +293,7 @@ class PairExample(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def response(self) -> str:
-        """The reply that it deserves, in the form that is asked for."""
+        """Return its reference response in the requested format."""
         pair = {"question": self.question, "answer": self.answer, "aliases": list(self.aliases)}
         return msgspec.json.encode({"pairs": [pair]}).decode()
 
@@ -291,14 +303,16 @@ class _Examples(Struct, frozen=True):
 
 
 class Shots(Struct, frozen=True):
-    """``n`` examples a prompt, from a person's ``own``, else from those that are carried."""
+    """Hold ``n`` examples per prompt, from a user's ``own`` or the bundled ones."""
 
     n: int
     own: tuple[PairExample, ...] = ()
 
     def draw(self, draws: Draws, language: str, place: Stratum) -> list[PairExample]:
-        """The examples for a passage in this language: those of its categories first, the finer one
-        before the coarser, the others drawn."""
+        """Return the examples for a passage in this language.
+
+        Those of its categories come first, the finer before the coarser; the others are sampled.
+        """
         known = self.own or _bundled(language)
         shuffled = draws.shuffled(known)
         names = [name.casefold() for name in (place.field, place.discipline) if name]
@@ -310,15 +324,17 @@ class Shots(Struct, frozen=True):
         return sorted(shuffled, key=rank)[: self.n]
 
     def key(self) -> str:
-        """What a step depends on that shows them."""
+        """Return the part of a step's key that depends on the examples."""
         known = self.own or (_bundled("en"), _bundled("zh"))
         return digest(canonical_json([self.n, known])).hex()
 
 
 def read_shots(n: int, file: str) -> Shots:
-    """``n`` examples a prompt, of ``file`` where one is named: rows (JSONL, CSV, Parquet) with
-    passage, question, answer and perhaps category and aliases. Raises BadUsage, or BadInput with
-    every problem of the file."""
+    """Read ``n`` examples per prompt, from ``file`` if set.
+
+    Rows (JSONL, CSV, Parquet) have passage, question, answer and optionally category and aliases.
+    Raises BadUsage, or BadInput with every problem of the file.
+    """
     if n < 0:
         raise BadUsage(f"--shots is 0 or more, not {n}")
     if file and not Path(file).is_file():
@@ -390,13 +406,15 @@ _PRIVATE = WordedQuestions(__package__, QUESTIONS.keeps, "private_questions")
 
 
 def questions_for(scope: Scope) -> WordedQuestions:
-    """The questions about knowledge, criteria, category, evidence and sensitive content as they are
-    put of public knowledge, or of private documents."""
+    """Return the judge questions for public knowledge, or for private documents.
+
+    They are about knowledge, criteria, category, evidence and sensitive content.
+    """
     return _PRIVATE if scope.is_private else QUESTIONS
 
 
 def block(name: str, text: str, language: str) -> str:
-    """A text set apart in a prompt under its name in the prompt's language."""
+    """Return a text block for a prompt with its name in the prompt's language."""
     shown = _NAMES[name] if is_chinese(language) else name
     return fence(shown, text, language)
 
@@ -412,9 +430,12 @@ _SCHEMA = object_of_all({"pairs": list_of(object_of_all(_PAIR))}, title="pairs")
 
 
 class PairsAsked(Struct, frozen=True, kw_only=True):
-    """What is asked for: so many pairs of a passage, of which knowledge, in the passage's language
-    or in another, and the categories of what has none; ``valid_at`` is the date at which private
-    documents are valid, else the year that they state."""
+    """Hold the settings for writing pairs.
+
+    They are the number of pairs per passage, the scope, the language (that of the passage by
+    default), and default categories. ``valid_at`` is the date at which private documents are valid,
+    by default their stated year.
+    """
 
     most: int
     scope: Scope
@@ -429,7 +450,8 @@ class _Pairs(Struct, frozen=True):
 
 
 def write_step(asked: PairsAsked, shots: Shots) -> Step:
-    """At most so many pairs of each passage; those without a question or an answer are none."""
+    """Write pairs from each passage, up to the limit; those without question or answer are
+    dropped."""
 
     async def write(row: SourcedPassage, context: StepContext) -> Kept:
         ground = Ground.of(row)
@@ -474,7 +496,7 @@ def write_prompt(
     examples: Sequence[PairExample],
     valid_at: str = "",
 ) -> str:
-    """The prompt for one passage, in the words of the language that is to be written in."""
+    """Return the prompt for one passage, in the target language."""
     language = asked.write_in or read_in
     return PROMPTS.render(
         "write",
@@ -492,12 +514,12 @@ def write_prompt(
 
 
 def category_of(place: Stratum) -> str:
-    """A category as people read it: the coarse name, and the fine one behind it."""
+    """Return a category for display: the coarse name, then the fine one."""
     return " / ".join(filter(None, (place.discipline, place.field)))
 
 
 def _validity(row: SourcedPassage, asked: PairsAsked) -> str:
-    """The date at which a private document is valid: the one that is named, else its year."""
+    """Return the validity date of a private document: the given one, or its year."""
     if not asked.scope.is_private:
         return ""
     return asked.valid_at or (str(row.source.year) if row.source.year else "")
@@ -526,8 +548,10 @@ _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*(?:\s|$)|[。！？]")
 
 
 def rules_step(primary: str, *, needs_category: bool) -> Step:
-    """Drops what is too short for a fact, what is hardly text, and where it ``needs_category`` the
-    passages of sources that have no place."""
+    """Drop passages that are too short or hardly text.
+
+    With ``needs_category``, also drop those of sources without a taxonomy label.
+    """
 
     def check(row: SourcedPassage, _context: StepContext) -> Kept:
         text = row.passage.text.strip()
@@ -549,8 +573,10 @@ def rules_step(primary: str, *, needs_category: bool) -> Step:
 
 
 def knowledge_step(judges: JudgeSlots, scope: Scope) -> Step:
-    """Drops passages in which a judge finds too little, and of public ones those that hold only
-    what concerns themselves."""
+    """Drop passages with too little knowledge by a judge's verdict.
+
+    Of public passages, also drop those with knowledge only about themselves.
+    """
     questions = questions_for(scope)
 
     def asked(row: SourcedPassage) -> tuple[str, JudgeQuestion]:

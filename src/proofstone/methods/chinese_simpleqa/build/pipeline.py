@@ -1,4 +1,4 @@
-"""From passages, or ready pairs, to short questions (3.2, 3.3, appendix K): the steps."""
+"""Define the steps from passages, or ready pairs, to short questions (3.2, 3.3, appendix K)."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ PARAMETERS = (
 
 
 def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The steps from passages. Raises BadUsage or BadInput for what parameters and their files
-    cannot be."""
+    """Return the steps from passages. Raises BadUsage or BadInput for invalid parameters and
+    files."""
     if params["from_choices"]:
         raise BadUsage(
             "--from-choices takes files of multiple-choice questions, and none is named",
@@ -87,7 +87,7 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 
 
 def from_pairs(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
-    """The steps that are left for ready pairs, or for choices. Raises as ``from_passages``."""
+    """Return the steps for ready pairs, or for choices. Raises as ``from_passages``."""
     _check(params)
     first = opening_steps(judge_slots(params, models)) if params["from_choices"] else ()
     return _pipeline(first, params, models)
@@ -145,8 +145,11 @@ def _scope(params: Mapping[str, Any]) -> Scope:
 
 
 def _searches(named: str, scope: Scope) -> tuple[str, ...]:
-    """The searches that are named, each once; ``local`` is the workspace's sources by words. Raises
-    BadUsage for a search of the web where the documents are private."""
+    """Return the configured searches, without duplicates; ``local`` searches the workspace by
+    words.
+
+    Raises BadUsage for web search with private documents.
+    """
     names = [each.strip() for each in named.split(",") if each.strip()]
     if not names:
         raise BadUsage("--search names no search", hint="bm25, or of the web: google")
@@ -161,7 +164,7 @@ def _searches(named: str, scope: Scope) -> tuple[str, ...]:
 
 
 def _check(params: Mapping[str, Any]) -> None:
-    """Raises BadUsage for numbers and days that cannot be."""
+    """Raise BadUsage for invalid numbers and dates."""
     for name, least in (("questions", 1), ("rounds", 0), ("evidence", 0), ("least_wrong", 1)):
         if params[name] < least:
             option = name.replace("_", "-")
@@ -184,7 +187,7 @@ def _check(params: Mapping[str, Any]) -> None:
 
 
 def _is_date(text: str) -> bool:
-    """Whether it is a year, a month of a year or a day."""
+    """Return True for a year, a month of a year, or a day."""
     if not _VALID_AT.fullmatch(text):
         return False
     try:
