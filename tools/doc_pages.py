@@ -30,7 +30,12 @@ class Block:
 
 def pages() -> list[Path]:
     """README, CHANGELOG, everything under docs/ and the methods' READMEs, in order of paths."""
-    found = [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    found = [
+        ROOT / "README.md",
+        ROOT / "README.zh-CN.md",
+        ROOT / "CHANGELOG.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
     found += (ROOT / "src" / "proofstone" / "methods").glob("*/README.md")
     return sorted(path for path in found if path.is_file())
 

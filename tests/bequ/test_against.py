@@ -19,7 +19,7 @@ NAMES = st.from_regex(r"[A-Za-z0-9/._ -]{1,20}", fullmatch=True).map(str.strip).
     sampling=st.sampled_from(["entities", "triples"]),
     seed=st.integers(0, 99),
     k=st.integers(1, 50),
-    prompt_method=st.sampled_from(["bm25", "dense", "hybrid"]),
+    search_method=st.sampled_from(["bm25", "dense", "hybrid"]),
     over=st.sampled_from(["reference", "elicited:1f2e3a4b"]),
     recall=st.sampled_from(["together", "single"]),
     sample_per=st.sampled_from(["all", "domain", "popularity"]),
@@ -56,7 +56,7 @@ def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
         ),
         (
             Against(judges="a/x", reference="metals-1f2e", sample=0, search_method="hybrid"),
-            "a/x, reference=metals-1f2e sample=0 way=hybrid",
+            "a/x, reference=metals-1f2e sample=0 search_method=hybrid",
             "all triples, found by hybrid search, recall by single triples",
         ),
     ],

@@ -106,7 +106,9 @@ def test_a_fictional_entity_may_be_plausible_or_absurd() -> None:
     written = [METHOD.write_item(LoadedItem(item, ())) for item in items]
     assert [row.get("nonexistent") for row in written] == ["plausible", "absurd", True, None]
     assert [item.id for item in read(*written)] == [item.id for item in items]
-    assert problems({"name": "Rome", "nonexistent": "perhaps"})[0].startswith("line 1, field fict")
+    assert problems({"name": "Rome", "nonexistent": "perhaps"})[0].startswith(
+        "line 1, field nonexistent"
+    )
     twice = [
         {"name": "Mars Bay", "nonexistent": True},
         {"name": "mars bay", "nonexistent": "absurd"},
@@ -180,7 +182,8 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         "line 2, field name: holds U+202E, which is no part of a name",
         'line 3, field name: "\u200f" holds nothing that can be read',
         'line 4, field wikidata: expected a Wikidata number such as Q42, came "7259"',
-        'line 5, field fictional: expected true or false (correct, incorrect, 1, 0), came "maybe"',
+        "line 5, field nonexistent: expected true or false (correct, incorrect, 1, 0), "
+        'came "maybe"',
         'line 5, field length: expected a whole number of 0 or more, came "long"',
         'line 7, field domain: is "plant" here and "person" in line 6, and one entity',
     ]
@@ -192,7 +195,7 @@ def test_rows_of_one_entity_that_contradict_each_other_are_told() -> None:
         'line 2, field domain: is "event" here and "person" in line 1, and one entity'
     ]
     assert problems({"name": "A"}, {"name": "a", "nonexistent": True}) == [
-        "line 2, field fictional: is said to be fictional in one row, and not in another (line 1)"
+        "line 2, field nonexistent: is nonexistent in one row, and not in another (line 1)"
     ]
 
 

@@ -134,7 +134,7 @@ def test_a_list_of_fictional_ones_needs_no_judge(
 ) -> None:
     wiki = dump(tmp_path / "wiki.xml", page("Copper", "A metal.", number=1))
     listed = tmp_path / "made_up.csv"
-    listed.write_text("name,fictional\nValdora,plausible\nCopper,absurd\n", encoding="utf-8")
+    listed.write_text("name,nonexistent\nValdora,plausible\nCopper,absurd\n", encoding="utf-8")
     folder = tmp_path / "work"
     with create_workspace(folder):
         pass

@@ -97,9 +97,9 @@ rank   model                                 F1                  P              
 1-2 a  acme/large-3.1 direct  62.1 [58.1, 66.1]  80.0 [76.0, 84.0]  50.5 [46.5, 54.5]
 1-2 a  lab/small direct       60.0 [56.0, 64.0]  79.0 [75.0, 83.0]  48.0 [44.0, 52.0]
 
-model                      contradicted          abstained  fictional  per entity  unparsed  no ref.
-acme/large-3.1 direct  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]    3 of 10        20.0       0.0      1.0
-lab/small direct       10.0 [6.0, 14.0]  25.0 [21.0, 29.0]    3 of 10        20.0       3.2      1.0
+model                      contradicted          abstained  invented  per entity  unparsed  no ref.
+acme/large-3.1 direct  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]   3 of 10        20.0       0.0      1.0
+lab/small direct       10.0 [6.0, 14.0]  25.0 [21.0, 29.0]   3 of 10        20.0       3.2      1.0
 Rows that share a letter do not differ significantly (adjusted for all pairs).
 not ranked:
 lab/late direct  100 of 500 triples wait for a judge  so far P 60.0, R 40.0
@@ -108,14 +108,14 @@ SIMULATED respondents: replies were made up by a program, no model was asked
 model                   F1                  P                 R
 sim/ann  20.0 [16.0, 24.0]  40.0 [36.0, 44.0]  10.0 [6.0, 14.0]
 
-model        contradicted          abstained  fictional  per entity  unparsed  no ref.
-sim/ann  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]    3 of 10        20.0       0.0      1.0
+model        contradicted          abstained  invented  per entity  unparsed  no ref.
+sim/ann  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]   3 of 10        20.0       0.0      1.0
 
 ! lab/small direct: 3.2% of verdicts on its triples could not be read, and count against it: see what the judge said
   ('show'), or ask another judge
 95% intervals: entities are drawn again, in both directions and for all models at once. Rank ranges hold for all models
   together.
-contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities; fictional: entities
+contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities; invented: entities
   that do not exist and got triples; per entity: triples that a model gave.
 """  # noqa: E501 - as it is on a screen of 120 cells
 

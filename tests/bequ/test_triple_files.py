@@ -229,7 +229,7 @@ def test_who_said_the_same_has_the_same_sample() -> None:
     [
         ("locatedAlongRiver", "located along river", "place"), ("rdf:type", "type", "kind"),
         ("dateOfBirth", "date of birth", "date"), ("FIPSCode", "FIPS code", "identifier"),
-        ("number_of_slots", "number of seats", "number"), ("出生地", "出生地", "place"),
+        ("number_of_seats", "number of seats", "number"), ("出生地", "出生地", "place"),
         ("reaffirms", "reaffirms", "other"), ("https://x", "https://x", "other"),
     ],
 )  # fmt: skip

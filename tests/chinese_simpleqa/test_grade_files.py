@@ -98,7 +98,7 @@ def test_replies_that_cannot_be_read_are_told_together(
     code, _out, err = told(capsys, "grade", write_rows(elsewhere, rows))
     assert code == 2
     assert "line 1, field answer: is missing or empty" in err
-    assert "line 2, field reply: is missing" in err
+    assert "line 2, field response: is missing" in err
     assert "line 3, field ask: expected one of direct, recall, cot, confidence" in err
 
 

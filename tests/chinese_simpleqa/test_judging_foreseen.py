@@ -78,7 +78,7 @@ def test_score_says_what_judges_would_take_and_asks_nobody(
     assert (two["unpriced"], two["amounts"]["cost_usd"]) == (True, None)
     code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", *asked)
     lines = out.splitlines()
-    assert lines[0] == "judging  8 of 10 replies need judges; rules settle the rest"
+    assert lines[0] == "judging  8 of 10 responses need judges; rules settle the rest"
     assert lines[1].split() == ["requests", "tokens", "USD"]
     assert lines[2].split()[:2] == ["scripted/dear", "32"]
     assert lines[4] == (
@@ -93,13 +93,13 @@ def test_what_a_judge_graded_already_is_not_foreseen_again(
 ) -> None:
     run = f"run:{run_of(capsys, tmp_path, '--judge', 'scripted/two')['run'][:8]}"
     _code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--judge", "scripted/two")
-    assert out == "judging  no judge is needed for 0 replies\n"
+    assert out == "judging  no judge is needed for 0 responses\n"
     _code, out, _err = told(capsys, tmp_path, "grade", run, "--dry-run", "--judge", "scripted/dear")
-    assert out.startswith("judging  8 of 10 replies need judges")
+    assert out.startswith("judging  8 of 10 responses need judges")
     _code, out, _err = told(
         capsys, tmp_path, "grade", run, "--dry-run", "--again", "--judge", "scripted/two"
     )
-    assert out.startswith("judging  8 of 10 replies need judges")
+    assert out.startswith("judging  8 of 10 responses need judges")
     code, _out, err = told(capsys, tmp_path, "grade", run, "--dry-run")
     assert (code, "no judge is given" in err) == (2, True)
     assert desk.judged == TO_JUDGE
@@ -124,7 +124,7 @@ def test_a_dry_run_foresees_its_judges(
         capsys, tmp_path, "run", tmp_path / "found.jsonl", "-m", "scripted/solver", "--dry-run",
         "--pilot", "0", "--judge", "scripted/dear",
     )  # fmt: skip
-    assert "judging  up to 10 of 10 replies need judges; rules settle some" in out
+    assert "judging  up to 10 of 10 responses need judges; rules settle some" in out
     assert (desk.solved, desk.judged) == (0, 0)
 
 

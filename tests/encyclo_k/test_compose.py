@@ -207,4 +207,4 @@ def test_parameters_that_cannot_be_are_named(params: dict[str, Any], named: str)
         recipe(params)
 
 
-GOLDEN = "180ee5110749bcce"
+GOLDEN = "7c5060ea28961e7c"

@@ -313,7 +313,7 @@ def test_903_real_rows_of_another_benchmark_are_read_or_named() -> None:
     ]
     usable = [row for row in whole if row.place != "line 559"]
     for row, item in zip(usable, read_items(usable), strict=True):
-        assert "ABCDEFGHIJ"[item.payload.answer_key] == row.values["answer_key"]
+        assert "ABCDEFGHIJ"[item.payload.answer_key] == row.values["gold"]
         assert item.stratum.subfield == row.values["category"]
 
 

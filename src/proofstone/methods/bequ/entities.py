@@ -410,8 +410,8 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
         what = f'is "{other.domain}" here and "{one.domain}" in {one.place}, and one entity'
         problems.append(Problem(f"{other.place}, field domain", what))
     if any(draft.entity.is_nonexistent != first.entity.is_nonexistent for draft in drafts):
-        what = f"is said to be fictional in one row, and not in another ({first.place})"
-        problems.append(Problem(f"{drafts[-1].place}, field fictional", what))
+        what = f"is nonexistent in one row, and not in another ({first.place})"
+        problems.append(Problem(f"{drafts[-1].place}, field nonexistent", what))
     aliases: dict[str, str] = {}
     for draft in drafts:
         for name in draft.entity.names:

@@ -119,7 +119,7 @@ def render_triple_board(
             banner = [tinted(SIMULATED_BANNER, colour)] if simulated else []
             lines += [*banner, *_standing(board, rows, card_columns, width), ""]
     has_nonexistent = any(row.nonexistent_given for row in board.rows)
-    nonexistent = "fictional: entities that do not exist and got triples; " * has_nonexistent
+    nonexistent = "invented: entities that do not exist and got triples; " * has_nonexistent
     notes = [
         *_warnings(board, colour),
         *_people(board),
@@ -231,9 +231,8 @@ def _table(
 def _beside(board: TripleBoard, rows: Sequence[TripleRow], width: int) -> list[str]:
     """Render the secondary measures, with CIs if there is room for them."""
     has_nonexistent = any(row.nonexistent_given for row in rows)
-    head = ["model", "contradicted", "abstained", *(["nonexistent"] * has_nonexistent),
-    "per entity",
-            "unparsed", "no ref."]  # fmt: skip
+    head = ["model", "contradicted", "abstained", *(["invented"] * has_nonexistent),
+            "per entity", "unparsed", "no ref."]  # fmt: skip
 
     def cells(row: TripleRow, *, full: bool) -> list[str]:
         said, estimates = row.elicited, row.estimates
