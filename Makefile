@@ -20,7 +20,7 @@ COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/
 .PHONY: help demo test test-all check style types contracts licenses pins pages coverage bench mutate docs constraints clean
 
 help:
-	@echo 'make demo      install, then build a bank, ask a carried model and write a page (offline)'
+	@echo 'make demo      install, then audit a published table and run a bundled model (offline)'
 	@echo 'make test      install, then run every test but the long ones'
 	@echo 'make test-all  the long ones too'
 	@echo 'make check     style, types, import contracts, licenses, pins, generated docs, coverage'

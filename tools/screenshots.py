@@ -1,7 +1,7 @@
 """The README's pictures of pages, taken of pages that are made now.
 
-python -m tools.screenshots                     docs/audit.png: the audit of a published leaderboard
-python -m tools.screenshots demo/report.html    docs/page.png too: this page, as `make demo` made it
+python -m tools.screenshots                      docs/audit.png: the audit of a published table
+python -m tools.screenshots demo/questions.html  docs/page.png too: this page, by `make demo`
 """
 
 from __future__ import annotations

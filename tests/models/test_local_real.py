@@ -110,15 +110,15 @@ def test_a_package_without_a_model_says_so() -> None:
 _CAPITALS = {
     "France": "Paris", "Japan": "Tokyo", "Egypt": "Cairo", "Peru": "Lima", "Kenya": "Nairobi",
     "Norway": "Oslo", "Greece": "Athens", "Cuba": "Havana", "Iraq": "Baghdad", "Spain": "Madrid",
-    "Burkina Faso": "Ouagadougou", "Cameroon": "Yaound\u00e9",
+    "Burkina Faso": "Ouagadougou", "Moldova": "Chi\u0219in\u0103u",
 }  # fmt: skip
 
 
 @needs_model
 @pytest.mark.slow
 async def test_the_bundled_model_scores_given_texts() -> None:
-    """The text is forced token by token: each of its tokens has its log-probability, whatever the
-    model would rather say, and the same again. By the mean it knows most of these capitals."""
+    """Each token of a text has its log-probability, whatever the model would rather say, also one
+    that is part of a character; and the same again. By the mean it knows most of these capitals."""
     model = await open_local(f"{NAME}?ctx=512&parallel=2")
 
     async def score(country: str, city: str) -> Response:

@@ -67,9 +67,9 @@ def test_the_whole_text_of_each_option_is_scored_once(
     by one request more. The mean is graded; the sum of the long option is lower."""
     with serving(script) as server:
         configure(workspace.folder, server.url, *BASE)
-        (result,) = workspace.run(capitals, models="scripted/base", ask=OPTION)
+        (result,) = workspace.run(capitals, models="scripted/base", prompt_method=OPTION)
         prompts = [seen.json["prompt"] for seen in server.seen]
-        (again,) = workspace.run(capitals, models="scripted/base", ask=OPTION)
+        (again,) = workspace.run(capitals, models="scripted/base", prompt_method=OPTION)
         assert server.requests == len(prompts) == 12 + more
         assert {seen.json["max_tokens"] for seen in server.seen} == {1}
     assert (result.complete, again.complete, result.failed) == (True, True, 0)
@@ -84,7 +84,7 @@ def test_stored_log_probabilities_are_scored_again_without_asking(
 ) -> None:
     with serving(echoing(knowing)) as server:
         configure(workspace.folder, server.url, *BASE)
-        (result,) = workspace.run(capitals, models="scripted/base", ask=OPTION)
+        (result,) = workspace.run(capitals, models="scripted/base", prompt_method=OPTION)
         before = server.requests
         workspace.score(result.planned.run, again=True)
         assert server.requests == before
@@ -108,7 +108,7 @@ def test_a_failed_option_is_a_failure_and_only_what_is_missing_is_asked_again(
 
     with serving(act) as server:
         configure(workspace.folder, server.url, *BASE)
-        (result,) = workspace.run(capitals, models="scripted/base", ask=OPTION)
+        (result,) = workspace.run(capitals, models="scripted/base", prompt_method=OPTION)
         assert (result.complete, result.failed, result.n_scored) == (False, 1, 2)
         assert len(kept_scores(workspace, "accuracy")) == 2
         broken, before = False, server.requests
@@ -124,7 +124,7 @@ def test_a_completions_endpoint_without_log_probabilities_of_prompts_is_told(
 ) -> None:
     with serving(script) as server:
         configure(workspace.folder, server.url, *BASE)
-        (result,) = workspace.run(capitals, models="scripted/base", ask=OPTION)
+        (result,) = workspace.run(capitals, models="scripted/base", prompt_method=OPTION)
         assert server.requests == 2
     assert result.n_scored == 0
     assert "no_logprobs: it returns neither an echo nor" in result.stopped
@@ -138,7 +138,7 @@ def test_of_a_chat_endpoint_the_letter_is_asked_for_and_the_run_says_so(
     """One request a question, for the most probable next tokens."""
     with serving(next_tokens({" B": -0.2, "A": -2.0, "The": -3.0})) as server:
         configure(workspace.folder, server.url)
-        (result,) = workspace.run(capitals, models="scripted/chat", ask=OPTION)
+        (result,) = workspace.run(capitals, models="scripted/chat", prompt_method=OPTION)
         assert server.requests == 3
         body = server.seen[0].json
     assert (body["logprobs"], body["top_logprobs"], body["max_tokens"]) == (True, 20, 1)
@@ -157,7 +157,7 @@ def test_a_chat_endpoint_without_log_probabilities_is_told(
     """Its answer is no response to be graded: it is a failure, and the model is asked no more."""
     with serving(answer("B")) as server:
         configure(workspace.folder, server.url, "max_connections = 1")
-        (result,) = workspace.run(capitals, models="scripted/chat", ask=LETTER)
+        (result,) = workspace.run(capitals, models="scripted/chat", prompt_method=LETTER)
         assert server.requests == 1
     assert (result.n_scored, result.complete) == (0, False)
     assert "no_logprobs: it returns no top log-probabilities" in result.stopped
@@ -169,7 +169,7 @@ def test_letters_are_scored_as_texts_where_texts_can_be(
 ) -> None:
     with serving(echoing(knowing)) as server:
         configure(workspace.folder, server.url, *BASE)
-        (result,) = workspace.run(capitals, models="scripted/base", ask=LETTER)
+        (result,) = workspace.run(capitals, models="scripted/base", prompt_method=LETTER)
         prompts = [seen.json["prompt"] for seen in server.seen]
     assert result.complete
     assert [prompt[-len("Answer: A") :] for prompt in prompts[:4]] == [
@@ -181,20 +181,22 @@ def test_letters_are_scored_as_texts_where_texts_can_be(
 def test_settings_of_generated_answers_are_refused(workspace: Workspace, capitals: ItemSet) -> None:
     for said in ({"temperature": 1.0}, {"max_tokens": 20}, {"stop": ["\n"]}, {"top_p": 0.5}):
         with pytest.raises(BadUsage, match=f"generates no response, so {next(iter(said))} cannot"):
-            workspace.run(capitals, models="sim/ann", ask=OPTION, **said)
+            workspace.run(capitals, models="sim/ann", prompt_method=OPTION, **said)
     with pytest.raises(BadUsage, match="takes no answer format"):
-        workspace.run(capitals, models="sim/ann", ask=OPTION, answer_format="regex:([A-D])")
+        workspace.run(
+            capitals, models="sim/ann", prompt_method=OPTION, answer_format="regex:([A-D])"
+        )
     del workspace.config
     configure(workspace.folder, "http://127.0.0.1:9/v1", 'unsupported = ["logprobs"]')
     with pytest.raises(BadUsage, match="lists logprobs as unsupported"):
-        workspace.run(capitals, models="scripted/chat", ask=LETTER)
+        workspace.run(capitals, models="scripted/chat", prompt_method=LETTER)
 
 
 def test_several_right_options_are_refused(workspace: Workspace, tmp_path: Path) -> None:
     rows = [{"question": "Which are prime?", "options": ["2", "3", "4"], "answer": "A, B"}]
     several = workspace.import_form(write_lines(tmp_path / "several.jsonl", rows))
     with pytest.raises(BadUsage, match="asks for several options"):
-        workspace.run(several, models="sim/ann", ask=OPTION)
+        workspace.run(several, models="sim/ann", prompt_method=OPTION)
 
 
 def test_composed_questions_and_single_statements_can_be_scored(
@@ -207,7 +209,7 @@ def test_composed_questions_and_single_statements_can_be_scored(
     with serving(echoing(lambda _before, _token: -1.0)) as server:
         configure(workspace.folder, server.url, *BASE)
         composed, single = (
-            workspace.run(target, models="scripted/base", ask=OPTION)[0]
+            workspace.run(target, models="scripted/base", prompt_method=OPTION)[0]
             for target in (form, singles)
         )
         prompts = [seen.json["prompt"] for seen in server.seen]
@@ -217,13 +219,13 @@ def test_composed_questions_and_single_statements_can_be_scored(
     assert prompts[0].startswith("Question: ")
     assert [prompt.rpartition("\nAnswer:")[2] for prompt in prompts[-2:]] == [" True", " False"]
     with pytest.raises(BadUsage, match="needs options with letters"):
-        workspace.run(singles, models="scripted/base", ask=LETTER)
+        workspace.run(singles, models="scripted/base", prompt_method=LETTER)
 
 
 def test_worked_examples_stand_before_the_question(workspace: Workspace, form: str) -> None:
     with serving(echoing(lambda _before, _token: -1.0)) as server:
         configure(workspace.folder, server.url, *BASE)
-        workspace.run(form, models="scripted/base", ask=OPTION, shots=2, limit=1)
+        workspace.run(form, models="scripted/base", prompt_method=OPTION, shots=2, limit=1)
         prompt = server.seen[0].json["prompt"]
     assert prompt.count("Question: ") == 3
     assert prompt.count("\nAnswer: ") == 3
@@ -237,18 +239,24 @@ def test_an_own_template_puts_the_question(
     template.write_text("Geography. {{ question }}:", encoding="utf-8")
     with serving(echoing(knowing)) as server:
         configure(workspace.folder, server.url, *BASE)
-        workspace.run(capitals, models="scripted/base", ask=OPTION, prompt=template, limit=1)
+        workspace.run(
+            capitals,
+            models="scripted/base",
+            prompt_method=OPTION,
+            prompt_template=template,
+            limit=1,
+        )
         assert server.seen[0].json["prompt"] == "Geography. The capital of France is: Paris"
 
 
 def test_a_dry_run_counts_a_request_an_option(workspace: Workspace, capitals: ItemSet) -> None:
     with serving(echoing(knowing)) as server:
         configure(workspace.folder, server.url, *BASE)
-        found = workspace.dry_run(capitals, models="scripted/base", ask=OPTION, pilot=0)
+        found = workspace.dry_run(capitals, models="scripted/base", prompt_method=OPTION, pilot=0)
         assert server.requests == 0
-        tried = workspace.dry_run(capitals, models="scripted/base", ask=OPTION, pilot=2)
+        tried = workspace.dry_run(capitals, models="scripted/base", prompt_method=OPTION, pilot=2)
         assert server.requests == 8
-        (result,) = workspace.run(capitals, models="scripted/base", ask=OPTION)
+        (result,) = workspace.run(capitals, models="scripted/base", prompt_method=OPTION)
         assert server.requests == 12
     assert found.total.amounts.requests is not None
     assert (found.total.amounts.requests.low, found.one_request) == (12.0, True)
@@ -260,7 +268,9 @@ def test_a_budget_counts_each_option(workspace: Workspace, capitals: ItemSet) ->
     """Each request is put aside with its worst case, so none is sent past the budget."""
     with serving(echoing(knowing)) as server:
         configure(workspace.folder, server.url, *BASE)
-        (result,) = workspace.run(capitals, models="scripted/base", ask=OPTION, budget="400tok")
+        (result,) = workspace.run(
+            capitals, models="scripted/base", prompt_method=OPTION, budget="400tok"
+        )
         assert 0 < server.requests < 12
     assert "budget" in result.stopped
 
@@ -271,7 +281,7 @@ def test_it_is_never_ranked_together_with_generated_answers(
     """Three prompting methods are three rankings, each with its own ties: no pair of rows from two
     of them is compared, nor has a rank among the others. Its calibration is shown all the same."""
     models = ["sim/ann?ability=0.9", "sim/bob?ability=0.1", "sim/cat"]
-    workspace.run(capitals, models=models, ask=["direct", OPTION, LETTER])
+    workspace.run(capitals, models=models, prompt_method=["direct", OPTION, LETTER])
     made = board_of(workspace, selection_of(workspace, (capitals,)), BoardAsked())
     by_scale = {
         group.scale.name if group.scale else "": {row.prompt_method for row in group.ranked}
@@ -303,7 +313,7 @@ def test_a_simulated_model_chooses_by_its_ability(workspace: Workspace, tmp_path
         for n in range(300)
     ]
     target = workspace.import_form(write_lines(tmp_path / "numbers.jsonl", rows))
-    workspace.run(target, models="sim/ann?ability=0.6", ask=OPTION)
+    workspace.run(target, models="sim/ann?ability=0.6", prompt_method=OPTION)
     values = [value for _answer, value in kept_scores(workspace, "accuracy")]
     assert len(values) == 300
     assert sum(value or 0 for value in values) / 300 == pytest.approx(0.7, abs=0.09)

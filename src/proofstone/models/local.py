@@ -37,12 +37,7 @@ from proofstone.models.client import (
 from proofstone.models.config import TIMEOUT_S, Endpoint
 from proofstone.models.credentials import Secret
 from proofstone.models.entries import BUNDLED, Entry, bundled_file, thinking_fields, thinking_tokens
-from proofstone.models.responses import (
-    Continuation,
-    UnreadableResponseError,
-    read_response,
-    scored_body,
-)
+from proofstone.models.responses import Continuation, read_response, scored_body
 from proofstone.models.retries import SystemClock
 from proofstone.models.wire import sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
@@ -377,8 +372,16 @@ _RUNNER = "xllamacpp"
 _IGNORED = frozenset({"reasoning_effort", "repetition_penalty"})
 
 
-# Of the answer to a scored text those fields that are read: the rest is as long as a page.
-_FIELDS = ("completion_probabilities", "tokens_evaluated", "tokens_predicted", "model")
+# A bias that no difference of logits outweighs, and more tokens than any vocabulary has.
+_FORCED, _ALL = 1000.0, 10_000_000
+
+
+class _FailedPostError(Exception):
+    """A request of several failed; the attempt says how."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        super().__init__(attempt.error)
+        self.attempt = attempt
 
 
 _BROKEN = frozenset({"dropped", "unreachable", "timeout"})
@@ -482,42 +485,83 @@ class LocalModel:
     async def _scored(self, request: ModelRequest) -> Attempt:
         """Score the last message token by token behind the others.
 
-        The server ignores ``echo``. So a grammar of token ids forces the text, and the probability
-        of each token is read before the grammar acts on it.
+        The server ignores ``echo``. So each token is forced by a bias on it, and its probability is
+        read before the bias acts; the server keeps what stands before it.
         """
         prompt, text = continued(request.messages)
-        ids: list[list[int]] = []
-        for content in (prompt, prompt + text):
-            body = {"content": content, "add_special": True, "parse_special": False}
-            attempt = await self._post("/tokenize", body)
-            if attempt.error:
-                return attempt
-            ids.append(msgspec.json.decode(attempt.raw)["tokens"])
-        whole = ids[1]
-        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ids, strict=False)))
-        forced = whole[same:]
-        body = {
-            "prompt": whole[: len(whole) - len(forced)],
-            "n_predict": len(forced),
-            "grammar": "root ::= " + " ".join(f"<[{token}]>" for token in forced),
-            "n_probs": 1,
-            "temperature": 0.0,
-            "response_fields": _FIELDS,
-        }
-        attempt = await self._post("/completion", body)
-        if attempt.error:
-            return attempt
-        kept = Continuation(text=text, by="forced", ids=tuple(forced))
-        raw = scored_body(kept, attempt.raw)
+        started = self._clock.monotonic()
         try:
-            return structs.replace(attempt, raw=raw, response=read_response(self.wire, raw))
-        except UnreadableResponseError as error:
-            return structs.replace(attempt, error="unreadable", detail=str(error))
+            before, whole = await self._tokens(prompt), await self._tokens(prompt + text)
+            pairs = takewhile(lambda pair: pair[0] == pair[1], zip(before, whole, strict=False))
+            same = sum(1 for _ in pairs)
+            entries = [
+                await self._scored_token(whole[:place], whole[place])
+                for place in range(same, len(whole))
+            ]
+        except _FailedPostError as failed:
+            return failed.attempt
+        body = {
+            "model": self.reported_as,
+            "tokens_evaluated": same,
+            "tokens_predicted": len(entries),
+            "completion_probabilities": entries,
+        }
+        kept = Continuation(text=text, by="forced", ids=tuple(whole[same:]))
+        raw = scored_body(kept, msgspec.json.encode(body))
+        return Attempt(
+            raw=raw,
+            status=200,
+            response=read_response(self.wire, raw),
+            latency_s=self._clock.monotonic() - started,
+        )
 
-    async def _post(self, path: str, body: Mapping[str, Any]) -> Attempt:
+    async def _scored_token(self, before: Sequence[int], token: int) -> dict[str, Any]:
+        """What the server says of a token behind others: ``id``, ``logprob`` and its text."""
+        (entry, *_) = await self._generated(before, token, 1) or [{}]
+        if entry.get("id") == token:
+            return {name: entry[name] for name in ("id", "token", "logprob")}
+        # A token that is part of a character is not told when it is generated. Then another one is,
+        # beside which all tokens are listed.
+        (entry, *_) = await self._generated(before, (await self._tokens("a"))[-1], _ALL) or [{}]
+        for listed in entry.get("top_logprobs", ()):
+            if listed["id"] == token:
+                return {name: listed[name] for name in ("id", "token", "logprob")}
+        raise _FailedPostError(Attempt(error="no_logprobs", detail=f"token {token} is not listed"))
+
+    async def _generated(
+        self, before: Sequence[int], token: int, listed: int
+    ) -> list[dict[str, Any]]:
+        """The next token, forced to be this one, with so many of the most probable ones."""
+        body = {
+            "prompt": before,
+            "n_predict": 1,
+            "logit_bias": [[token, _FORCED]],
+            "n_probs": listed,
+            "temperature": 0.0,
+            "response_fields": ["completion_probabilities"],
+        }
+        found = await self._post("/completion", body)
+        told: list[dict[str, Any]] = found.get("completion_probabilities", [])
+        return told
+
+    async def _tokens(self, text: str) -> list[int]:
+        body = {"content": text, "add_special": True, "parse_special": False}
+        tokens: list[int] = (await self._post("/tokenize", body))["tokens"]
+        return tokens
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Raises _FailedPostError with the failed attempt."""
         if self._native is None:
-            return Attempt(error="dropped", detail="the process has ended")
-        return await self._native.post(path, msgspec.json.encode(body))
+            raise _FailedPostError(Attempt(error="dropped", detail="the process has ended"))
+        attempt = await self._native.post(path, msgspec.json.encode(body))
+        if attempt.error:
+            raise _FailedPostError(attempt)
+        try:
+            found: dict[str, Any] = msgspec.json.decode(attempt.raw)
+        except msgspec.MsgspecError as error:
+            failed = structs.replace(attempt, error="unreadable", detail=str(error))
+            raise _FailedPostError(failed) from error
+        return found
 
     async def close(self) -> None:
         """Close the connections and end the child."""

@@ -56,14 +56,24 @@ def _refuse_guided(context: click.Context) -> None:
         raise click.UsageError(f"{', '.join(given)}: only with --guided DOCUMENTS")
 
 
-# ``demo``: the whole path, on real facts, with a real model.
+# ``demo``: an audit, a real model on real facts, and a ranking.
 
 
 @click.command("demo")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"), metavar="[DIR]")
-@click.option("-m", "--model", metavar="PROVIDER/NAME", help="Another model than the carried one.")
 @click.option(
-    "--questions", type=click.IntRange(1), help="Questions a form; else 20, time allowing."
+    "-m",
+    "--model",
+    metavar="PROVIDER/NAME",
+    help="Model to run (default: the bundled SmolLM2-135M).",
+)
+@click.option(
+    "--only", type=click.Choice(["audit", "run"]), help="Only the audit, or only the runs."
+)
+@click.option(
+    "--questions",
+    type=click.IntRange(1),
+    help="Questions per form (default: 60 and 10, if time allows).",
 )
 @yes_option
 @json_option
@@ -71,6 +81,7 @@ def _refuse_guided(context: click.Context) -> None:
 def demo_command(
     folder: Path,
     model: str | None,
+    only: str | None,
     questions: int | None,
     yes: bool,
     as_json: bool,
@@ -78,14 +89,45 @@ def demo_command(
 ) -> None:
     """Run a complete offline demonstration.
 
-    Builds a bank of statements from fact tables (chemical elements, countries, codes; English and
-    Chinese), composes three forms by three seeds, asks the carried SmolLM2-135M in two ways (direct
-    and step by step), scores, prints the leaderboard with intervals and writes one HTML page. It
-    takes a few minutes; the same command again goes on where it stopped.
+    \b
+    1. Audits a published leaderboard of 42 models and writes its page.
+    2. Asks the bundled SmolLM2-135M questions with four options from real facts
+       (option likelihood), and questions composed of several statements (direct).
+    3. Adds three simulated models, marked as such, for a ranking to look at.
 
-    All of it is an ordinary workspace in DIR (demo).
+    Everything is in DIR (demo), which is an ordinary workspace. It takes under four minutes. The
+    same command again continues where it stopped.
     """
-    from proofstone.results.board_text import render_terminal, to_json
+    from proofstone.start.demo import SOURCE, audit_table
+
+    audited = None if only == "run" else audit_table(folder)
+    if audited is not None and not as_json:
+        click.echo(f"1  audit     {audited.summary}")
+        click.echo(f"   source    {SOURCE}")
+        click.echo(f"   page      {audited.page}   ({audited.seconds:.0f} s)")
+    found: dict[str, Any] = {} if audited is None else {"audit": audited.audit.board}
+    complete = True
+    if only != "audit":
+        boards, complete = _run_demo(
+            folder, model, questions, yes=yes, quiet=quiet, text=not as_json
+        )
+        found |= boards
+    if as_json:
+        print_json(found)
+    else:
+        for line in _next_commands(folder, model, has_runs=only != "audit"):
+            click.echo(line)
+    if not complete:
+        say("incomplete: the same command continues", quiet=quiet)
+        click.get_current_context().exit(3)
+
+
+def _run_demo(
+    folder: Path, model: str | None, questions: int | None, *, yes: bool, quiet: bool, text: bool
+) -> tuple[dict[str, Any], bool]:
+    """Acts 2 and 3: their leaderboards by name, printed as text if ``text``, and whether all is
+    complete."""
+    from proofstone.results.board_text import render_terminal
     from proofstone.session.progress import watching
     from proofstone.session.session import create_session
     from proofstone.start.demo import BUNDLED_MODEL, demonstrate
@@ -99,31 +141,35 @@ def demo_command(
             watch=watch,
             tell=lambda line: say(line, quiet=quiet),
         )
-    complete = all(result.complete for result in done.results)
-    if as_json:
-        click.echo(to_json(done.board))
-    else:
-        n = sum(form.n_items for form in done.forms)
-        seeds = " ".join(str(form.seed) for form in done.forms)
-        first = next(iter(done.results)).planned.run
-        place = f" -w {pasted(folder)}" if folder != Path() else ""
-        look = f"proofstone show run:{first.id.hex()[:8]} --outcome wrong -n 5{place}"
-        text = render_terminal(
-            done.board,
-            heading=[("form", f"{done.forms[0].name}   {n} questions, seeds {seeds}")],
-            next_steps=[
-                ("control", done.control.summary),
-                ("page", str(done.page)),
-                ("look", look),
-            ],
+    kinds = ("four-option questions, option likelihood", "composed questions, asked directly")
+    for board, page, kind in zip(done.boards, done.pages, kinds, strict=True) if text else ():
+        shown = render_terminal(
+            board,
+            heading=[("form", f"{board.n_items} {kind}")],
+            next_steps=[("page", str(page))],
             width=shutil.get_terminal_size((100, 24)).columns,
             colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
         )
-        click.echo(text, nl=False)
-        say(f"took {done.seconds:.0f} s", quiet=quiet)
-    if not complete:
-        say("incomplete: the same command goes on", quiet=quiet)
-        click.get_current_context().exit(3)
+        click.echo(f"\n{shown}", nl=False)
+    say(f"took {done.seconds:.0f} s", quiet=quiet)
+    boards = dict(zip(("questions", "composed"), done.boards, strict=True))
+    return boards, all(result.complete for result in done.results)
+
+
+def _next_commands(folder: Path, model: str | None, *, has_runs: bool) -> list[str]:
+    """Three commands to go on with."""
+    place = f" -w {pasted(folder)}" if folder != Path() else ""
+    asked = model or "PROVIDER/MODEL"
+    commands = [
+        f"proofstone show four-options --outcome wrong -n 5{place}"
+        if has_runs
+        else f"proofstone demo {pasted(folder)} --only run",
+        f"proofstone run four-options -m {asked} --prompt-method direct{place}"
+        if has_runs
+        else "proofstone run QUESTIONS.jsonl -m PROVIDER/MODEL",
+        "proofstone audit RESULTS.csv -o report.html",
+    ]
+    return ["", "Next:", *(f"  {command}" for command in commands)]
 
 
 # ``init``: a workspace, and with ``--guided`` a pilot on a folder of documents.
