@@ -171,8 +171,14 @@ def draw(figure: Figure, models: Sequence[str] = ()) -> str:
 
 
 def for_page(svg: str, figure: Figure) -> str:
-    """A figure as it was drawn, as an element of an HTML page."""
-    return _named(svg, figure).replace(_NAMESPACES, "", 1)
+    """Return a drawn figure as an element of an HTML page.
+
+    The page names the whole figure, so the roles of its parts, which have no names, are removed.
+    """
+    return _ROLES.sub("", _named(svg, figure)).replace(_NAMESPACES, "", 1)
+
+
+_ROLES = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[^"]*")')
 
 
 def svg_of(spec: Mapping[str, Any], figure: Figure) -> str:
