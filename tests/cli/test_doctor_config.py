@@ -92,7 +92,7 @@ asking acme/o3 direct
   shots                     0                             default
   samples                   2                             run.toml line 2
   replicate                 ""                            default
-  prompt                    the method's                  default
+  prompt_template           the method's                  default
   max_tokens                99                            flag --max-tokens
   temperature               0.0 (not sent)                run.toml line 8
   top_p                     0.5 (not sent)                flag --set top_p

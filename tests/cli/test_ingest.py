@@ -138,7 +138,7 @@ def test_nothing_read_is_exit_code_2(tmp_path: Path, empty: Path, proofstone: Pr
     (tmp_path / "pictures" / "x.gif").write_bytes(b"x")
     none = proofstone("ingest", tmp_path / "pictures", "-w", empty)
     assert none.code == 2
-    assert "There is no document to read. Found: 1 .gif." in none.err
+    assert "there is no document to read (found: 1 .gif)" in none.err
 
 
 def test_a_new_edition_is_another_source(

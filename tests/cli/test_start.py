@@ -268,7 +268,7 @@ def test_a_folder_without_documents_is_told(
     (tmp_path / "empty").mkdir()
     code, said = started(proofstone, tmp_path / "empty", at, "--yes")
     assert code == 2
-    assert "There is no document to read." in said
+    assert "there is no document to read" in said
 
 
 def test_a_reached_budget_ends_the_pilot_and_says_so(

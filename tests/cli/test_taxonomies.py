@@ -68,4 +68,4 @@ def test_a_taxonomy_is_a_check_of_its_own(proofstone: Proofstone, made: Path) ->
     told = proofstone("check", "old-books", "--taxonomy", "kina", "--drop-to", "0.6", "-w", made)
     assert (told.code, "a check of its own" in told.err) == (2, True)
     lost = proofstone("check", "old-books", "--taxonomy", "none.csv", "-w", made)
-    assert (lost.code, "there is no taxonomy none.csv" in lost.err) == (2, True)
+    assert (lost.code, "taxonomy none.csv not found" in lost.err) == (2, True)

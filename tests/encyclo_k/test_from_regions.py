@@ -236,7 +236,7 @@ def test_a_passage_is_drawn_marked_or_alone(workspace: Workspace, tmp_path: Path
     (tmp_path / "other.pdf").write_bytes(b"x")
     with pytest.raises(BadUsage, match="its bytes differ"):
         workspace.draw(name, document=tmp_path / "other.pdf")
-    with pytest.raises(BadUsage, match="a whole page is not cropped"):
+    with pytest.raises(BadUsage, match="a whole page cannot be cropped"):
         workspace.draw(f"page:{source.id.hex()[:8]}/1", crop=True, document=tmp_path / "moved.pdf")
 
 

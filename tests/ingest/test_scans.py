@@ -158,7 +158,7 @@ def test_a_page_is_drawn_with_marks_masks_and_as_a_part(tmp_path: Path) -> None:
     assert not marked[400, 300].any()
     assert crop.shape == (2 * 103, 2 * 103, 3)  # 1.5 points around it
     assert [event.message for event in answers[3] if isinstance(event, Refused)] == [
-        "there is no page 2: the document has 1"
+        "page 2 does not exist: the document has 1"
     ]
 
 

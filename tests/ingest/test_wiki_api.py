@@ -122,7 +122,7 @@ async def test_a_busy_wiki_is_asked_again_after_as_long_as_it_says(tmp_path: Pat
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        (lambda _seen: Act(b"<html>"), "answers: The answer is none of a wiki's API"),
+        (lambda _seen: Act(b"<html>"), "answers: not a response of a wiki's API"),
         (lambda _seen: said({"error": {"code": "readapidenied", "info": "No."}}), "answers: No"),
         (lambda _seen: Act(b"", status=404), "answers HTTP 404"),
         (lambda _seen: Act(b"", status=302, headers={"Location": "http://x.example/"}), "HTTP 302"),

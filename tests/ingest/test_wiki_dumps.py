@@ -132,11 +132,11 @@ def test_a_dump_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -
     answers = read_all([Job(path=str(tmp_path / name)) for name in names])
     refused = [events[-1] for events in answers if isinstance(events[-1], Refused)]
     assert [event.message.partition(" (")[0] for event in refused] == [
-        "cut.xml.bz2 is damaged, or is no dump of a wiki",
+        "cut.xml.bz2 is damaged, or not a wiki dump",
         "other.xml is XML, but not a wiki dump",
-        "wide.xml is damaged, or is no dump of a wiki",
+        "wide.xml is damaged, or not a wiki dump",
         "talk.xml holds none of the requested pages",
-        "none.xml is damaged, or is no dump of a wiki",
+        "none.xml is damaged, or not a wiki dump",
         f"There is no file {tmp_path / 'absent.xml'}.",
     ]
     (laughing,) = read_here(tmp_path / "laughs.xml")

@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_read_is_refused_or_its_page_is_unread(tmp_path: P
     page = answers[-1][-1]
     assert isinstance(page, PageRead)
     assert page.reason == "broken"
-    assert page.detail == f"bomb.zim: cluster 0 unpacks to more than {MAX_CLUSTER:,} bytes."
+    assert page.detail == f"bomb.zim: cluster 0 unpacks to more than {MAX_CLUSTER:,} bytes"
 
 
 @given(at=st.integers(0, 700), value=st.integers(0, 255))

@@ -109,7 +109,7 @@ def test_what_is_wrong_with_a_card_is_said_with_its_key(
         ),
         (
             {"input": 1, "output": 2, "date": "2025-01-01", "source": "x", "currency": "EUR"},
-            ["price.currency: expected one of USD, not 'EUR'"],
+            ["price.currency: expected one of USD, got 'EUR'"],
         ),
         (3, ["price: expected a table, got int"]),
     ],

@@ -265,7 +265,7 @@ async def test_every_wrong_option_is_named(file: Path) -> None:
 
 
 async def test_a_missing_file_lists_what_lies_there(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match=r"no model file .*none\.gguf\n.*: tiny\.gguf"):
+    with pytest.raises(NotFound, match=r"model file .*none\.gguf not found\n.*: tiny\.gguf"):
         await open_local(str(tmp_path / "none.gguf"))
     with pytest.raises(NotFound, match=r"the folder .* does not exist"):
         await open_local(str(tmp_path / "no" / "none.gguf"))
@@ -277,7 +277,9 @@ async def test_a_missing_file_lists_what_lies_there(file: Path, tmp_path: Path) 
 async def test_a_file_that_is_no_gguf_is_refused(tmp_path: Path) -> None:
     pointer = tmp_path / "pointer.gguf"
     pointer.write_text("version https://git-lfs.github.com/spec/v1", encoding="utf-8")
-    with pytest.raises(EndpointUnusable, match="no GGUF model: it starts with b'vers'"):
+    with pytest.raises(
+        EndpointUnusable, match="not a GGUF model: expected b'GGUF' at its start, got b'vers'"
+    ):
         await open_local(str(pointer))
 
 

@@ -144,7 +144,7 @@ def test_every_mistake_of_all_files_is_named_with_its_place(tmp_path: Path) -> N
         "user", "[providers.a]: unknown key 'base_ulr'; did you mean 'base_url'?",
         "unknown key 'provider'; did you mean 'providers'?",
         "[providers.c]: timeout_s: must be above 0, got -1",
-        "[providers.c]: max_connections: Expected `int", '[models.plain]: a model is named',
+        "[providers.c]: max_connections: Expected `int", '[models.plain]: expected a model name',
         "body.api_key: not for a configuration file", "body.messages: not for",
         "price.input: expected a finite number of 0 or more, got -1",
         "price.output: expected a finite",

@@ -160,15 +160,15 @@ def test_broken_surrogates_and_bytes_are_replaced_not_lost() -> None:
         (b"<html>", "not JSON"),
         (b'{"choices": [', "not JSON"),
         (b"[" * 100_000, "not JSON"),
-        (b"[]", "expected a JSON object, came list"),
-        (b"3", "expected a JSON object, came int"),
+        (b"[]", "expected a JSON object, got list"),
+        (b"3", "expected a JSON object, got int"),
         (b"{}", "no choices"),
         (b'{"choices": []}', "no choices"),
         (b'{"choices": [{}]}', "no message"),
         (b'{"choices": [{"message": "hi"}]}', "no message"),
         (b'{"choices": [{"message": {"content": 3}}]}', "expected text as content, got int"),
         (b'{"error": {"message": "it broke", "code": 502}}', "it broke"),
-        (b'{"choices": [{"message": {"content": "x"}, "finish_reason": "error"}]}', "broke off"),
+        (b'{"choices": [{"message": {"content": "x"}, "finish_reason": "error"}]}', "aborted"),
     ],
 )
 def test_what_is_no_reply_says_why(body: bytes, says: str) -> None:

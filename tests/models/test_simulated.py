@@ -204,7 +204,7 @@ def test_every_bad_parameter_is_named() -> None:
     assert "bias: expected a number from 0 to 1, got 'x'" in message
     assert "miss: expected a number from 0 to 1, got 'nan'" in message
     assert "miss is given twice" in message
-    assert "the parameters are ability, bias, miss" in message
+    assert "expected ability, bias, miss" in message
 
 
 def test_a_name_must_stand_before_the_query() -> None:

@@ -200,7 +200,7 @@ def test_files_of_other_formats_in_a_folder_are_told_with_what_to_do(
     assert f"no documents, left out: 1 .doc\n  {prompt_method}\n" in told.err
     (tmp_path / "docs" / "tin.md").unlink()
     none = proofstone("ingest", tmp_path / "docs", "-w", empty)
-    assert f"Found: 1 .doc.\n  {prompt_method}" in none.err
+    assert f"(found: 1 .doc)\n  {prompt_method}" in none.err
 
 
 def test_an_old_workbook_as_a_table_is_refused_with_what_to_do(tmp_path: Path) -> None:

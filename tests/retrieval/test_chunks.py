@@ -127,7 +127,7 @@ def test_a_text_without_an_end_takes_no_time_that_grows_with_its_square() -> Non
 def test_a_chunk_cannot_be_smaller_than_a_character_may_be() -> None:
     with pytest.raises(BadUsage, match="expected chunks of 8 tokens or more, got 3"):
         Chunking(most=3)
-    with pytest.raises(BadUsage, match="overlap by 0 to 10 tokens"):
+    with pytest.raises(BadUsage, match="overlap of 0 to 10 tokens"):
         Chunking(most=20, overlap=11)
 
 

@@ -141,9 +141,9 @@ def test_what_is_no_page_is_never_its_text(
     (entry,) = report.taken
     assert (report.state, scanner.stopped) == ("some", None)
     assert {each.page: each.why for each in entry.not_scanned} == {
-        1: "the reply had no page between <page> and </page>",
-        2: "the reply was empty",
-        3: "the reply was cut off at 8,192 tokens",
+        1: "the response had no page between <page> and </page>",
+        2: "the response was empty",
+        3: "the response was truncated at 8,192 tokens",
         4: "the model refused",
         5: "the model refused",
         6: "the call failed: bad_request",
@@ -152,7 +152,7 @@ def test_what_is_no_page_is_never_its_text(
     asked = [reader.widths.count(width) for width in acts]
     assert asked == [3, 3, 1, 1, 1, 1, 2, 1]
     pages = pages_of(workspace, entry.id)
-    assert pages[1].detail.startswith("scripted/seer: the reply had no page between")
+    assert pages[1].detail.startswith("scripted/seer: the response had no page between")
     assert [pages[n].text for n in (1, 3, 7, 8)] == ["", "", TIN, ""]
     assert [pages[n].state for n in (1, 7, 8)] == ["unread", "read", "read"]
     assert {p.page for p in workspace.store.knowledge.passages_of(entry.id)} == {7}

@@ -132,7 +132,7 @@ def test_every_problem_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text(
         'target = "x"\ntargets = ["y"]\ntempature = 0\nsamples = 0\nbudget = "lots"\n'
         "max_tokens = true\nstop = ['']\ncache = 'none'\n"
-        '[prompt_method.direct]\nmax_tokns = 5\n[models."nope"]\n[models."a/b"]\naks = "direct"\n'
+        '[prompt_method.direct]\nmax_tokns = 5\n[models."nope"]\n[models."a/b"]\nshotz = 1\n'
         'timeout_s = 0\n[models]\n"c/d" = 3\n',
         encoding="utf-8",
     )
@@ -149,7 +149,7 @@ def test_every_problem_is_named_with_its_line(tmp_path: Path) -> None:
         '8: cache: expected "same" or "any", got \'none\'',
         "10: unknown key 'max_tokns'; did you mean 'max_tokens'?",
         "11: invalid model name 'nope': it has no slash, so the provider is missing",
-        "13: unknown key 'aks'; did you mean 'ask'?",
+        "13: unknown key 'shotz'; did you mean 'shots'?",
         "14: timeout_s: expected a number of seconds, got 0",
         "16: expected a table [models.c/d], got 3",
     ]

@@ -61,13 +61,13 @@ Crafts,Pottery,,2,,,
 Crafts,POTTERY ,,4,,,
 """
     assert problems(table(tmp_path, text)) == [
-        "line 2, column colour: is none of discipline, field, subfield, book, statements, "
+        "line 2, column colour: expected one of discipline, field, subfield, book, statements, "
         "questions, items, sources, fields, subfields, books, also",
         'line 3, field items: expected a whole number of 0 or more, came "three"',
-        "line 4, field discipline: is empty, and field Weaving stands below it",
-        "line 5, field field: is empty, and subfield Felting stands below it",
-        "line 7: Crafts / Pottery stands in line 6 already",
-        "line 8: POTTERY cannot be told from Pottery beside it",
+        "line 4, field discipline: is empty, but field Weaving is below it",
+        "line 5, field field: is empty, but subfield Felting is below it",
+        "line 7: duplicate of line 6: Crafts / Pottery",
+        "line 8: POTTERY and its sibling Pottery have ambiguous names",
     ]
 
 
@@ -99,11 +99,11 @@ items = 3
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("title = 3\nnodes = 4\n", ["key nodes: expected [[nodes]], a table a node",
+        ("title = 3\nnodes = 4\n", ["key nodes: expected [[nodes]], one table per node",
                                     "the table: has no node: a discipline is needed"]),
         ("name = 'x'\n[[nodes]]\nfield = 'F'\n",
          ["key name: is none of title, source, notes, nodes",
-          "node 1, field discipline: is empty, and field F stands below it"]),
+          "node 1, field discipline: is empty, but field F is below it"]),
     ],
 )  # fmt: skip
 def test_toml_that_is_no_taxonomy_is_refused(
@@ -121,7 +121,7 @@ def test_a_carried_one_is_read_back_from_what_is_written_of_it(tmp_path: Path) -
 
 
 def test_a_name_that_is_neither_carried_nor_a_file_is_not_found() -> None:
-    with pytest.raises(NotFound, match="there is no taxonomy kino") as refused:
+    with pytest.raises(NotFound, match="taxonomy kino not found") as refused:
         find_taxonomy("kino")
     assert "encyclo-k, kina" in refused.value.hint
 

@@ -1,1 +1,1 @@
-"""Taking documents into a workspace: sources, pages and passages."""
+"""Import documents into a workspace as sources, pages and passages."""

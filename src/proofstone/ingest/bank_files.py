@@ -1,8 +1,8 @@
-"""Items as rows of a file, and the same items from such rows.
+"""Write items as rows of a file, and read them back.
 
-An item that rests on facts brings them along: ``item`` holds it as it is stored, ``facts`` the rows
-of its facts, and ``item_id`` its id. Where the other columns still say what the method writes of
-that item, it comes back as it was; a row that was changed is read as a question of its own.
+A row includes the facts of its item: ``item`` holds the item as stored, ``facts`` the rows of its
+facts, and ``item_id`` its id. If the other columns still match the item, it is restored unchanged.
+A changed row is read as a separate question.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ITEM, ITEM_ID, FACTS, FORM = "item", "item_id", "facts", "form"
 _OURS = (ITEM, ITEM_ID, FACTS, FORM)
 
 
-# Under these a file gives a row its own id.
+# Columns with a file's own row ids.
 _NAMES = ("id", "question_id", "uuid", "_id", "ID")
 
 
@@ -54,8 +54,10 @@ FindPayload = Callable[[str], PayloadType]
 
 
 class FormRow(Struct, frozen=True):
-    """What the first row of an exported form says of the whole: its id and bank (hexadecimal), seed
-    and recipe, and the hash of its items in order."""
+    """The form's data in the first row of an export: id, bank, seed, recipe and item hash.
+
+    Ids are hexadecimal; the hash is that of its items in order.
+    """
 
     id: str
     bank: str
@@ -65,18 +67,19 @@ class FormRow(Struct, frozen=True):
 
     @classmethod
     def of(cls, item_set: ItemSet, items: Iterable[bytes]) -> FormRow:
-        """That of a form."""
+        """Return the data of a form."""
         bank = item_set.bank.hex() if item_set.bank else ""
         whole = imported_set_id(item_set.method, tuple(items)).hex()
         return cls(item_set.id.hex(), bank, item_set.seed, item_set.recipe, whole)
 
 
 class ItemsRead(Struct, frozen=True):
-    """The items of a file in the order of its rows, with the facts that some of them bring along
-    and the label of each (none where several rows are one item). ``unread`` are the columns that
-    mean nothing to the method, each with the name that may be meant; ``n_changed`` counts rows that
-    were changed after their export. ``form`` is what an export says of its form, where all rows
-    are as it was written."""
+    """Hold the items of a file in row order, their facts, and the label of each.
+
+    There are no labels if several rows are one item. ``unread`` are unknown columns, each with a
+    similar known name. ``n_changed`` counts rows changed after their export. ``form`` is the
+    exported form, if all rows are unchanged.
+    """
 
     items: list[Item]
     facts: list[BuiltFact]
@@ -86,13 +89,13 @@ class ItemsRead(Struct, frozen=True):
     form: FormRow | None = None
 
     def notes(self) -> list[str]:
-        """What became of columns and rows, to be told."""
+        """Return notes on columns and rows for the user."""
         told = []
         if self.unread and any(label.metadata for label in self.labels):
             told.append(f"kept as metadata of the questions: {', '.join(self.unread.values())}")
         elif self.unread:
             names = ", ".join(self.unread.values())
-            told.append(f"not taken, for they mean nothing here: {names}")
+            told.append(f"ignored unknown columns: {names}")
         if self.n_changed:
             told.append(
                 f"{self.n_changed} of {len(self.items)} rows were changed after their export; "
@@ -104,8 +107,10 @@ class ItemsRead(Struct, frozen=True):
 def item_row(
     method: Method, loaded: LoadedItem, built: Mapping[bytes, BuiltFact]
 ) -> dict[str, Any]:
-    """The row of an item: the method's columns, those of its label, and its facts, of which
-    ``built`` holds each with its source and roles."""
+    """Return the row of an item: the method's columns, its label's columns, and its facts.
+
+    ``built`` holds the facts with source and roles.
+    """
     item, label = loaded.item, loaded.label
     row = dict(method.write_item(loaded))
     if label.name:
@@ -123,8 +128,10 @@ def item_row(
 
 
 def read_item_rows(rows: Iterable[Row], method: Method, find: FindPayload) -> ItemsRead:
-    """The items of the rows of a file, each with the id of its content. Raises BadInput with every
-    problem of the rows that the method reads."""
+    """Return the items of a file's rows, each with the id of its content.
+
+    Raises BadInput with every problem that the method finds.
+    """
     all_rows = list(rows)
     brought = {place: row for place, row in enumerate(all_rows) if row.values.get(FACTS)}
     facts, restored = _restored(brought, method, find)
@@ -151,7 +158,7 @@ def _form(rows: Iterable[Row]) -> FormRow | None:
 
 
 def identified_facts(built: Iterable[BuiltFact]) -> list[BuiltFact]:
-    """Facts as a method gave them, each with the id of its content."""
+    """Return a method's facts, each with the id of its content."""
     return [structs.replace(each, fact=identified_fact(each.fact)) for each in built]
 
 
@@ -161,7 +168,7 @@ def identified_facts(built: Iterable[BuiltFact]) -> list[BuiltFact]:
 def _plain(
     rows: Sequence[Row], method: Method
 ) -> tuple[list[Item], list[ItemLabel], dict[str, str]]:
-    """The items of rows with their labels, and the columns that the method never asked for."""
+    """Return the items of rows with their labels, and the columns that the method never read."""
     if not rows:
         return [], [], {}
     made, unread, absent = read_noting(rows, method.read_items)
@@ -175,7 +182,7 @@ def _plain(
 
 
 def _label(values: Mapping[str, Any], columns: Iterable[str]) -> ItemLabel:
-    """A row's own id, unless it is that of an export, and its values in ``columns``."""
+    """Return a row's own id, unless it is that of an export, and its values in ``columns``."""
     own = (values[key] for key in _NAMES if values.get(key) not in (None, ""))
     name = str(next(own, "")).strip()
     kept = {key: _typed(values[key]) for key in columns if values.get(key) not in (None, "")}
@@ -183,8 +190,10 @@ def _label(values: Mapping[str, Any], columns: Iterable[str]) -> ItemLabel:
 
 
 def _typed(value: Any) -> Any:
-    """A text that spells a number, true, false or a list as JSON is that: some formats have no
-    other way to hold one."""
+    """Return the JSON value of a text that spells a number, true, false or a list.
+
+    Some formats can hold only texts.
+    """
     decoded = read_json(value) if isinstance(value, str) else None
     is_same = decoded is not None and not isinstance(decoded, str)
     return decoded if is_same and msgspec.json.encode(decoded).decode() == value else value
@@ -196,8 +205,7 @@ def _typed(value: Any) -> Any:
 def _restored(
     brought: Mapping[int, Row], method: Method, find: FindPayload
 ) -> tuple[dict[bytes, BuiltFact], dict[int, tuple[Item, ItemLabel]]]:
-    """The facts of exported rows by their ids, and the items of those rows that were not changed,
-    by their places."""
+    """Return the facts of exported rows by id, and the items of unchanged rows by index."""
     facts = _facts(brought.values(), method)
     restored = {}
     for place, row in brought.items():
@@ -213,7 +221,7 @@ def _restored(
 
 
 def _facts(rows: Iterable[Row], method: Method) -> dict[bytes, BuiltFact]:
-    """The facts that rows bring along; none where they cannot be read as the method writes them."""
+    """Return the facts in rows; empty if they are not as the method writes them."""
     found: dict[bytes, Row] = {}
     for row in rows:
         told = _value(row.values[FACTS])
@@ -229,7 +237,7 @@ def _facts(rows: Iterable[Row], method: Method) -> dict[bytes, BuiltFact]:
 
 
 def _item(values: Mapping[str, Any], find: FindPayload) -> Item | None:
-    """The item that a row holds as it was stored, or None where it is not that any more."""
+    """Return the stored item of a row, or None if the row was changed."""
     told, identity = _value(values.get(ITEM)), read_identity(str(values.get(ITEM_ID, "")))
     if not isinstance(told, dict) or identity is None:
         return None
@@ -243,12 +251,12 @@ def _item(values: Mapping[str, Any], find: FindPayload) -> Item | None:
 
 
 def _value(cell: object) -> Any:
-    """A value as JSON files have it; formats without lists have its JSON text."""
+    """Return a value as in JSON files; formats without lists hold its JSON text."""
     return read_json(cell) if isinstance(cell, str) else cell
 
 
 def _says_same(written: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
-    """Whether a row still has what the method writes, but for the id, which may be its own."""
+    """Return True if a row still has what the method writes; the id may differ."""
     return all(
         _comparable(value) == _comparable(values.get(name))
         for name, value in written.items()
@@ -257,7 +265,7 @@ def _says_same(written: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
 
 
 def _comparable(value: Any) -> str:
-    """A value as a cell of any format would say it."""
+    """Return a value as the text of a cell in any format."""
     if value is None or value in ("", []):
         return ""
     if isinstance(value, str):
@@ -268,9 +276,9 @@ def _comparable(value: Any) -> str:
     return msgspec.json.encode(value, order="sorted").decode()
 
 
-# Banks and forms from files, checked whole, and as files that are read back.
+# Import and export banks and forms as files, checked as a whole.
 
-# One statement or question with all that belongs to it: a longer line lacks its line breaks.
+# One statement or question with its metadata: a longer line lacks its line breaks.
 _ROW_BYTES = 8 * 2**20
 
 
@@ -292,12 +300,12 @@ def read_bank(
     encoding: str = "",
     tell_counts: Callable[[ReferenceCounts], None] | None = None,
 ) -> Bank:
-    """Reads statements from a JSONL, CSV or Parquet file, checked whole, into a bank. ``roles`` of
-    models in the whole file are added to those that each row states. ``read`` stands in for the
-    method's ``read_facts``; ``tell_unread`` is told of columns that mean nothing here,
-    ``tell_counts`` what a reference holds.
+    """Read statements from a JSONL, CSV or Parquet file into a bank.
 
-    Raises BadInput with every problem of the file, by line and field; then nothing is stored.
+    ``roles`` of models in the whole file are added to those of each row. ``read`` replaces the
+    method's ``read_facts``. ``tell_unread`` receives unknown columns, ``tell_counts`` the counts of
+    a reference knowledge base. Raises BadInput with every problem, by line and field; then nothing
+    is stored.
     """
     path, chosen = Path(path), find_method(method)
     verifying, n_listed = chosen.verifying, 0
@@ -317,7 +325,7 @@ def read_bank(
         )
     )
     if not built:
-        raise BadInput(f"{path.name} holds no row", hint="expected one statement a line")
+        raise BadInput(f"{path.name} holds no rows", hint="expected one statement per line")
     if tell_counts is not None and verifying is not None:
         triples = [each.fact.id for each in built if verifying.is_listed(each.fact)]
         once = set(triples)
@@ -336,8 +344,11 @@ def read_bank(
 
 
 class ReferenceCounts(Struct, frozen=True, kw_only=True):
-    """What of a reference was stored: ``triples`` and ``texts``, each once. Of the triples that the
-    file ``listed``, ``repeated`` ones come again and ``empty`` ones lack a predicate or object."""
+    """Counts of an imported reference knowledge base: ``triples`` and ``texts``, each once.
+
+    Of the triples ``listed`` in the file, ``repeated`` ones are duplicates and ``empty`` ones lack
+    a predicate or object.
+    """
 
     triples: int
     texts: int
@@ -357,13 +368,13 @@ def read_form(
     encoding: str = "",
     columns: Mapping[str, str] = MappingProxyType({}),
 ) -> ItemSet:
-    """Reads a form made elsewhere, or a list of entities, checked whole. ``roles`` are those of
-    models that had a hand in the whole file; ``columns`` are values that every row gets where it
-    has none. Where several rows are one item, the set's recipe says how many rows there were.
-    A row's own id and the columns that mean nothing to the method are kept with its item. Rows of
-    an export bring back the facts of their items. ``tell`` is told what became of columns and rows.
+    """Read a form or a list of entities from a file.
 
-    Raises BadInput with every problem of the file, by line and field; then nothing is stored.
+    ``roles`` are those of models that helped make the whole file. ``columns`` are default values of
+    rows. If several rows are one item, the recipe gives the number of rows. A row's own id and
+    unknown columns are stored with its item. Rows of an export restore the facts of their items.
+    ``tell`` receives notes on columns and rows. Raises BadInput with every problem, by line and
+    field; then nothing is stored.
     """
     path, store, chosen = Path(path), session.store, find_method(method)
     n_rows = 0
@@ -380,12 +391,12 @@ def read_form(
         found = read_item_rows(completed(rows), chosen, find_payload)
         unknown = [told for name, told in found.unread.items() if name in columns]
         if unknown:
-            raise BadUsage(f"no column of these is read: {', '.join(unknown)}")
+            raise BadUsage(f"unknown columns: {', '.join(unknown)}")
         return found
 
     read = read_checked(path, read_completed, line_limit=_ROW_BYTES, encoding=encoding)
     if not read.items:
-        raise BadInput(f"{path.name} holds no row", hint="expected one question a line")
+        raise BadInput(f"{path.name} holds no rows", hint="expected one question per line")
     if read.facts:
         store.knowledge.add_facts(read.facts)
     if tell is not None:
@@ -399,7 +410,7 @@ def read_form(
 
 
 def _read_set(store: Store, method: Method, read: ItemsRead, name: str, n_rows: int) -> ItemSet:
-    """The item set of what was read: the very form of an export, where its bank is here."""
+    """Return the item set; an exported form is restored if its bank is here."""
     ids = tuple(item.id for item in read.items)
     made = ItemSet(
         id=imported_set_id(method.name, ids, read.labels),
@@ -421,7 +432,7 @@ def _read_set(store: Store, method: Method, read: ItemsRead, name: str, n_rows: 
 
 
 def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
-    """Writes a bank's facts to a file from which it can be imported again; returns how many."""
+    """Write a bank's facts to a file that can be imported again; return their number."""
     facts = store.knowledge.bank(bank).facts()
     by_id = {fact.id: fact for fact in facts}
 
@@ -434,8 +445,7 @@ def export_bank(store: Store, method: Method, bank: bytes, path: Path) -> int:
 
 
 def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> int:
-    """Writes a set's items with their texts to a file, and with the facts that they rest on;
-    returns how many."""
+    """Write a set's items with texts and facts to a file; return their number."""
     whole = store.items.item_set(item_set)
 
     def rows() -> Iterator[dict[str, Any]]:
@@ -453,5 +463,5 @@ def export_items(store: Store, method: Method, item_set: bytes, path: Path) -> i
 
 
 def path_stem(path: Path) -> str:
-    """The file's name without its endings (``bank.jsonl.gz`` is ``bank``)."""
+    """Return the file's name without its extensions (``bank.jsonl.gz`` is ``bank``)."""
     return path.name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What of one edition still stands in another: sentences verbatim, changed, or gone."""
+"""Compare editions: which sentences are unchanged, changed, or missing."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Sentence(NamedTuple):
 
 
 class Near(NamedTuple):
-    """A sentence of an edition that is ``alike`` another one (Jaccard of their terms, 0 to 1)."""
+    """A sentence of an edition, with its similarity ``alike`` (Jaccard of terms, 0 to 1)."""
 
     text: str
     page: str
@@ -56,8 +56,10 @@ class Near(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What became of some sentences: ``before`` are those that no longer stand, ``after`` what
-    stands in their place, where something does; ``pages`` are where what is left now stands."""
+    """The fate of sentences: ``before`` are missing ones, ``after`` their replacements.
+
+    ``pages`` are where the remaining ones are now.
+    """
 
     status: EditionStatus
     before: tuple[str, ...] = ()
@@ -66,9 +68,9 @@ class Held(NamedTuple):
 
 
 class Edition:
-    """The pages of an edition (label and text each, in order), ready to be searched.
+    """The pages of an edition (label and text, in order), prepared for search.
 
-    White space and the forms of characters (NFKC) do not count; case and signs do.
+    White space and character forms (NFKC) are ignored; case and punctuation are not.
     """
 
     def __init__(self, pages: Iterable[tuple[str, str]]) -> None:
@@ -90,16 +92,17 @@ class Edition:
         self._whole = "".join(parts)
 
     def find(self, text: str) -> str | None:
-        """The label of the first page where ``text`` stands verbatim, words and numbers whole;
-        None where it does nowhere."""
+        """Return the label of the first page with ``text`` verbatim, in whole words, or None."""
         wanted = _plain(text)
         found = (self._within(wanted, *window) for window in self._windows(wanted))
         at = next((at for at in found if at >= 0), -1)
         return None if at < 0 else self._page_at(at)
 
     def _windows(self, wanted: str) -> Iterator[tuple[int, int]]:
-        """Where a text can stand: about the sentences with its rarest term; anywhere where it has
-        none, nowhere where it is empty."""
+        """Yield where a text can be: around sentences with its rarest term.
+
+        Anywhere if it has no term, nowhere if it is empty.
+        """
         held = terms(wanted)
         if not held:
             yield 0, len(self._whole) if wanted else 0
@@ -115,8 +118,10 @@ class Edition:
         return at
 
     def nearest(self, text: str, former: Edition) -> Near | None:
-        """The sentence most like ``text`` of those that ``former`` does not have; None where none
-        is at least 0.4 alike."""
+        """Return the sentence most similar to ``text`` that is not in ``former``.
+
+        None if no similarity is 0.4 or more.
+        """
         wanted = terms(text)
         known = sorted((term for term in wanted if term in self._holders), key=self._rarity)
         places = {place for term in known[:_RARE] for place in self._holders[term]}
@@ -142,7 +147,7 @@ class Edition:
         return shared / (len(wanted) + len(held) - shared)
 
     def _is_whole(self, start: int, end: int) -> bool:
-        """Whether no word or number goes on before or behind [start, end)."""
+        """Return True if [start, end) does not split a word or number."""
         whole = self._whole
         if start and whole[start].isalnum() and whole[start - 1].isalnum():
             return False
@@ -151,8 +156,11 @@ class Edition:
 
 
 def hold(sentences: Sequence[str], former: Edition, edition: Edition) -> Held:
-    """What became of these sentences of ``former`` in ``edition``: they stand where each does
-    verbatim, are changed where one does or a new one is like one, else vanished."""
+    """Compare these sentences of ``former`` with ``edition``.
+
+    They are unchanged if all are found verbatim, and changed if one is or a new one is similar.
+    Otherwise they have vanished.
+    """
     found = [edition.find(sentence) for sentence in sentences]
     gone = [s for s, page in zip(sentences, found, strict=True) if page is None]
     near = [near for sentence in gone if (near := edition.nearest(sentence, former)) is not None]
@@ -169,8 +177,11 @@ def hold(sentences: Sequence[str], former: Edition, edition: Edition) -> Held:
 
 
 def resting_on(statement: str, passage: str) -> list[str]:
-    """The sentences of a passage that a statement rests on: the one with most of its terms, and
-    such as add three in ten of them or a number; the whole passage where none has any."""
+    """Return the sentences of a passage that support a statement.
+
+    These are the one with most of its terms, and those that add three in ten of them or a number.
+    The whole passage if none shares a term.
+    """
     sentences = [passage[start:end] for start, end in sentence_spans(passage)]
     held = [terms(sentence) for sentence in sentences]
     wanted = set(terms(statement))
@@ -191,10 +202,10 @@ def resting_on(statement: str, passage: str) -> list[str]:
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences of a page, plain, each with what parts it from the one before.
+    """Yield the normalized sentences of a page, each with the separator before it.
 
-    They are cut before they are made plain: that takes away signs by which they are told, the white
-    space before Chinese and the full width of its marks.
+    Sentences are split before normalization, which removes signs needed for it: the white space
+    before Chinese and the full width of its punctuation.
     """
     before, until = "", 0
     for start, end in sentence_spans(text):
@@ -210,17 +221,17 @@ def _plain(text: str) -> str:
     return _WIDE_GAP.sub("", spaced)
 
 
-# Two editions of a source: which passages and statements still stand, and what is to go.
+# Compare two editions of a source: unchanged passages and statements, and those to exclude.
 
 _WHY = {
     "stands": "",
-    "changed": "its source says it otherwise in the new edition",
-    "vanished": "its source says it no longer in the new edition",
+    "changed": "its source has changed wording in the new edition",
+    "vanished": "its source text is missing in the new edition",
 }
 
 
 class EditionCounts(Struct, frozen=True, kw_only=True):
-    """How many of some texts stand verbatim, are changed, or have vanished."""
+    """How many of some texts are unchanged, changed, or have vanished."""
 
     stands: int = 0
     changed: int = 0
@@ -228,9 +239,11 @@ class EditionCounts(Struct, frozen=True, kw_only=True):
 
 
 class EditionRow(Struct, frozen=True, kw_only=True):
-    """A statement as a row of a work list: ``exclude --from`` carries out those that are to go; a
-    person may write another ``decision``. ``before`` are the sentences it rests on that no longer
-    stand, ``after`` what stands in their place; pages are counted from 1."""
+    """A statement as a row of the flagged items.
+
+    ``exclude --from`` excludes those marked; a reviewer may enter another ``decision``. ``before``
+    are its missing source sentences, ``after`` their replacements; pages are counted from 1.
+    """
 
     target: str
     text: str
@@ -246,10 +259,12 @@ class EditionRow(Struct, frozen=True, kw_only=True):
 
 
 class Editions(Struct, frozen=True, kw_only=True):
-    """What a new edition left of an older one. ``passages`` are those of the old, ``new_passages``
-    the passages of the new that say what the old does not. ``statements`` are those in force that
-    rest on passages of the old one; ``unplaced`` rest on the source without a passage, so nothing
-    can be told of them. ``forms`` hold items on statements that are to go, with how many."""
+    """Compare what remains of an older edition.
+
+    ``passages`` are the old ones, ``new_passages`` those with new content. ``statements`` are
+    current ones from passages of the old edition. ``unplaced`` ones have no passage, so their state
+    is unknown. ``forms`` contain items on statements to exclude, with their number.
+    """
 
     old: str
     new: str
@@ -263,9 +278,9 @@ class Editions(Struct, frozen=True, kw_only=True):
 
 
 def compare_editions(session: Session, old: Target, new: Target) -> Editions:
-    """What of a source still stands in its new edition, and which statements are to go.
+    """Compare a source with its new edition, and mark statements to exclude.
 
-    Raises BadUsage where both are one, BadInput for a source without text.
+    Raises BadUsage if both are the same, BadInput for a source without text.
     """
     store = session.store
     before, after = (find_target(store, each, ("source",)) for each in (old, new))
@@ -298,7 +313,7 @@ def compare_editions(session: Session, old: Target, new: Target) -> Editions:
 
 
 def write_editions(session: Session, editions: Editions, path: Path) -> int:
-    """Writes the statements of an older edition as a work list; returns how many."""
+    """Write the statements of an older edition as flagged items; return their number."""
     return write_flagged_items_file(path, [structs.asdict(row) for row in editions.rows])
 
 
@@ -317,7 +332,7 @@ def _text_of(store: Store, found: Found) -> Edition:
 
 
 def _in_force(store: Store, source: bytes) -> list[Fact]:
-    """The facts that rest on a source, newest versions, without those retired."""
+    """Return the current facts of a source, in their newest versions, without excluded ones."""
     facts = store.knowledge.facts_of_source(source)
     former = {fact.corrects for fact in facts}
     excluded = set(store.corrections.excluded_facts(fact.id for fact in facts))
@@ -356,7 +371,7 @@ def _rows(
 
 
 def _statement(fact: Fact) -> tuple[str, str]:
-    """A fact's text and its kind of the two that its method knows; neither where it knows none."""
+    """Return a fact's text and kind, as its method names them; empty if it names none."""
     contrasts = find_method(fact.kind.partition(".")[0]).contrasts
     contrast = None if contrasts is None else next(contrasts.of_facts([fact]), None)
     if contrasts is None or contrast is None:

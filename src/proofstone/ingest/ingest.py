@@ -1,4 +1,4 @@
-"""What came of ingesting: documents taken, files not read, pages to be scanned."""
+"""Import documents: read files, store pages and passages, and report what was not read."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from proofstone.store.knowledge import ReadPage
 from proofstone.store.store import Store
 from proofstone.texts.languages import guess_language
 
-# Passages by their language: folders may mix them, and what is built may be of some alone.
+# Passages by language: folders may mix languages, and a build may use one.
 
 
-# A page whose characters were read with less confidence on average is told, to be looked at.
+# A page with a lower mean OCR confidence is reported for review.
 SURE = 0.9
 
 
@@ -44,19 +44,18 @@ OcrUse = Literal["auto", "never", "always"]
 
 
 class PageNotRead(Struct, frozen=True):
-    """A page that was to be read from its image and was not, and why."""
+    """A page that OCR should have read and did not, and why."""
 
     page: int
     why: str
 
 
 class Ingested(Struct, frozen=True, kw_only=True):
-    """A document that was read: its source, and how many pages and passages it has.
+    """An imported document: its source, and its numbers of pages and passages.
 
-    ``unread`` holds pages by why they were not read, ``doubtful`` those that were read from images
-    with less than ``SURE``, ``not_scanned`` those that a model was asked for in vain. ``is_new`` is
-    False where the very same was here before; ``stated_before``: the document was, and its source
-    stays with what was stated of it then.
+    ``unread`` holds pages by reason. ``doubtful`` were read with a confidence below ``SURE``.
+    ``not_scanned`` are pages that a model failed to read. ``is_new`` is False if the same document
+    was imported before. ``stated_before``: its source keeps the metadata stated then.
     """
 
     id: bytes
@@ -75,13 +74,12 @@ class Ingested(Struct, frozen=True, kw_only=True):
 
     @property
     def is_public(self) -> bool:
-        """Whether the license that is stated permits publication."""
+        """Return True if the stated license permits publication."""
         return permits_publication(self.license)
 
 
 class NotRead(Struct, frozen=True, kw_only=True):
-    """A file that was not taken: why, with the error's code, what to do, and each place that is
-    wrong."""
+    """A file that was not imported: cause, error code, remedy, and all problems by place."""
 
     file: str
     why: str
@@ -91,11 +89,12 @@ class NotRead(Struct, frozen=True, kw_only=True):
 
 
 class IngestReport(Struct, frozen=True, kw_only=True):
-    """What came of all files. ``others`` counts files of folders that are no documents, by their
-    suffix, and ``advice`` says how such files become readable; ``unused`` are rows of the table of
-    sources that name no file. ``needs`` says what to install so that unread pages can be read from
-    their images. ``copies`` are files that are the same document as one of ``taken``, where these
-    are counted once."""
+    """The result for all files.
+
+    ``others`` counts files in folders that are not documents, by suffix; ``advice`` says how to
+    convert them. ``unused`` are rows of the metadata table without a file. ``needs`` says what to
+    install to read page images. ``copies`` are files with the same document as one of ``taken``.
+    """
 
     taken: tuple[Ingested, ...]
     not_read: tuple[NotRead, ...] = ()
@@ -107,8 +106,7 @@ class IngestReport(Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> Literal["all", "some", "none"]:
-        """Whether all files were read, and of these all pages that were asked of a model; some, or
-        none."""
+        """Return "all" if all files and requested pages were read, otherwise "some" or "none"."""
         if not self.taken:
             return "none"
         is_all = not self.not_read and not any(entry.not_scanned for entry in self.taken)
@@ -116,24 +114,25 @@ class IngestReport(Struct, frozen=True, kw_only=True):
 
 
 class Watch(Protocol):
-    """Hears which file is read, as the how-manieth of how many, and how many pages of it are; and
-    what is being done with them, where that is not the first reading."""
+    """Receive progress: the file, its number among all, its pages, and the current step."""
 
     def __call__(
         self, file: str, number: int, n_files: int, pages: int, n_pages: int, *, doing: str = ""
     ) -> None:
-        """Is told after each page."""
+        """Report progress after each page."""
 
 
-# Pages that wait to be read from their pictures, and what becomes of one.
+# Pages that wait for OCR, and their results.
 
 PageSize = tuple[float, float]
 
 
 class ScanPart(Struct, frozen=True, kw_only=True):
-    """Some pages of one file: the ``job`` of who reads them here, and the ``sizes`` in points of
-    all of them by number. ``names`` (its title, its book) and ``license`` are those of its source:
-    they decide where its pages may be sent."""
+    """Some pages of one file: the ``job`` for local OCR, and all page ``sizes`` in points.
+
+    ``names`` (title, book) and ``license`` are those of its source; they decide where pages may be
+    sent.
+    """
 
     job: Job
     names: tuple[str, ...]
@@ -142,7 +141,7 @@ class ScanPart(Struct, frozen=True, kw_only=True):
 
 
 class NotScanned(Struct, frozen=True, kw_only=True):
-    """A page that stays as it was, and why: ``what`` for people, ``detail`` for the record."""
+    """A page that stays unread: ``what`` for users, ``detail`` for the record."""
 
     number: int
     what: str
@@ -156,27 +155,27 @@ ScanEvent = PageRead | NotScanned | Refused
 TakeScanned = Callable[[int, ScanEvent], None]
 
 
-# One file on its way into the store: its documents, their pages, and what waits to be scanned.
+# Import one file: its documents, their pages, and pages that wait for OCR.
 
-_BATCH = 64  # pages that are committed at once
+_BATCH = 64  # pages per commit
 
 
 _FOR_OCR = {"image only", "garbled"}
 
 
-_TELLING = 40  # letters that tell the language of a document
+_TELLING = 40  # letters for detecting a document's language
 
 
-_UNTOLD = "en"  # what a document without a letter is said to be in
+_UNTOLD = "en"  # language of a document without letters
 
 
 @dataclass(eq=False)
 class Taking:
-    """One file on its way into the store; with ``keeps_sources`` a document that is here stays the
-    source that it is, whatever was stated of it, unless another licence is stated now.
+    """Import one file.
 
-    A document without letters has no language until a page of it was scanned; so long its pages,
-    which hold no text, wait here.
+    With ``keeps_sources`` an imported document keeps its source, whatever metadata is stated,
+    unless the license differs. A document without letters has no language until OCR reads a page;
+    its pages wait until then.
     """
 
     store: Store
@@ -206,7 +205,7 @@ class Taking:
 
     @property
     def job(self) -> Job:
-        """What the reader is asked for."""
+        """Return the request for the reader."""
         stated = self.stated
         return Job(
             path=str(self.file.path),
@@ -217,8 +216,10 @@ class Taking:
         )
 
     def to_scan(self, reader: str) -> tuple[int, ...]:
-        """The pages that are to be read from their pictures, without those that ``reader`` has read
-        before; what a model has read is left to models."""
+        """Return the pages for OCR, without those that ``reader`` has read before.
+
+        Pages read by a model are left to models.
+        """
         if not self._wanted or self.refused is not None:
             return ()
         done = self._readers()
@@ -230,12 +231,12 @@ class Taking:
         )
 
     def part(self, numbers: Sequence[int]) -> ScanPart:
-        """These of the pages that are to be read from their pictures."""
+        """Return these of the pages for OCR."""
         stated, opened = self.stated, self._opened
         title = stated.title or ("" if opened is None else opened.title)
         license = stated.license if opened is None else opened.license or stated.license
         names = [title, stated.stratum.book]
-        if self._source is not None:  # as it was stated before, perhaps
+        if self._source is not None:  # possibly as stated before
             names += [self._source.title, self._source.stratum.book]
         return ScanPart(
             job=Job(path=self.job.path, language=self.job.language, scan=tuple(numbers)),
@@ -245,7 +246,7 @@ class Taking:
         )
 
     def take(self, event: ReadEvent) -> None:
-        """Takes one answer of the reader."""
+        """Process one answer of the reader."""
         if isinstance(event, Refused):
             self._refuse(event)
         elif self.refused is not None:
@@ -257,8 +258,10 @@ class Taking:
             self._add(event)
 
     def take_scanned(self, event: ScanEvent) -> None:
-        """Takes a page that was read from its picture, and stores it: it took seconds. One that
-        could not be read takes the place of no reading."""
+        """Store a page read by OCR immediately, since it took seconds.
+
+        An unreadable one replaces no earlier reading.
+        """
         if isinstance(event, Refused):
             self.refused = self._not_read(event)
             return
@@ -277,7 +280,7 @@ class Taking:
         self.pause()
 
     def close(self) -> None:
-        """Stores what waits, and notes the document that was open as taken."""
+        """Store what waits, and report the open document as imported."""
         if self._opened is not None and self._source is None:
             self._make_source(_UNTOLD)
         self.pause()
@@ -342,7 +345,7 @@ class Taking:
         )
 
     def _kept(self, made: Source) -> Source:
-        """The source that this document is here already: the very one, else the newest."""
+        """Return this document's existing source: the same one, or the newest."""
         here = [
             source
             for source in self.store.pages.sources_of(self._content)
@@ -359,7 +362,7 @@ class Taking:
             self.pause()
 
     def pause(self) -> None:
-        """Stores what waits, as far as it can be: other files are read before this one goes on."""
+        """Store what waits, if possible: other files are read before this one continues."""
         if not self._waiting or self._source is None:
             return
         source = self._source
@@ -367,7 +370,7 @@ class Taking:
             ReadPage(_page(source, read), tuple(_passages(source, read))) for read in self._waiting
         ]
         if self._entry is not None and self._entry.stated_before:
-            # They were cut under another statement of the language, so in other passages perhaps.
+            # They were split for another stated language, so perhaps into other passages.
             known = self.store.pages.stored(each.page.id for each in pages)
             pages = [each for each in pages if each.page.id not in known]
         try:
@@ -426,24 +429,26 @@ def _passages(source: Source, read: PageRead) -> Iterable[Passage]:
         yield structs.replace(passage, id=passage_id(passage))
 
 
-# Pages that are read from their pictures, after the documents were read as they are.
+# OCR of pages, after all documents were read without it.
 
-_PART = 16  # pages that one process reads before another one may go on
+_PART = 16  # pages that one process reads before another one may continue
 
 
 class Scanner(Protocol):
-    """Reads pages from their pictures. ``reader`` is its name on the pages that it read; ``needs``
-    what must be installed first, if anything."""
+    """Read pages from their images.
+
+    ``reader`` is its name on those pages; ``needs`` what must be installed first, if anything.
+    """
 
     reader: str
     needs: str
 
     def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
-        """Hands each page of each part to ``take``, with the part's place, in order."""
+        """Pass each page of each part to ``take``, with the part's index, in order."""
 
 
 class OcrScanner:
-    """Reads by OCR, in processes of their own."""
+    """Read pages by OCR, in separate processes."""
 
     reader = OCR_READER
 
@@ -451,7 +456,7 @@ class OcrScanner:
         self.needs = "" if is_ocr_installed() else INSTALL_OCR
 
     def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
-        """The pages, each in the language of its letters where none is stated."""
+        """Read the pages, each with its detected language unless one is stated."""
         with GuardedReader(OCR_LIMITS) as reader:
             for place, event in reader.read([part.job for part in parts]):
                 if isinstance(event, PageRead | Refused):
@@ -459,8 +464,10 @@ class OcrScanner:
 
 
 def scan_pages(taking: Sequence[Taking], scanner: Scanner, watch: Watch | None = None) -> None:
-    """Reads the pages that each file wants read; each is stored as soon as it is read, so that what
-    is stopped goes on behind it."""
+    """Read the pages that files have for OCR, and store each immediately.
+
+    An interrupted command therefore continues after the last stored page.
+    """
     parts: list[ScanPart] = []
     owners: list[Taking] = []
     for each in taking:
@@ -483,8 +490,11 @@ def scan_pages(taking: Sequence[Taking], scanner: Scanner, watch: Watch | None =
 
 
 class WikiChoice(Struct, frozen=True):
-    """Which pages of a wiki's dump are read: those with ``titles`` (all where none) in
-    ``namespaces`` (the articles where none), the first ``limit`` of them (0: all)."""
+    """Which pages of a wiki dump are read.
+
+    These are the first ``limit`` (0: all) with ``titles`` (empty: any) in ``namespaces`` (empty:
+    articles).
+    """
 
     titles: tuple[str, ...] = ()
     namespaces: tuple[int, ...] = ()
@@ -509,26 +519,26 @@ def ingest_paths(
     located: Callable[[Mapping[bytes, Path]], None] | None = None,
     keeps_sources: bool = False,
 ) -> IngestReport:
-    """Reads the documents of files and folders and stores them, page by page.
+    """Read the documents of files and folders and store them, page by page.
 
-    A file that cannot be read stands in the report and keeps no other from being read; a page that
-    cannot is stored as unread, with the reason. Then the pages that are images, or whose characters
-    are no words, are read by ``scanner`` (by OCR, where there is none): with ``ocr`` "always" all
-    pages that can be seen, with "never" none. ``stated`` holds for all files, ``stated_for`` for
-    those that it names, ``choice`` for dumps of wikis; ``located`` hears where the files of sources
-    lie, by digest. The same files again change nothing. With ``keeps_sources`` a document that is
-    here stays the source that it is, whatever was stated of it, unless it has another licence.
-    Raises BadInput where there is no document at all, ExtraMissing where OCR was asked for and is
-    not installed.
+    A file that cannot be read is reported, and the others are read. An unreadable page is stored
+    with the reason. Then ``scanner`` (default: OCR) reads pages that are images, or whose
+    characters are not words; with ``ocr`` "always" all pages with images, with "never" none.
+    ``stated`` applies to all files, ``stated_for`` to named ones, ``choice`` to wiki dumps.
+    ``located`` receives the paths of sources, by digest. Repeating it changes nothing. With
+    ``keeps_sources`` an imported document keeps its source, whatever metadata is stated, unless the
+    license differs.
+
+    Raises BadInput if there is no document, ExtraMissing if OCR was requested and is not installed.
     """
     scanner = scanner or OcrScanner()
     if ocr == "always" and scanner.needs:
-        raise ExtraMissing("What reads images of pages is not installed.", hint=scanner.needs)
+        raise ExtraMissing("OCR of page images is not installed", hint=scanner.needs)
     found = find_files(paths, figures=ocr == "always")
     if not found.files:
         kinds = ", ".join(f"{n} {suffix}" for suffix, n in found.others.items())
         raise BadInput(
-            "There is no document to read." + (f" Found: {kinds}." if kinds else ""),
+            "there is no document to read" + (f" (found: {kinds})" if kinds else ""),
             hint=formats_hint(found.others),
         )
     about = [_stated(file, stated or Stated(), stated_for or {}) for file in found.files]

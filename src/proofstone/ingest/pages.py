@@ -1,4 +1,4 @@
-"""Pages as images, drawn when they are asked for: nothing of them is kept but where boxes stand."""
+"""Draw pages as images on request; only the positions of boxes are stored."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ DPI = 150.0
 
 
 def find_page(store: Store, rest: str) -> Page:
-    """The page that ``SOURCE/NUMBER`` names, as it was read last. Raises BadUsage, NotFound."""
+    """Return the page ``SOURCE/NUMBER``, as read last. Raises BadUsage, NotFound."""
     name, slash, number = rest.rpartition("/")
     if not slash or not number.isdecimal():
-        raise BadUsage(f"page:{rest} is no page", hint="name it as page:SOURCE/NUMBER")
+        raise BadUsage(f"invalid page name page:{rest}", hint="expected page:SOURCE/NUMBER")
     source = store.lookup.find(name, ("source",))
     page = store.pages.page(source.id, int(number))
     if page is None:
@@ -45,11 +45,11 @@ def draw(
     crop: bool = False,
     document: Path | str | None = None,
 ) -> bytes:
-    """A page (``page:SOURCE/NUMBER``) or the page of a passage as PNG, the passage marked; with
-    ``crop`` the passage alone, all else masked.
+    """Draw a page (``page:SOURCE/NUMBER``) or a passage's page as PNG, with the passage marked.
 
-    Raises BadUsage for any other row, for a passage of a document without pages and where there is
-    nothing to crop to, BadInput for what cannot be drawn, and as ``document_of``.
+    ``crop`` draws only the passage and masks the rest. Raises BadUsage for other rows, for a
+    passage of a document without pages, and for a crop without a passage. Raises BadInput for what
+    cannot be drawn, and as ``document_of``.
     """
     store = session.store
     boxes: tuple[Box, ...] = ()
@@ -64,7 +64,7 @@ def draw(
     if not crop:
         asked = structs.replace(asked, marks=boxes)
     elif around is None:
-        raise BadUsage("a whole page is not cropped: name a passage on it")
+        raise BadUsage("a whole page cannot be cropped: name a passage on it")
     else:
         asked = structs.replace(asked, keep=boxes, crop=around)
     (png,) = draw_all(path, [asked])
@@ -72,24 +72,24 @@ def draw(
 
 
 def _page_of(store: Store, found: Found) -> tuple[Page, tuple[Box, ...]]:
-    """The page of a passage, and the boxes of its lines."""
+    """Return the page of a passage, and the boxes of its lines."""
     if found.kind != "passage":
-        raise BadUsage(f"a {found.kind} has no page to draw: name a passage, or page:SOURCE/NUMBER")
+        raise BadUsage(f"expected a passage or page:SOURCE/NUMBER to draw, got a {found.kind}")
     placed = store.pages.placed([found.id]).get(found.id)
     if placed is None or placed.page.number is None or not placed.page.width:
-        raise BadUsage(f"passage:{short(found.id)} stands in a document without pages to be seen")
+        raise BadUsage(f"passage:{short(found.id)} is in a document without page images")
     passage = placed.passage
     return placed.page, placed.page.places.boxes(passage.start, passage.end)
 
 
 def draw_all(document: Path, draws: Sequence[Draw]) -> Iterator[bytes]:
-    """What is asked for of a document's pages, in order, drawn in processes of their own.
+    """Yield the requested images of a document's pages, in order, drawn in separate processes.
 
-    Raises BadUsage for a document that has no pages to be seen, BadInput for one that cannot be
-    drawn, with the reason.
+    Raises BadUsage for a document without page images, BadInput with the reason for one that cannot
+    be drawn.
     """
     if not has_pictures(document):
-        raise BadUsage(f"{document.name} has no pages that can be seen: PDF and image files do")
+        raise BadUsage(f"{document.name} has no page images: only PDF and image files do")
     jobs = [Job(path=str(document), draw=draw) for draw in draws]
     with GuardedReader() as reader:
         for place, event in reader.read(jobs):
@@ -100,16 +100,17 @@ def draw_all(document: Path, draws: Sequence[Draw]) -> Iterator[bytes]:
                 raise BadInput(f"{page}: {event.message}", hint=event.hint)
 
 
-# Where documents lie that a workspace has read: it keeps their texts, and not the files.
+# Paths of imported documents: the workspace stores their texts, not the files.
 #
-# A note of this machine alone, beside the database: paths say much about a person and nothing to
-# another machine, so they are in no row, export or merge. A lost note costs a ``--document``.
+# They are stored on this machine alone, beside the database. Paths reveal personal data and mean
+# nothing elsewhere, so they are in no row, export or merge. If lost, ``--document`` gives the path
+# again.
 
 _NAME = "documents.json"
 
 
 def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:
-    """Notes where files with these digests lie. A note that cannot be written is left out."""
+    """Store the paths of files with these digests; a failure to write is ignored."""
     known = _notes(session.folder)
     fresh = {content.hex(): os.path.abspath(path) for content, path in found.items()}  # noqa: PTH100
     if not fresh.items() - known.items():
@@ -124,20 +125,18 @@ def remember_documents(session: Session, found: Mapping[bytes, Path]) -> None:
 
 
 def document_of(session: Session, source: bytes, named: Path | None = None) -> Path:
-    """The file that a source was read from: the one that is ``named``, in a folder that is, or
-    where it was read.
+    """Return the file of a source: ``named``, in a folder of that name, or its original path.
 
-    Raises BadUsage where the file that is named holds another document, NotFound where there is
-    none.
+    Raises BadUsage if the named file holds another document, NotFound if there is none.
     """
     read = session.store.knowledge.sources([source])[source]
     if named is not None and not named.is_dir():
         if not named.is_file():
-            raise NotFound(f"There is no file {named}.")
+            raise NotFound(f"file {named} not found")
         if content_of(named) != read.content:
             raise BadUsage(
-                f"{named} is not the file that {read.title} was read from: its bytes differ",
-                hint="another edition is a source of its own: ingest it",
+                f"{named} is not the file of {read.title}: its bytes differ",
+                hint="another edition is a separate source: ingest it",
             )
         return named
     noted = _notes(session.folder).get(read.content.hex())
@@ -153,8 +152,8 @@ def document_of(session: Session, source: bytes, named: Path | None = None) -> P
             return path
     where = f"in {named}" if named is not None else "where it was read"
     raise NotFound(
-        f"{read.origin}, from which {read.title} was read, is not {where}",
-        hint="say where it is: --document FILE, or a folder",
+        f"{read.origin}, the file of {read.title}, is not {where}",
+        hint="give its path: --document FILE, or a folder",
     )
 
 

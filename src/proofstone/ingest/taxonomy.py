@@ -1,4 +1,4 @@
-"""Taxonomies: read from tables, the places of sources in them, and what a bank covers of one."""
+"""Read taxonomies from tables, place sources in them, and count a bank's coverage."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ COLUMNS = (*TAXONOMY_LEVELS, *COUNTED, *_STATED, "also")
 
 
 class _Placed(Struct, frozen=True):
-    """A node and the row that gives it; "" for one that rows below it imply."""
+    """A node and the row that gives it; "" for one implied by rows below it."""
 
     node: TaxonomyNode
     place: str
 
 
 def folded(name: str) -> str:
-    """A name as it is compared: without regard to case, width and white space."""
+    """Return a name for comparison: without case, width and white space."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def read_nodes(rows: Iterable[Row], problems: list[Problem]) -> tuple[TaxonomyNode, ...]:
-    """The nodes of rows, those that are only implied put before the first below them.
+    """Return the nodes of rows; implied ones precede the first node below them.
 
-    Every problem is added to ``problems``: a column that means nothing, a level left out, a path
-    or another name twice, a number that is none, numbers that do not add up.
+    Adds every problem to ``problems``: an unknown column, a missing level, a duplicate path or
+    name, an invalid number, numbers with a wrong sum.
     """
     found: dict[TaxonomyPath, _Placed] = {}
     unknown: dict[str, str] = {}
@@ -68,7 +68,7 @@ def read_nodes(rows: Iterable[Row], problems: list[Problem]) -> tuple[TaxonomyNo
         if node is not None:
             _add(found, node, row.place, problems)
     for name, place in unknown.items():
-        problems.append(Problem(f"{place}, column {name}", f"is none of {', '.join(COLUMNS)}"))
+        problems.append(Problem(f"{place}, column {name}", f"expected one of {', '.join(COLUMNS)}"))
     if not found and not problems:
         problems.append(Problem("the table", "has no node: a discipline is needed"))
     _check(found, problems)
@@ -86,7 +86,7 @@ def _node(row: Row, problems: list[Problem]) -> TaxonomyNode | None:
         given = next(at for at in range(lacking, len(levels)) if levels[at])
         fields.wrong(
             TAXONOMY_LEVELS[lacking],
-            f"is empty, and {TAXONOMY_LEVELS[given]} {levels[given]} stands below it",
+            f"is empty, but {TAXONOMY_LEVELS[given]} {levels[given]} is below it",
         )
     node = TaxonomyNode(
         path=tuple(levels[:depth]),
@@ -111,7 +111,7 @@ def _add(
     former = found.get(node.path)
     if former is not None and former.place:
         name = " / ".join(node.path)
-        problems.append(Problem(place, f"{name} stands in {former.place} already"))
+        problems.append(Problem(place, f"duplicate of {former.place}: {name}"))
         return
     found[node.path] = _Placed(node, place)
 
@@ -127,7 +127,7 @@ def _check(found: Mapping[TaxonomyPath, _Placed], problems: list[Problem]) -> No
 
 
 def _clashes(nodes: list[TaxonomyNode], found: Mapping[TaxonomyPath, _Placed]) -> Iterator[Problem]:
-    """Names right below one node that cannot be told apart."""
+    """Yield ambiguous names directly below one node."""
     seen: dict[str, TaxonomyNode] = {}
     for node in nodes:
         for name in dict.fromkeys(folded(name) for name in (node.name, *node.also)):
@@ -135,12 +135,12 @@ def _clashes(nodes: list[TaxonomyNode], found: Mapping[TaxonomyPath, _Placed]) -
             if other is not node:
                 yield Problem(
                     found[node.path].place or " / ".join(node.path),
-                    f"{node.name} cannot be told from {other.name} beside it",
+                    f"{node.name} and its sibling {other.name} have ambiguous names",
                 )
 
 
 def _sums(above: _Placed, nodes: list[TaxonomyNode]) -> Iterator[Problem]:
-    """Where all nodes below are there and counted, their counts make up that above."""
+    """Yield nodes whose count differs from the sum of all nodes below."""
     level = TAXONOMY_LEVELS[len(above.node.path)]
     stated = above.node.stated.get(f"{level}s", len(nodes))
     place = above.place or " / ".join(above.node.path)
@@ -156,8 +156,10 @@ def _sums(above: _Placed, nodes: list[TaxonomyNode]) -> Iterator[Problem]:
 
 
 def with_sums(nodes: Sequence[TaxonomyNode]) -> tuple[TaxonomyNode, ...]:
-    """The nodes, each without a count of its own having the sum of those below it, where all of
-    these are listed and counted."""
+    """Return the nodes, with missing counts set to the sum of those below.
+
+    Only if all of these are listed and counted.
+    """
     below: dict[TaxonomyPath, list[TaxonomyNode]] = {}
     summed: dict[TaxonomyPath, TaxonomyNode] = {}
     for node in sorted(nodes, key=lambda each: len(each.path), reverse=True):
@@ -175,15 +177,17 @@ def _sum_of(above: TaxonomyNode, parts: Sequence[TaxonomyNode]) -> dict[str, int
     return {name: sum(part.counts[name] for part in parts) for name in shared}
 
 
-# The place of a stratum in a taxonomy: its names as the taxonomy writes them, or what is wrong.
+# Locate a stratum in a taxonomy: its names in the taxonomy's spelling, or the problem.
 
 _SHOWN = 6
 
 
 class Located(Struct, frozen=True):
-    """Where a stratum stands: ``path`` is its deepest node (empty for none), ``stratum`` has the
-    taxonomy's own names. ``problem`` says which name the taxonomy does not have where it lists all;
-    empty too where the stratum is."""
+    """A stratum's place: ``path`` is its deepest node (empty for none).
+
+    ``stratum`` has the taxonomy's spelling. ``problem`` says which name the complete taxonomy
+    lacks.
+    """
 
     stratum: Stratum
     path: TaxonomyPath = ()
@@ -191,10 +195,10 @@ class Located(Struct, frozen=True):
 
 
 def locate(taxonomy: Taxonomy, stratum: Stratum) -> Located:
-    """The place of ``stratum``; names are compared without regard to case, width and white space.
+    """Return the place of ``stratum``; names are compared without case, width and white space.
 
-    A level left out above a name that stands in one place only is filled in. Below a node of which
-    not all is listed, and for books where none are, any name is taken as it is.
+    A missing level above a unique name is filled in. Below an incompletely listed node, and for
+    books without any listed, every name is accepted.
     """
     levels = [getattr(stratum, name) for name in TAXONOMY_LEVELS]
     filled = _filled(taxonomy, levels)
@@ -226,8 +230,10 @@ def _named(nodes: Sequence[TaxonomyNode], name: str) -> TaxonomyNode | None:
 
 
 def _filled(taxonomy: Taxonomy, levels: Sequence[str]) -> list[str] | str:
-    """The levels with those above the first name; or what keeps them from being found. A book
-    alone needs none."""
+    """Return the levels with those above the first name added, or the problem.
+
+    A book alone needs none.
+    """
     first = next((at for at, name in enumerate(levels) if name), len(levels))
     if first == 0 or first >= len(TAXONOMY_LEVELS) - 1:
         return list(levels)
@@ -240,7 +246,7 @@ def _filled(taxonomy: Taxonomy, levels: Sequence[str]) -> list[str] | str:
     if not found:
         return f"{level} {levels[first]} is not in {taxonomy.name}, and no discipline is given"
     places = ", ".join(" / ".join(node.path[:-1]) for node in found[:_SHOWN])
-    return f"{level} {levels[first]} stands under {places}: give its discipline"
+    return f"{level} {levels[first]} is listed under {places}: give its discipline"
 
 
 def _unknown(taxonomy: Taxonomy, path: TaxonomyPath, name: str) -> str:
@@ -253,12 +259,14 @@ def _unknown(taxonomy: Taxonomy, path: TaxonomyPath, name: str) -> str:
     return f"{name} is no {level} {under}; {'near it' if near else 'there is'}: {shown}"
 
 
-# Taxonomies over what is there: stated places checked, and a bank counted node by node.
+# Check stated places of sources, and count a bank node by node.
 
 
 class NodeCover(Struct, frozen=True, kw_only=True):
-    """What stands under one node, itself and below: sources (of facts without one, their books)
-    and facts; ``counts`` are the taxonomy's own."""
+    """Counts at and below one node: sources (for facts without one, their books) and facts.
+
+    ``counts`` are the taxonomy's own.
+    """
 
     path: TaxonomyPath
     sources: int
@@ -267,8 +275,11 @@ class NodeCover(Struct, frozen=True, kw_only=True):
 
 
 class Coverage(Struct, frozen=True, kw_only=True):
-    """A bank over a taxonomy. ``nodes`` are all of it, in its order; ``elsewhere`` counts facts
-    by why it does not have their place; ``nowhere`` facts have no discipline."""
+    """A bank's coverage of a taxonomy.
+
+    ``nodes`` are all of it, in order. ``elsewhere`` counts facts without a place in it, by reason;
+    ``nowhere`` counts facts without a discipline.
+    """
 
     bank: str
     taxonomy: str
@@ -283,9 +294,9 @@ class Coverage(Struct, frozen=True, kw_only=True):
 def placed_stated(
     taxonomy: Taxonomy, of_all: Stated, by_file: Mapping[str, Stated]
 ) -> tuple[Stated, dict[str, Stated]]:
-    """What is stated of sources, with their places as the taxonomy writes them.
+    """Return the stated metadata of sources, with places in the taxonomy's spelling.
 
-    Raises BadInput with every place that the taxonomy does not have.
+    Raises BadInput with every place that the taxonomy lacks.
     """
     problems: list[Problem] = []
 
@@ -299,7 +310,7 @@ def placed_stated(
     for_each = {name: placed(name, stated) for name, stated in by_file.items()}
     if problems:
         raise BadInput(
-            f"{taxonomy.name} does not have all of these places; nothing was read.",
+            f"{taxonomy.name} lacks some of these places; nothing was read",
             problems,
             hint=f"its nodes: proofstone show taxonomy:{taxonomy.name}",
         )
@@ -307,8 +318,7 @@ def placed_stated(
 
 
 def coverage_of(session: Session, bank: Target, taxonomy: Taxonomy) -> Coverage:
-    """How many facts and sources of a bank stand under each node of a taxonomy; each fact counts
-    under all above it."""
+    """Return the facts and sources of a bank per node; facts count at all levels above."""
     held = session.find(bank, "bank")
     facts = session.store.knowledge.facts_of_bank(held.key)
     n_facts: Counter[TaxonomyPath] = Counter()
@@ -357,7 +367,7 @@ def _ways(path: TaxonomyPath) -> Iterator[TaxonomyPath]:
     return (path[:size] for size in range(1, len(path) + 1))
 
 
-# The taxonomies of Encyclo-K and KINA, carried as tables of names and counts.
+# The taxonomies of Encyclo-K and KINA, bundled as tables of names and counts.
 
 
 class _Head(Struct, frozen=True, forbid_unknown_fields=True):
@@ -367,14 +377,16 @@ class _Head(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def bundled_names() -> tuple[str, ...]:
-    """The names of the taxonomies that come with this package."""
+    """Return the names of bundled taxonomies."""
     return tuple(_heads())
 
 
 @cache
 def bundled_taxonomy(name: str) -> Taxonomy:
-    """A carried taxonomy; KeyError for a name that is none. Every node without a printed count has
-    the sum of those below it."""
+    """Return a bundled taxonomy; KeyError for an unknown name.
+
+    A node without a printed count has the sum of those below it.
+    """
     head = _heads()[name]
     text = (files(__package__) / "bundled" / f"{name}.csv").read_text(encoding="utf-8")
     problems: list[Problem] = []
@@ -383,7 +395,7 @@ def bundled_taxonomy(name: str) -> Taxonomy:
         (Row(f"line {number}", dict(line)) for number, line in enumerate(lines, start=2)), problems
     )
     if problems:
-        raise BadInput(f"the carried taxonomy {name} cannot be read", problems)
+        raise BadInput(f"the bundled taxonomy {name} cannot be read", problems)
     return Taxonomy(
         name=name, title=head.title, source=head.source, notes=head.notes, nodes=with_sums(nodes)
     )
@@ -395,30 +407,32 @@ def _heads() -> dict[str, _Head]:
     return convert(tomllib.loads(text), dict[str, _Head])
 
 
-# A taxonomy from a file: CSV and other tables, or TOML; checked whole.
+# A taxonomy from a file, checked as a whole: CSV and other tables, or TOML.
 
 _HEAD = ("title", "source", "notes", "nodes")
 
 
 def find_taxonomy(name: str) -> Taxonomy:
-    """The taxonomy of a carried name, else that of the file ``name``. Raises NotFound where it is
-    neither, and what ``read_taxonomy`` raises."""
+    """Return the bundled taxonomy of this name, or that of the file ``name``.
+
+    Raises NotFound if it is neither, and what ``read_taxonomy`` raises.
+    """
     if name in bundled_names():
         return bundled_taxonomy(name)
     if not Path(name).is_file():
         raise NotFound(
-            f"there is no taxonomy {name}",
-            hint=f"carried are {', '.join(bundled_names())}; or name a CSV or TOML file",
+            f"taxonomy {name} not found",
+            hint=f"bundled: {', '.join(bundled_names())}; or name a CSV or TOML file",
         )
     return read_taxonomy(Path(name))
 
 
 def read_taxonomy(path: Path) -> Taxonomy:
-    """The taxonomy of a table with a row a node, or of a TOML file with ``[[nodes]]``.
+    """Return the taxonomy of a table with one row per node, or of a TOML file with ``[[nodes]]``.
 
-    Columns, and keys of a node: discipline, field, subfield, book; how many statements, questions,
-    items or sources are counted there; how many fields, subfields or books it has; also (other
-    names of it, with ; between them). Raises BadInput with every problem.
+    Columns and keys of a node: discipline, field, subfield, book; numbers of statements, questions,
+    items or sources counted there; numbers of its fields, subfields or books; also (alternative
+    names, separated by ;). Raises BadInput with every problem.
     """
     if path.suffix.lower() == ".toml":
         return _of_toml(path)
@@ -430,7 +444,7 @@ def _nodes(rows: Iterable[Row]) -> tuple[TaxonomyNode, ...]:
     problems: list[Problem] = []
     nodes = read_nodes(rows, problems)
     if problems:
-        raise BadInput("The taxonomy cannot be read.", problems)
+        raise BadInput("the taxonomy cannot be read", problems)
     return with_sums(nodes)
 
 
@@ -438,7 +452,7 @@ def _of_toml(path: Path) -> Taxonomy:
     try:
         head = tomllib.loads(read_whole_file(path).decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
-        raise refused(path, [Problem("the file", f"is no TOML: {cause}")]) from None
+        raise refused(path, [Problem("the file", f"is not valid TOML: {cause}")]) from None
     problems = [
         Problem(f"key {name}", f"is none of {', '.join(_HEAD)}")
         for name in head
@@ -461,9 +475,9 @@ def _of_toml(path: Path) -> Taxonomy:
 
 
 def _tables(value: Any, problems: list[Problem]) -> list[Row]:
-    """The tables of ``[[nodes]]`` as rows, placed by their number."""
+    """Return the tables of ``[[nodes]]`` as rows, named by their number."""
     if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
-        problems.append(Problem("key nodes", "expected [[nodes]], a table a node"))
+        problems.append(Problem("key nodes", "expected [[nodes]], one table per node"))
         return []
     return [Row(f"node {number}", dict(each)) for number, each in enumerate(value, start=1)]
 
@@ -476,11 +490,11 @@ def _text(head: Mapping[str, Any], problems: list[Problem], name: str) -> str:
     return ""
 
 
-# A taxonomy as rows of the table that is read back.
+# Write a taxonomy as rows of the table that is read back.
 
 
 def taxonomy_rows(taxonomy: Taxonomy) -> Iterator[dict[str, Any]]:
-    """A row a node, in order: its levels, what was counted there, what is stated, other names."""
+    """Yield one row per node, in order: levels, counts, stated numbers, other names."""
     for node in taxonomy.nodes:
         row: dict[str, Any] = dict(zip(TAXONOMY_LEVELS, node.path, strict=False))
         row |= {**node.counts, **node.stated}

@@ -1,7 +1,7 @@
-"""A page as a model wrote it down from its image: simple Markdown, made into a page's blocks.
+"""Read pages with a vision model: simple Markdown transcripts, converted to blocks.
 
-Nothing says where on the page a word stands, so that every block has the whole page as its box; and
-nothing says how sure the model is.
+Positions of words on the page are unknown, so every block has the whole page as its box. Confidence
+is unknown as well.
 """
 
 from __future__ import annotations
@@ -76,13 +76,15 @@ _FIGURE = re.compile(r"\[figure\]$", re.IGNORECASE)
 
 
 def blocks_of(text: str) -> list[Block]:
-    """Headings, tables, lists, displayed formulas, code, figures and paragraphs, in order, without
-    the signs that marked them. What is not marked is a paragraph."""
+    """Return headings, tables, lists, displayed formulas, code, figures and paragraphs, in order.
+
+    Markup is removed. Text without markup is a paragraph.
+    """
     return [block for lines in _stretches(text) for block in _blocks(lines)]
 
 
 def _stretches(text: str) -> Iterator[list[str]]:
-    """Lines between empty ones; a fence and a displayed formula are one, whatever is in them."""
+    """Yield lines between empty ones; a fence or a displayed formula is one group."""
     stretch: list[str] = []
     closing = ""
     for line in text.splitlines():
@@ -103,7 +105,7 @@ def _stretches(text: str) -> Iterator[list[str]]:
 
 
 def _opening(line: str) -> str:
-    """What closes the stretch that a line begins; empty where it begins none."""
+    """Return what closes the group that a line begins; empty if it begins none."""
     if fence := _FENCE.match(line):
         return fence[1]
     bare = line.strip()
@@ -112,7 +114,7 @@ def _opening(line: str) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks of one stretch: headings within it are blocks of their own."""
+    """Yield the blocks of one group; headings within it are separate blocks."""
     begun: list[str] = []
     for line in lines:
         heading = _HEADING.match(line) if not (begun and _FENCE.match(begun[0])) else None
@@ -153,7 +155,7 @@ def _rows(lines: Sequence[str]) -> Iterator[str]:
             yield _BETWEEN_CELLS.join(cell.strip() for cell in bare.strip("|").split("|"))
 
 
-# Pages read by a vision model: drawn, shown, and what it wrote down of each, or why nothing.
+# Ask a vision model for page transcripts.
 
 VERSION = 1
 
@@ -174,8 +176,11 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 
 
 def read_transcript(response: str) -> str | None:
-    """The text between the marks, empty where nothing is printed; None where a reply has not the
-    one and the other mark once, or nothing between them. Control characters fall away."""
+    """Return the text between the marks; empty if nothing is printed.
+
+    None if a response lacks exactly one pair of marks, or text between them. Control characters are
+    removed.
+    """
     found = _FRAME.search(response)
     if found is None or _MARK.search(found[1]) or len(_MARK.findall(response)) != 2:
         return None
@@ -183,11 +188,11 @@ def read_transcript(response: str) -> str | None:
     return ("" if text == NOTHING else text) if text else None
 
 
-# Pictures that are sent and not kept: they can be drawn again from the document at any time.
+# Images that are sent and not stored: they can be drawn again at any time.
 
 
 class ShownPictures:
-    """A ``CallStore`` that has some images besides those of ``calls``, while they are shown."""
+    """A ``CallStore`` with additional images while they are sent."""
 
     def __init__(self, calls: CallStore) -> None:
         self._calls = calls
@@ -196,26 +201,26 @@ class ShownPictures:
         self.newest_reported = calls.newest_reported
 
     def show(self, data: bytes, where: str) -> ImagePart:
-        """The part that names a picture. Raises BadInput for one that no endpoint takes."""
+        """Return the message part of an image. Raises BadInput for an unsupported one."""
         part = image_part(data, where)
         self._shown[part.digest] = data
         return part
 
     def put_away(self, part: ImagePart) -> None:
-        """Forgets a picture."""
+        """Remove an image."""
         self._shown.pop(part.digest, None)
 
     def image(self, digest: bytes) -> bytes:
-        """A picture that is shown, else an image of the store. Raises NotFound."""
+        """Return a current image, or an image of the store. Raises NotFound."""
         shown = self._shown.get(digest)
         return self._calls.image(digest) if shown is None else shown
 
 
-# Room for a full page of small type; one that needs more is cut off, and told.
+# Tokens for a full page of small type; longer transcripts are truncated and reported.
 READING_SETTINGS: Mapping[str, Any] = MappingProxyType({"temperature": 0.0, "max_tokens": 8192})
 
 
-_LONGEST = 2600  # pixels of a side: endpoints make larger pictures smaller themselves
+_LONGEST = 2600  # pixels of a side: endpoints scale larger images down
 
 
 _REASKS = 2
@@ -228,8 +233,10 @@ Keep = Callable[[CallRecord], Awaitable[None]]
 
 
 class PagesAsked(Struct, frozen=True, kw_only=True):
-    """What reading pages by a model came to: ``pages`` were shown to it, of them ``cached`` before;
-    ``spent`` is what this command's calls took."""
+    """Hold the result of reading pages: ``pages`` were sent, of which ``cached`` were known.
+
+    ``spent`` is what this command's calls took.
+    """
 
     model: str
     pages: int = 0
@@ -238,12 +245,12 @@ class PagesAsked(Struct, frozen=True, kw_only=True):
 
 
 def page_reader_name(model: str) -> str:
-    """The name of a model on the pages that it reads."""
+    """Return the name of a model on the pages that it reads."""
     return vision_reader(model, VERSION)
 
 
 def pages_would_leave(parts: Sequence[ScanPart]) -> Outgoing:
-    """What reading these pages sends: a request a page, with its source's own words."""
+    """Return what reading these pages sends: one request per page, with its source's text."""
     by_source: dict[tuple[tuple[str, ...], str], int] = {}
     for part in parts:
         key = (part.names, part.license)
@@ -269,8 +276,10 @@ async def read_pages(
     stop: asyncio.Event,
     kept: Callable[[CallRecord], None] | None = None,
 ) -> PagesAsked:
-    """Hands every page to ``take``, in order, until told to stop or until the model cannot be asked
-    any more (``asker.stopped``); pages that were not asked for by then are left out."""
+    """Pass every page to ``take``, in order, until stopped or until the model fails.
+
+    See ``asker.stopped``; pages that were not asked by then are left out.
+    """
     async with store.writer(kept) as writer:
         reading = _Reading(parts, asker, pictures, take, writer.write, stop)
         await reading.all_pages()
@@ -280,12 +289,12 @@ async def read_pages(
     )
 
 
-_Written = tuple[str, str]  # what a model wrote down of a page, and by which requests
+_Written = tuple[str, str]  # a page's transcript, and its requests
 
 
 @dataclass
 class _Reading:
-    """Some pages of documents, the model that reads them, and what that takes."""
+    """Some pages of documents, the model that reads them, and its costs."""
 
     parts: Sequence[ScanPart]
     asker: Asker
@@ -298,7 +307,7 @@ class _Reading:
     _cutter: Cutter = field(default_factory=Cutter)
 
     async def all_pages(self) -> None:
-        """Reads them, some at once, and hands them on in their order."""
+        """Read all pages, some concurrently, and pass them on in order."""
         waiting: deque[tuple[int, int, asyncio.Task[_Written | NotScanned | None]]] = deque()
         pages = [(place, n) for place, part in enumerate(self.parts) for n in part.job.scan]
         draws = [
@@ -326,8 +335,10 @@ class _Reading:
     async def _hand_on(
         self, place: int, number: int, work: asyncio.Task[_Written | NotScanned | None]
     ) -> None:
-        """Waits for a page and makes it of what was written down: headings hold on the next page of
-        the same file. What was not asked is left out."""
+        """Wait for a page's transcript and pass it on.
+
+        Headings continue on the next page of the same file. Pages that were not asked are left out.
+        """
         written = await work
         if written is None:
             return
@@ -354,7 +365,7 @@ class _Reading:
         self.take(place, page)
 
     async def _read(self, number: int, picture: Drawn | Refused) -> _Written | NotScanned | None:
-        """What the model wrote down of a picture; None where it was not asked."""
+        """Return the model's transcript of an image; None if it was not asked."""
         if isinstance(picture, Refused):
             return NotScanned(number=number, what=f"cannot be drawn: {picture.message}")
         try:
@@ -386,7 +397,7 @@ class _Reading:
             else:
                 self.progress.cached += reask == 0
             if response is None and self.asker.stopped is not None:
-                return None  # it says nothing of this page
+                return None  # a failure unrelated to this page
             requests.append(naming_request(record.request_hash))
             if response is None:
                 what = f"the call failed: {record.error}"
@@ -412,17 +423,17 @@ def _is_whole(response: Response) -> bool:
 
 
 def _fault(response: Response) -> tuple[str, bool]:
-    """What is wrong with a reply, and whether it would come again."""
+    """Return what is wrong with a response, and whether it would happen again."""
     if response.finish == "length" or response.thinking_unclosed:
-        return f"the reply was cut off at {READING_SETTINGS['max_tokens']:,} tokens", True
+        return f"the response was truncated at {READING_SETTINGS['max_tokens']:,} tokens", True
     if response.refusal or response.finish == "content_filter":
         return "the model refused", True
     if not response.text.strip():
-        return "the reply was empty", False
-    return "the reply had no page between <page> and </page>", False
+        return "the response was empty", False
+    return "the response had no page between <page> and </page>", False
 
 
-# Pages read by a vision model: opening it, and letting pictures out.
+# Open a vision model for reading pages, and check what is sent.
 
 
 def page_scanner(
@@ -432,16 +443,22 @@ def page_scanner(
     budget: Budget | str | None = None,
     max_connections: int | None = None,
 ) -> VisionScanner:
-    """What reads pages by ``model`` for ``ingest_paths``. Raises BadUsage for a model that is
-    not known to take images, and what opening it raises, before a document is touched."""
+    """Return a scanner that reads pages by ``model``, for ``ingest_paths``.
+
+    Raises BadUsage for a model not known to accept images, and what opening it raises, before a
+    document is read.
+    """
     scanner = VisionScanner(session, model, start_spending(session, budget), max_connections)
     scanner.check()
     return scanner
 
 
 class VisionScanner:
-    """A ``Scanner`` whose reader is a model. ``stopped`` is why it ended before all pages were
-    asked for, ``is_interrupted`` that a person ended it; ``account`` what it took."""
+    """A ``Scanner`` that uses a model.
+
+    ``stopped`` says why it ended early, ``is_interrupted`` that the user stopped it. ``account`` is
+    what it took.
+    """
 
     needs = ""
 
@@ -464,7 +481,7 @@ class VisionScanner:
         self._pictures = ShownPictures(session.store.calls)
 
     def check(self) -> None:
-        """Raises what keeps the model from being asked."""
+        """Raise what prevents the model from being asked."""
 
         async def work(stop: asyncio.Event) -> None:
             async with self._askers(stop) as askers:
@@ -474,7 +491,7 @@ class VisionScanner:
         Background(work).wait()
 
     def scan(self, parts: Sequence[ScanPart], take: TakeScanned) -> None:
-        """Reads the pages, in order; none where they may not be sent."""
+        """Read the pages, in order; none if they may not be sent."""
 
         session = self._session
         try:
@@ -510,10 +527,12 @@ class VisionScanner:
 
 
 def check_sees(model: Model) -> None:
-    """Raises BadUsage for a model of which nothing says that it takes images."""
+    """Raise BadUsage for a model that is not known to accept images."""
     if model.limits.images is not True:
         raise BadUsage(
-            f"{model.name} is not known to take images, and pages are shown as images",
-            hint="ask a model that does; if this one does, say so in proofstone.toml: "
-            f'images = true under [models."{model.name}"]',
+            f"{model.name} is not known to accept images, and pages are sent as images",
+            hint=(
+                "use another model; if this one does, set in proofstone.toml: images = true "
+                f'under [models."{model.name}"]'
+            ),
         )

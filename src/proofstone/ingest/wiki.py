@@ -1,4 +1,4 @@
-"""The web API of one wiki: one request at a time, through the gate, as patient as it asks."""
+"""Fetch pages through a wiki's web API, one request at a time."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ _LONGEST_WAIT_S = 120.0
 _TIMEOUT_S, _CONNECT_S = 60.0, 20.0
 
 
-_HINT = "Give the address of its API: --wiki-api URL of ingest, wiki:URL of a corpus"
+_HINT = "give the address of its API: --wiki-api URL of ingest, wiki:URL of a corpus"
 
 
-_DRAWN_AT_ONCE = 500  # titles that a wiki draws at a time
+_DRAWN_AT_ONCE = 500  # titles that a wiki samples at a time
 
 
 _MOST_BYTES = 64 * 2**20
@@ -68,7 +68,7 @@ _BUSY = {429, 500, 502, 503, 504}
 _BUSY_CODES = {"maxlag", "ratelimited", "readonly"}
 
 
-_CONTACT = "PROOFSTONE_CONTACT"  # who may be written to where requests are too many
+_CONTACT = "PROOFSTONE_CONTACT"  # contact for complaints about too many requests
 
 
 class _Answered(NamedTuple):
@@ -78,15 +78,18 @@ class _Answered(NamedTuple):
 
 
 class WikiClient:
-    """The API of one wiki, open while its ``async with`` lasts. It says who it is
-    (``proofstone/VERSION``, with what PROOFSTONE_CONTACT holds), waits where it is asked to
-    (Retry-After, maxlag), and sends one request at a time. All methods raise EndpointUnusable where
-    the wiki cannot be asked; entering raises EgressRefused where a policy names another host."""
+    """The API of one wiki, open within ``async with``.
+
+    It identifies itself (``proofstone/VERSION``, with the contact in PROOFSTONE_CONTACT), waits if
+    asked to (Retry-After, maxlag), and sends one request at a time. All methods raise
+    EndpointUnusable if the wiki cannot be asked; entering raises EgressRefused if a policy names
+    another host.
+    """
 
     def __init__(self, api: str, config: ModelConfig, clock: Clock) -> None:
         to = destination_of(api)
         if to is None:
-            raise EndpointUnusable(f"{api} is no address of a wiki's API.")
+            raise EndpointUnusable(f"{api} is not the address of a wiki's API")
         self.host = str(to)
         self.n_requests = 0
         self._api, self._config, self._clock, self._to = api, config, clock, to
@@ -95,7 +98,9 @@ class WikiClient:
     async def __aenter__(self) -> WikiClient:
         gate, environment = self._config.gate, self._config.environment
         gate.check_policies(self._to)
-        gate.permit(self._to)  # who names the address sends its title there, and nothing else
+        gate.permit(
+            self._to
+        )  # a user who names the address permits sending its title, and nothing more
         self._session = open_session(
             self._api,
             choose_route(self._api, Entry(), environment, gate, "the address"),
@@ -111,7 +116,7 @@ class WikiClient:
     async def find(
         self, addresses: Sequence[WikiAddress]
     ) -> list[tuple[WikiAddress, WikiPage, WikiFound]]:
-        """Each page in the revision that is to be read, and what the wiki said of itself."""
+        """Return each page with the revision to read, and the wiki's description of itself."""
         by_title: dict[str, tuple[WikiPage, WikiFound]] = {}
         titles = list(dict.fromkeys(address.title for address in addresses))
         asked = self._answers(
@@ -139,7 +144,7 @@ class WikiClient:
         return made
 
     async def page(self, page: WikiPage, found: WikiFound) -> WikiFile:
-        """The text of a revision, with its templates expanded."""
+        """Return the text of a revision, with its templates expanded."""
         answer = await self._asked(
             "parse", oldid=str(page.revision), prop="text|revid", disableeditsection="1",
             disabletoc="1", disablelimitreport="1",
@@ -152,7 +157,7 @@ class WikiClient:
         )  # fmt: skip
 
     async def random(self, n: int) -> list[str]:
-        """The titles of at most ``n`` articles that the wiki draws, no redirects among them."""
+        """Return the titles of at most ``n`` articles sampled by the wiki, without redirects."""
         answer = await self._asked(
             "query", list="random", rnnamespace="0", rnfilterredir="nonredirects",
             rnlimit=str(max(1, min(n, _DRAWN_AT_ONCE))),
@@ -160,13 +165,13 @@ class WikiClient:
         return [page.title for page in answer.query.random if page.title]
 
     async def repository(self) -> str:
-        """The address of the API where statements about its pages are kept; empty for none."""
+        """Return the API address for statements about its pages; empty for none."""
         url = (await self._asked("query", meta="wikibase", wbprop="url")).query.wikibase.repo.url
         base = f"https:{url.base}" if url.base.startswith("//") else url.base
         return f"{base}{url.scriptpath}/api.php" if base else ""
 
     async def statements(self, numbers: Sequence[str]) -> dict[str, int]:
-        """How many statements this place keeps about Q numbers, of those that it knows."""
+        """Return the number of statements stored about each known Q number."""
         counts: dict[str, int] = {}
         async for _part, answer in self._answers(numbers, prop="pageprops", ppprop="wb-claims"):
             counts |= {
@@ -179,7 +184,7 @@ class WikiClient:
     async def _answers(
         self, titles: Sequence[str], **said: str
     ) -> AsyncIterator[tuple[Sequence[str], Answer]]:
-        """All answers to a query about pages, each with those of the titles that it is about."""
+        """Yield all responses to a query about pages, each with its titles."""
         for start in range(0, len(titles), AT_ONCE):
             part, going_on = titles[start : start + AT_ONCE], dict[str, str]()
             while True:
@@ -190,7 +195,7 @@ class WikiClient:
                 going_on = answer.going_on
 
     async def _asked(self, action: Literal["query", "parse"], **said: str) -> Answer:
-        """What a request is answered, after as many waits as the wiki asks for, within bounds."""
+        """Return the response to a request, after waiting as the wiki asks, within limits."""
         import aiohttp  # noqa: PLC0415 - heavy
 
         why, answer = "", _Answered()
@@ -202,7 +207,7 @@ class WikiClient:
                 why = f"HTTP {answer.status}"
             except WikiError as error:
                 if error.code not in _BUSY_CODES:
-                    raise EndpointUnusable(f"{self.host} answers: {error}.", hint=_HINT) from error
+                    raise EndpointUnusable(f"{self.host} answers: {error}", hint=_HINT) from error
                 why = str(error)
             except (aiohttp.ClientError, TimeoutError) as error:
                 why, answer = str(error) or "no answer in time", _Answered()
@@ -211,13 +216,13 @@ class WikiClient:
             if wait > _LONGEST_WAIT_S or attempt == _TRIES - 1:
                 break
             await self._clock.sleep(wait)
-        raise EndpointUnusable(f"{self.host} cannot be asked now: {why}.", hint="Try again later.")
+        raise EndpointUnusable(f"{self.host} cannot be asked now: {why}", hint="try again later")
 
     async def _answer(self, query: dict[str, str]) -> _Answered:
         import aiohttp  # noqa: PLC0415 - heavy
 
         if self._session is None:
-            raise EndpointUnusable(f"{self.host} is not open.")
+            raise EndpointUnusable(f"{self.host} is not open")
         self.n_requests += 1
         limit = aiohttp.ClientTimeout(total=_TIMEOUT_S)
         async with self._session.get(
@@ -227,15 +232,17 @@ class WikiClient:
             while len(body) <= _MOST_BYTES and (more := await response.content.read(_MOST_BYTES)):
                 body += more
             if len(body) > _MOST_BYTES:
-                raise EndpointUnusable(f"{self.host} sends more than {_MOST_BYTES:,} bytes a page.")
+                raise EndpointUnusable(
+                    f"{self.host} sends more than {_MOST_BYTES:,} bytes per page"
+                )
             headers = dict(response.headers)
             if response.status >= 300 and response.status not in _BUSY:
-                raise EndpointUnusable(f"{self.host} answers HTTP {response.status}.", hint=_HINT)
+                raise EndpointUnusable(f"{self.host} answers HTTP {response.status}", hint=_HINT)
             return _Answered(response.status, headers, body)
 
 
 def _joined(one: WikiPage, other: WikiPage) -> WikiPage:
-    """A page of which two parts of an answer say something each: what either says."""
+    """Merge two parts of a page."""
     said = {name: getattr(other, name) for name in WikiPage.__struct_fields__}
     return structs.replace(one, **{name: value for name, value in said.items() if value})
 
@@ -246,16 +253,16 @@ def _agent(environment: Mapping[str, str]) -> str:
     return f"proofstone/{__version__} ({told})"
 
 
-# Pages of wikis by their address: fetched once a revision, through the gate, and kept as files.
+# Fetch wiki pages by address, once per revision, and store them as files.
 
 
 def pages_folder(folder: Path) -> Path:
-    """Where a workspace keeps the pages that it fetched, by host."""
+    """Return the folder of a workspace's fetched pages, by host."""
     return folder / MARK / "wiki"
 
 
 def pages_of(folder: Path, store: Store, source: Found) -> tuple[str, ...]:
-    """The kept files that a source was read from, relative to the workspace; mostly none."""
+    """Return the stored files of a source, relative to the workspace; usually none."""
     known = store.knowledge.sources([source.id]).get(source.id)
     if known is None:
         return ()
@@ -272,8 +279,10 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9.-]")
 def fetch_addresses(
     session: Session, urls: Sequence[str], api: str, *, tell: Callable[[str], None]
 ) -> dict[str, Path]:
-    """The file of each page by its address, kept in the workspace's folder. Raises as
-    ``read_address`` and ``fetch_pages``."""
+    """Return the file of each page by its address, stored in the workspace's folder.
+
+    Raises as ``read_address`` and ``fetch_pages``.
+    """
     addresses = {url: read_address(url, api) for url in urls}
     folder = pages_folder(session.folder)
     fetched = asyncio.run(
@@ -283,8 +292,7 @@ def fetch_addresses(
 
 
 class Fetched(Struct, frozen=True, kw_only=True):
-    """The file of each page, how many of them were here before, and how many requests were
-    made."""
+    """The file of each page, the number of pages already stored, and the number of requests."""
 
     files: dict[WikiAddress, Path]
     n_known: int
@@ -298,12 +306,11 @@ async def fetch_pages(
     clock: Clock,
     tell: Callable[[str], None],
 ) -> Fetched:
-    """Fetches what is not yet in ``folder``: the newest revision of each page, or the one named.
+    """Fetch pages missing in ``folder``: the newest revision of each, or the named one.
 
-    One request at a time to each wiki, which says how long to wait where it is busy (Retry-After,
-    maxlag). ``tell`` hears what is sent where, before it is. Raises EgressRefused where the policy
-    has something against a host, EndpointUnusable where a wiki cannot be asked, and BadInput naming
-    all pages that are absent.
+    Requests to a wiki follow each other, with the waits it asks for (Retry-After, maxlag). ``tell``
+    receives what is sent before it is. Raises EgressRefused if the policy refuses a host,
+    EndpointUnusable if a wiki cannot be asked, and BadInput naming all missing pages.
     """
     files: dict[WikiAddress, Path] = {}
     problems: list[Problem] = []
@@ -314,7 +321,7 @@ async def fetch_pages(
             tell(f"to {wiki.host}: titles of pages ({len(wanted)}), nothing of this workspace")
             for address, page, found in await wiki.find(wanted):
                 if not page.revision:
-                    problems.append(Problem(address.title, f"is no page of {wiki.host}"))
+                    problems.append(Problem(address.title, f"not a page of {wiki.host}"))
                     continue
                 file = file_of_page(folder, wiki.host, page.revision)
                 n_known += file.exists()
@@ -323,22 +330,22 @@ async def fetch_pages(
                 files[address] = file
             n_requests += wiki.n_requests
     if problems:
-        raise BadInput("Some pages are not there; none was read.", problems)
+        raise BadInput("some pages were not found; none was read", problems)
     return Fetched(files=files, n_known=n_known, n_requests=n_requests)
 
 
 def file_of_page(folder: Path, host: str, revision: int) -> Path:
-    """Where a revision of a page is kept, or would be."""
+    """Return the path of a page's revision."""
     return folder_of_wiki(folder, host) / f"{revision}{WIKI_SUFFIX}"
 
 
 def folder_of_wiki(folder: Path, host: str) -> Path:
-    """Where all is kept of a wiki."""
+    """Return the folder of a wiki."""
     return folder / _UNSAFE.sub("_", host)
 
 
 def keep_page(file: Path, page: WikiFile) -> None:
-    """Writes a page whole or not at all."""
+    """Write a page atomically."""
     file.parent.mkdir(parents=True, exist_ok=True)
     begun = file.with_suffix(".part")
     begun.write_bytes(msgspec.json.encode(page))
