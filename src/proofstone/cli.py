@@ -76,17 +76,10 @@ class LazyTree(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names; UsageError with those near it."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches
+        """Return the command that the first argument names. Raises UsageError with close names."""
+        from proofstone.session.cli_command import resolve
 
-            near = get_close_matches(args[0], self.list_commands(ctx))
-            if not near:
-                raise
-            meant = f"{error.message} Did you mean {' or '.join(near)}?"
-            raise click.UsageError(meant, ctx) from None
+        return resolve(super().resolve_command, self.list_commands(ctx), ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands under their headings, from the tree alone."""
@@ -108,11 +101,21 @@ def _outside_command(name: str) -> click.Command | None:
 
 @click.command(cls=LazyTree, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="proofstone", message="%(prog)s %(version)s")
-def cli() -> None:
-    """Build, review, run and audit knowledge benchmarks for language models.
+@click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Color results; auto: at a terminal, unless NO_COLOR is set.",
+)
+@click.pass_context
+def cli(context: click.Context, color: str) -> None:
+    """Build, run and audit knowledge benchmarks for language models.
 
-    Begin with 'proofstone demo'. Every command has --help, and --json for programs.
+    Start with 'proofstone demo', or audit a table of results: 'proofstone audit scores.csv'. Every
+    command has --help and --json. Shell completion: docs/workspace.md.
     """
+    context.color = {"auto": None, "always": True, "never": False}[color]
 
 
 def main(arguments: list[str] | None = None) -> Any:
@@ -124,15 +127,17 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:
-        error.show()
+        from proofstone.session.cli_command import tell_usage
+
+        tell_usage(error)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         click.echo("interrupted", err=True)
         sys.exit(130)
     except ProofstoneError as error:
-        from proofstone.session.terminal import say
+        from proofstone.session.cli_command import tell_error
 
-        say(f"error [{error.code}] {error}")
+        tell_error(error)
         sys.exit(error.exit_code)
     except BrokenPipeError:
         # Whoever read our output (head, less) has enough: no error.
@@ -185,6 +190,6 @@ def _drop(streams: list[int]) -> None:
 
 def _tell_full() -> None:
     """Says that results did not fit where they were written to. Not 1, which is a gate's "fail"."""
-    click.echo("error [PS-301] no room for the results: the disk that they go to is full", err=True)
+    click.echo("error[PS-301]: no room for the results: the disk that they go to is full", err=True)
     # What Python still holds for stdout would fail again at the end, with another exit code.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

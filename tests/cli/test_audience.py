@@ -141,9 +141,9 @@ def test_files_for_the_public_number_their_items(
     found = {}
     for audience in ("internal", "public"):
         told = proofstone(
-            "audit", foreign, "--item", "question", "--answer", "answer", "--answer-key",
-            "answer_key",
-            "--cluster", "passage", "--stratum", "topic", "--audience", audience,
+            "audit", foreign, "--item-col", "question", "--answer-col", "answer",
+            "--answer-key-col", "answer_key",
+            "--cluster-col", "passage", "--group-col", "topic", "--audience", audience,
             "-o", page, "--flagged-items", work, "--json", "--tables", "csv,tex", "--tables-to",
             tmp_path / audience,
         )  # fmt: skip

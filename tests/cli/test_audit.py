@@ -74,7 +74,7 @@ def test_json_holds_every_number_with_its_interval(proofstone: Proofstone, wide:
 
 def test_columns_are_named_by_options(proofstone: Proofstone, wide: Path) -> None:
     """Only two models, no cluster but by another column."""
-    told = proofstone("audit", wide, "--models", "gpt,qwen", "--cluster", "discipline")
+    told = proofstone("audit", wide, "--model-cols", "gpt,qwen", "--cluster-col", "discipline")
     assert told.code == 0
     assert "models: gpt, qwen; clusters: discipline; not used: book, llama" in told.out
 
@@ -181,9 +181,9 @@ def test_accuracies_alone_are_never_called_paired(proofstone: Proofstone, tmp_pa
     ("text", "said"),
     [
         ("item,a\n1,x\n2,1\n3,1\n", "line 2, column a: expected a number from 0 to 1, came 'x'"),
-        ("item,comment\n1,good\n", "name what is missing: --models COLUMN"),
+        ("item,comment\n1,good\n", "name what is missing: --model-cols COLUMN"),
         ("", "holds no rows"),
-        ("item,a\n1,\n", "--models COLUMN"),
+        ("item,a\n1,\n", "--model-cols COLUMN"),
     ],
     ids=["no score", "no model", "empty file", "no score at all"],
 )

@@ -1,4 +1,4 @@
-"""``proofstone audit --labels ... [--annotator COLUMN]``: several annotators' labels."""
+"""``proofstone audit --label-col ... [--annotator-col COLUMN]``: several annotators' labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABELS = {
     "bob": ["no", "yes", "no", "no", "yes", "no"],
     "cy": ["yes", "yes", "no", "no", "yes", ""],
 }
-NAMED = ("--labels", "ann,bob,cy")
+NAMED = ("--label-col", "ann,bob,cy")
 
 
 def wide(folder: Path, scores: bool) -> Path:
@@ -65,11 +65,11 @@ def test_labels_alone_rank_nobody_and_either_form_says_the_same(
     proofstone: Proofstone, tmp_path: Path
 ) -> None:
     """One row a label, or one column an annotator."""
-    rows = proofstone("audit", long(tmp_path), "--annotator", "who", "--labels", "verdict")
+    rows = proofstone("audit", long(tmp_path), "--annotator-col", "who", "--label-col", "verdict")
     assert (rows.code, rows.err) == (0, "")
     assert "labels alone: there are no scores, and nobody is ranked" in rows.out
     by_rows = proofstone(
-        "audit", long(tmp_path), "--annotator", "who", "--labels", "verdict", "--json"
+        "audit", long(tmp_path), "--annotator-col", "who", "--label-col", "verdict", "--json"
     ).json
     by_columns = proofstone("audit", wide(tmp_path, scores=False), *NAMED, "--json").json
     assert section(by_rows) == section(by_columns)
@@ -90,9 +90,9 @@ def test_numbers_have_an_order_and_distances(proofstone: Proofstone, tmp_path: P
     path = tmp_path / "grades.csv"
     rows = (f"q{n},{n % 3 + 1},{min(n % 3 + 1 + n % 2, 3)}\n" for n in range(12))
     path.write_text("item,a,b\n" + "".join(rows), encoding="utf-8")
-    told = proofstone("audit", path, "--as", "labels", "--labels", "a,b")
+    told = proofstone("audit", path, "--as", "labels", "--label-col", "a,b")
     assert "Krippendorff's alpha, ordinal is 0." in told.out
-    found = section(proofstone("audit", path, "--labels", "a,b", "--json").json)
+    found = section(proofstone("audit", path, "--label-col", "a,b", "--json").json)
     assert [row[0].rpartition(", ")[2] for row in found["tables"][0]["rows"]][-2:] == [
         "ordinal",
         "interval",
@@ -103,7 +103,7 @@ def test_the_public_learns_no_annotators_name(proofstone: Proofstone, tmp_path: 
     """They are people's: numbered."""
     page = tmp_path / "page.html"
     told = proofstone(
-        "audit", long(tmp_path), "--annotator", "who", "--labels", "verdict",
+        "audit", long(tmp_path), "--annotator-col", "who", "--label-col", "verdict",
         "--audience", "public", "--language", "zh", "-o", page, "--tables", "csv",
     )  # fmt: skip
     assert (told.code, told.err) == (0, "")
@@ -115,11 +115,19 @@ def test_the_public_learns_no_annotators_name(proofstone: Proofstone, tmp_path: 
 @pytest.mark.parametrize(
     ("more", "options", "said"),
     [
-        ("q1,bob,no", ("--annotator", "who", "--labels", "verdict"), "line 20, column who: bob"),
-        ("q7,,no", ("--annotator", "who", "--labels", "verdict"), "line 20, column who: is empty"),
-        ("", ("--labels", "verdict"), "--labels COLUMN,COLUMN"),
-        ("", ("--annotator", "who", "--labels", "verdict,item"), "stand in one column"),
-        ("", ("--annotator", "who"), "--labels COLUMN"),
+        (
+            "q1,bob,no",
+            ("--annotator-col", "who", "--label-col", "verdict"),
+            "line 20, column who: bob",
+        ),
+        (
+            "q7,,no",
+            ("--annotator-col", "who", "--label-col", "verdict"),
+            "line 20, column who: is empty",
+        ),
+        ("", ("--label-col", "verdict"), "--label-col COLUMN,COLUMN"),
+        ("", ("--annotator-col", "who", "--label-col", "verdict,item"), "stand in one column"),
+        ("", ("--annotator-col", "who"), "--label-col COLUMN"),
     ],
 )
 def test_what_cannot_be_labels_is_refused_with_the_next_step(
@@ -137,7 +145,7 @@ def test_labels_cannot_be_compared_or_mixed_with_scores(
     """One label each gives no agreement, and says so by its absence."""
     path = tmp_path / "one.csv"
     path.write_text("item,a,b\nq1,x,\nq2,,y\n", encoding="utf-8")
-    told = proofstone("audit", path, "--labels", "a,b", "--json")
+    told = proofstone("audit", path, "--label-col", "a,b", "--json")
     assert told.json["sections"] == []
 
 

@@ -1,4 +1,4 @@
-"""``proofstone audit --human COLUMN --judge COLUMN``: a judge's labels beside people's."""
+"""``proofstone audit --human-col COLUMN --judge-col COLUMN``: a judge's labels beside people's."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ def results(tmp_path: Path) -> Path:
 
 def test_the_score_is_the_judge_where_none_is_named(proofstone: Proofstone, results: Path) -> None:
     """People saw items 0 to 5 of both models, and gave item 0 of m0 another score: 11 of 12."""
-    told = proofstone("audit", results, "--human", "human")
+    told = proofstone("audit", results, "--human-col", "human")
     assert (told.code, told.err) == (0, "")
     assert "human: human" in told.out
     assert "Judge and people agree on 91.7 [" in told.out
-    audit = proofstone("audit", results, "--human", "human", "--json").json
+    audit = proofstone("audit", results, "--human-col", "human", "--json").json
     (found,) = [each for each in audit["sections"] if each["name"] == "judge"]
     assert found["tables"][0]["rows"] == [["0", 5, 0, 5], ["1", 1, 6, 7]]
 
 
 def test_a_judge_is_named(proofstone: Proofstone, results: Path) -> None:
     """Its labels are compared, not the score."""
-    told = proofstone("audit", results, "--human", "human", "--judge", "verdict")
+    told = proofstone("audit", results, "--human-col", "human", "--judge-col", "verdict")
     assert told.code == 0
     assert "judge: verdict" in told.out
 
@@ -44,9 +44,9 @@ def test_a_wide_table_has_no_judge_of_its_own(proofstone: Proofstone, tmp_path: 
     """The way out is told."""
     path = tmp_path / "wide.csv"
     path.write_text("item,a,people\nx,1,ja\ny,0,nein\n", encoding="utf-8")
-    told = proofstone("audit", path, "--human", "people")
+    told = proofstone("audit", path, "--human-col", "people")
     assert told.code == 2
-    assert "--judge COLUMN" in told.err
+    assert "--judge-col COLUMN" in told.err
 
 
 def test_too_many_labels_are_refused(proofstone: Proofstone, tmp_path: Path) -> None:
@@ -54,6 +54,6 @@ def test_too_many_labels_are_refused(proofstone: Proofstone, tmp_path: Path) -> 
     path = tmp_path / "long.csv"
     rows = "".join(f"q{n},m,1,text {n},good\n" for n in range(20))
     path.write_text("item,model,score,people,judge\n" + rows, encoding="utf-8")
-    told = proofstone("audit", path, "--human", "people", "--judge", "judge")
+    told = proofstone("audit", path, "--human-col", "people", "--judge-col", "judge")
     assert told.code == 2
     assert "use 21 different labels" in told.err

@@ -1,4 +1,4 @@
-"""``proofstone audit --order COLUMN``: the same items with their options in several orders."""
+"""``proofstone audit --order-col COLUMN``: the same items with their options in several orders."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_same_option_is_found_wherever_it_stands(
     """Who knows chooses it in all orders; who takes the first place another one in each of four,
     and is right in one of four, never each time."""
     path = results(tmp_path, cell, by_original=by_original)
-    audit = proofstone("audit", path, "--order", "shown", "--json").json
+    audit = proofstone("audit", path, "--order-col", "shown", "--json").json
     rows = {row[0]: row for row in told(audit, "orders")["tables"][0]["rows"]}
     assert rows["knows"][1] == 40
     values = {
@@ -68,7 +68,7 @@ def test_a_named_order_compares_scores(proofstone: Proofstone, tmp_path: Path) -
     """What a letter means is not known: pairs score alike where both are right or both wrong: of
     six pairs of four replies with one right, three."""
     path = results(tmp_path, lambda order: f"shuffle of {ORDERS.index(order)}")
-    audit = proofstone("audit", path, "--order", "shown", "--json").json
+    audit = proofstone("audit", path, "--order-col", "shown", "--json").json
     found = told(audit, "orders")
     rows = {row[0]: row for row in found["tables"][0]["rows"]}
     assert (rows["knows"][2]["value"], rows["first"][2]["value"]) == (1.0, 3 / 6)
@@ -81,13 +81,13 @@ def test_pairs_in_the_same_order_stand_beside(proofstone: Proofstone, tmp_path: 
     path = results(tmp_path)
     head, *rows = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([head, *rows, *rows]) + "\n", encoding="utf-8")
-    audit = proofstone("audit", path, "--order", "shown", "--json").json
+    audit = proofstone("audit", path, "--order-col", "shown", "--json").json
     rows_of = {row[0]: row for row in told(audit, "orders")["tables"][0]["rows"]}
     assert (rows_of["first"][2]["value"], rows_of["first"][3]["value"]) == (0.0, 1.0)
     page = tmp_path / "page.html"
     for language in ("en", "zh"):
         done = proofstone(
-            "audit", path, "--order", "shown", "-o", page, "--audience", "public",
+            "audit", path, "--order-col", "shown", "-o", page, "--audience", "public",
             "--language", language,
         )  # fmt: skip
         assert (done.code, done.err) == (0, "")
@@ -98,6 +98,6 @@ def test_right_answers_that_disagree_are_problems(proofstone: Proofstone, tmp_pa
     path = results(tmp_path)
     text = path.read_text(encoding="utf-8").replace("q3,knows,1,D,D,BCDA", "q3,knows,1,D,C,BCDA")
     path.write_text(text, encoding="utf-8")
-    done = proofstone("audit", path, "--order", "shown")
+    done = proofstone("audit", path, "--order-col", "shown")
     assert done.code == 2
     assert "column gold: is 'D', and another record of the same item (q3) has 'A'" in done.err

@@ -47,7 +47,7 @@ def test_a_bank_that_cannot_be_read_is_refused_whole(
     file.write_bytes(content)
     told = proofstone("import", file, "--as", "bank", "-w", empty)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-202] ")
+    assert told.err.startswith("error[PS-202]: ")
     assert says in told.err
     assert holds_nothing(proofstone, empty)
 
@@ -111,7 +111,7 @@ def test_a_statement_of_what_is_not_here_is_refused(
         "import", write_lines(tmp_path / "b.jsonl", lines), "--as", "bank", "-w", empty
     )
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-202] these facts name what this workspace does not")
+    assert told.err.startswith("error[PS-202]: these facts name what this workspace does not")
     assert "abababab" in told.err
     assert "is not in this workspace" in told.err
     assert holds_nothing(proofstone, empty)
@@ -142,7 +142,7 @@ def test_a_book_with_too_few_statements_is_named(
     assert proofstone("import", bank, "--as", "bank", "-w", empty).code == 0
     told = proofstone("build", "form", "few", "--questions", 6, "-w", empty)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-202] ")
+    assert told.err.startswith("error[PS-202]: ")
     assert BOOKS[1] in told.err
     assert f"  {BOOKS[0]}" not in told.err
     assert proofstone("list", "form", "-w", empty, "--json").json == []
@@ -187,7 +187,7 @@ def test_an_unknown_name_lists_what_is_near(
     """Exit 2, one coded error, and what could have been meant."""
     told = proofstone(*arguments, "-w", made_once)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [")
+    assert told.err.startswith("error[")
     assert says in told.err
     assert hint in told.err
 
@@ -199,7 +199,7 @@ def test_a_key_that_is_not_set_is_an_endpoints_matter(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     told = proofstone("run", "old-books", "-m", "openai/gpt-5.1,sim/new", "-w", made_once)
     assert (told.code, told.out) == (5, "")
-    assert told.err.startswith("error [PS-501] openai/gpt-5.1 needs")
+    assert told.err.startswith("error[PS-501]: openai/gpt-5.1 needs")
     assert "export OPENAI_API_KEY=" in told.err
     assert len(proofstone("list", "run", "-w", made_once, "--json").json) == 4
 
@@ -212,7 +212,7 @@ def test_no_workspace_is_said_with_how_to_make_one(tmp_path: Path, proofstone: P
     told = proofstone("status", "-w", tmp_path)
     assert (told.code, told.out) == (2, "")
     assert told.err == (
-        f"error [PS-204] no workspace at or above {tmp_path}\n"
+        f"error[PS-204]: no workspace at or above {tmp_path}\n"
         "  make one with 'proofstone init', or name one with -w FOLDER\n"
     )
 
@@ -246,7 +246,7 @@ def test_a_database_that_cannot_be_is_said_without_its_password(
     monkeypatch.setenv("PROOF_DB", url)
     told = proofstone("status", "-w", empty)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-204] ")
+    assert told.err.startswith("error[PS-204]: ")
     assert says in told.err
     assert "pw-planted" not in told.err
 
@@ -258,7 +258,7 @@ def test_a_folder_beside_a_workspace_is_not_in_it(made_once: Path) -> None:
     done = subprocess.run(command, cwd=made_once, capture_output=True, text=True, check=False)
     beside = made_once.parent.resolve() / "other"
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error [PS-204] no workspace at or above {beside}\n")
+    assert done.stderr.startswith(f"error[PS-204]: no workspace at or above {beside}\n")
 
 
 def test_a_folder_cannot_be_made_where_a_file_stands(
@@ -268,7 +268,7 @@ def test_a_folder_cannot_be_made_where_a_file_stands(
     (tmp_path / "file").write_text("", encoding="utf-8")
     told = proofstone("init", tmp_path / "file" / "work")
     assert told.code == 2
-    assert told.err.startswith("error [PS-204] cannot make a workspace in ")
+    assert told.err.startswith("error[PS-204]: cannot make a workspace in ")
 
 
 @pytest.mark.skipif(
@@ -283,7 +283,7 @@ def test_an_unwritable_workspace_says_so(made: Path, proofstone: Proofstone) -> 
     finally:
         (made / ".proofstone").chmod(0o755)
     assert told.code in {2, 3}
-    assert told.err.startswith("error [")
+    assert told.err.startswith("error[")
 
 
 NO_ROOM = """
@@ -303,7 +303,7 @@ def test_a_disk_that_takes_nothing_is_said(made: Path, command: str) -> None:
         [sys.executable, "-c", NO_ROOM, *arguments], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error [PS-204] cannot ")
+    assert done.stderr.startswith("error[PS-204]: cannot ")
     assert "Traceback" not in done.stderr
     assert not (made / "new" / ".proofstone").exists()
 
@@ -315,7 +315,7 @@ def test_a_database_that_is_none_is_left_alone(empty: Path, proofstone: Proofsto
     before = file.read_bytes()
     told = proofstone("status", "-w", empty)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-204] cannot open the database")
+    assert told.err.startswith("error[PS-204]: cannot open the database")
     assert file.read_bytes() == before
     file.unlink()
     file.mkdir()
@@ -333,7 +333,7 @@ def test_a_database_of_a_newer_version_is_left_untouched(
     before = file.read_bytes()
     told = proofstone("status", "-w", made)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-205] ")
+    assert told.err.startswith("error[PS-205]: ")
     assert "has schema 9999" in told.err
     assert "upgrade Proofstone" in told.err
     assert file.read_bytes() == before
@@ -361,7 +361,7 @@ def test_settings_that_cannot_be_read_are_named(
     (made / "proofstone.toml").write_bytes(content)
     told = proofstone("run", "old-books", "-m", "a/b", "-w", made)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error [PS-20")
+    assert told.err.startswith("error[PS-20")
     assert "proofstone.toml" in told.err
     assert says in told.err
 

@@ -136,7 +136,7 @@ def test_a_budget_that_is_reached_ends_with_4(at: Path, told: Proofstone) -> Non
         configure(at, server.url, PRICE)
         ended = told("build", "drills", "40", *ROLES, "--name", "d", "--budget", "0.01USD")
         assert ended.code == 4
-        assert "error [PS-401]" in ended.err
+        assert "error[PS-401]: " in ended.err
         assert "with a further --budget" in ended.err
         whole = told("build", "drills", "40", *ROLES, "--name", "d", "--json")
         assert whole.code == 0
@@ -148,7 +148,7 @@ def test_a_budget_that_is_reached_ends_with_4(at: Path, told: Proofstone) -> Non
 
 
 def dry(told: Proofstone, *options: str) -> Any:
-    return told("build", "drills", "400", *ROLES, "--dry-run", *options)
+    return told("build", "drills", "400", *ROLES, "--dry-run", "--pilot", 20, *options)
 
 
 def test_a_dry_run_says_what_a_build_takes(at: Path, told: Proofstone) -> None:

@@ -65,7 +65,8 @@ def test_the_command_takes_a_panel_and_shows_what_it_said(
     author = panelists(dissent="c")
     with serving(author) as server:
         configure(workspace.folder, server.url)
-        dry = proofstone(*build, "--judge", "scripted/a,scripted/b,scripted/c", "--dry-run", *at)
+        judged = ("--judge", "scripted/a,scripted/b,scripted/c")
+        dry = proofstone(*build, *judged, "--dry-run", "--pilot", 20, *at)
         assert "scripted/a, scripted/b, scripted/c" in dry.out
         made = proofstone(*build, "--judge", f"{A},{B}", "--judge", C, *at, "--json")
         assert made.code == 0

@@ -11,7 +11,17 @@ from told import Proofstone
 ODD = "frage,wer,note,lauf\n" + "".join(
     f"q{i},a,{100 * (i % 3 > 0)},{run}\n" for i in range(30) for run in (1, 2)
 )
-NAMED = ("--item", "frage", "--model", "wer", "--score", "note", "--sample", "lauf", "--percent")
+NAMED = (
+    "--item-col",
+    "frage",
+    "--model-col",
+    "wer",
+    "--score-col",
+    "note",
+    "--sample-col",
+    "lauf",
+    "--percent",
+)
 
 
 @pytest.fixture
@@ -35,9 +45,9 @@ def test_compare_and_gate_take_the_options_of_audit(proofstone: Proofstone, odd:
 
 def test_column_options_without_a_file_are_refused(made: Path, proofstone: Proofstone) -> None:
     """They would mean nothing."""
-    told = proofstone("compare", "old-books", "old-books", "--item", "x", "-w", made)
+    told = proofstone("compare", "old-books", "old-books", "--item-col", "x", "-w", made)
     assert told.code == 2
-    assert "--item: of files of results, and none is named here" in told.err
+    assert "--item-col: of files of results, and none is named here" in told.err
 
 
 def test_an_encoding_is_named(proofstone: Proofstone, tmp_path: Path) -> None:
@@ -47,7 +57,7 @@ def test_an_encoding_is_named(proofstone: Proofstone, tmp_path: Path) -> None:
     told = proofstone("audit", path)
     assert "name its encoding where a command takes --encoding" in told.err
     assert "    gb18030       qid,\u9886\u57df,m\n" in told.err
-    told = proofstone("audit", path, "--encoding", "gb18030", "--stratum", "\u9886\u57df")
+    told = proofstone("audit", path, "--encoding", "gb18030", "--group-col", "\u9886\u57df")
     assert (told.code, told.err) == (0, "")
     assert "strata: \u9886\u57df" in told.out
 

@@ -224,7 +224,7 @@ def test_a_breakdown_that_is_none_prints_no_half_result(made: Path, proofstone: 
     said = proofstone("leaderboard", "old-books", "-w", made, "--by", "colour")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "error [PS-201] no breakdown by 'colour'\n  there is: book, gold position, subfield\n"
+        "error[PS-201]: no breakdown by 'colour'\n  there is: book, gold position, subfield\n"
     )
 
 
@@ -315,7 +315,7 @@ def test_several_forms_of_one_name_are_listed_to_choose_from(
     said = proofstone("run", "two", "-m", "sim/ann", "-w", made)
     assert (said.code, said.out) == (2, "")
     head, hint = said.err.splitlines()
-    assert head == "error [PS-201] 'two' names 2 forms"
+    assert head == "error[PS-201]: 'two' names 2 forms"
     listed = hint.removeprefix("  name one of: ").split(", ")
     assert sorted(name[:8] for name in listed) == sorted(names)
 

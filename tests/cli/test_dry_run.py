@@ -165,7 +165,7 @@ def test_without_a_pilot_a_range_has_no_middle() -> None:
 def test_a_pilot_that_fails_cannot_tell(made: Path, proofstone: Proofstone) -> None:
     with serving(error(400, {"error": {"message": "no"}})) as server:
         configure(made, server.url, PRICE)
-        run = ("run", "old-books", "-m", "scripted/one", "-w", made, "--dry-run")
+        run = ("run", "old-books", "-m", "scripted/one", "-w", made, "--dry-run", "--pilot", 20)
         said = proofstone(*run, "--pilot", 3, "--budget", "1USD")
     assert said.code == 3
     assert re.search(r"\nscripted/one  direct +0 +8 +\? +\? +\?", said.out)
@@ -181,14 +181,14 @@ def test_a_refused_key_ends_with_5_and_a_budget_reached_with_4(
     acts: list[Act] = [refused]
     with serving(lambda _seen: acts[0]) as server:
         configure(made, server.url, PRICE)
-        run = ("run", "old-books", "-m", "scripted/one", "-w", made, "--dry-run")
+        run = ("run", "old-books", "-m", "scripted/one", "-w", made, "--dry-run", "--pilot", 20)
         said = proofstone(*run)
         assert said.code == 5
         assert re.search(r"^error \[PS-\d+\] scripted/one: bad_key: ", said.err, re.MULTILINE)
         acts[0] = PLAIN
         said = proofstone(*run, "--max-tokens", 20, "--budget", "0.007USD")
     assert said.code == 4
-    assert "error [PS-401] the budget of 0.007 USD is reached: " in said.err
+    assert "error[PS-401]: the budget of 0.007 USD is reached: " in said.err
 
 
 def test_the_result_is_there_for_programs(made: Path, proofstone: Proofstone) -> None:

@@ -133,7 +133,7 @@ def test_a_source_that_may_not_go_there_is_refused_before_the_run(
     told = proofstone("run", "both", "-m", "far/one", "-w", work, "--yes")
     assert (told.code, server.requests) == (2, 0)
     assert told.err.splitlines()[0] == (
-        f"error [PS-212] 'Manual 2024' may not be sent to models.test:{server.port}: "
+        f"error[PS-212]: 'Manual 2024' may not be sent to models.test:{server.port}: "
         f'[egress.sources."Manual 2024"] of {work / "proofstone.toml"} does not list it'
     )
     assert "use a model at another host, or leave this source out" in told.err

@@ -24,5 +24,5 @@ def test_a_full_disk_behind_stdout_is_told_and_is_no_failed_gate(tmp_path: Path)
         )
     assert (done.returncode, done.stderr) == (
         3,
-        "error [PS-301] no room for the results: the disk that they go to is full\n",
+        "error[PS-301]: no room for the results: the disk that they go to is full\n",
     )

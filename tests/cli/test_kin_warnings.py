@@ -44,7 +44,7 @@ def test_a_judge_that_is_the_author_is_named_before_the_build(told: Proofstone) 
     )
     both = (*BUILD, "-m", ANN, "--judge", ANN)
     assert told(*both).err.startswith(line)
-    dry = told(*both, "--dry-run", "--json")
+    dry = told(*both, "--dry-run", "--pilot", "20", "--json")
     assert dry.err.startswith(line)
     part = {"role": "writer", "model": ANN, "is_same": True, "n_items": 0}
     assert [each["parts"] for each in dry.json["self_evaluation"]] == [[part]]

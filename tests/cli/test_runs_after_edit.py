@@ -118,7 +118,7 @@ def test_until_it_is_asked_the_board_says_of_which_version_the_runs_are(
         told = proofstone(command, form["form"], "-w", made)
         assert told.code == 2
         assert told.err == (
-            f"error [PS-203] nothing was run on {form['form']} yet; its 4 runs are of the former "
+            f"error[PS-203]: nothing was run on {form['form']} yet; its 4 runs are of the former "
             f"version {form['former']}, and 1 of 8 items is left to ask\n"
             f"  {commands[0]}\n  {commands[1]}\n"
         )

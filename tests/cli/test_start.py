@@ -179,7 +179,7 @@ def test_without_a_terminal_all_options_to_give_are_named(
     code, said = started(proofstone, documents, at, "--want", "both", "--reviewers", "0")
     assert code == 2
     assert said == (
-        "error [PS-201] nobody can be asked here (no terminal), and these are not given:\n"
+        "error[PS-201]: nobody can be asked here (no terminal), and these are not given:\n"
         "  --license NAME, or --private\n"
         "  --languages CODE,...\n"
         "  --questions N\n"

@@ -60,7 +60,7 @@ def test_the_same_again_replaces_what_it_wrote(proofstone: Proofstone, wide: Pat
     proofstone("audit", wide, "--tables-to", folder)
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     assert (folder / "pairs-1.csv").exists()
-    told = proofstone("audit", wide, "--tables-to", folder, "--models", "gpt")
+    told = proofstone("audit", wide, "--tables-to", folder, "--model-cols", "gpt")
     assert told.code == 0
     assert not (folder / "pairs-1.csv").exists()
     assert (folder / "notes.txt").read_text(encoding="utf-8") == "mine"

@@ -122,7 +122,7 @@ def test_only_commands_import_late() -> None:
 
 
 # Who besides the commands speaks to a person's terminal.
-CLICK = {"session/options.py", "session/progress.py", "session/terminal.py"}
+CLICK = {"session/options.py", "session/terminal.py"}
 
 
 def test_only_commands_speak_to_the_terminal() -> None:

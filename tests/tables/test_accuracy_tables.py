@@ -323,4 +323,4 @@ def test_a_rating_alone_is_refused_with_the_reason(tmp_path: Path, named: Layout
     path = written(tmp_path, "model,elo\na,1200\nb,1150\nc,1100\n")
     with pytest.raises(BadUsage, match="not ranked by, because no interval follows") as caught:
         audit_files([path], Asked(named=named))
-    assert "--score" not in (caught.value.hint or "")
+    assert "--score-col" not in (caught.value.hint or "")

@@ -49,7 +49,7 @@ def test_grades_are_correct_incorrect_and_not_attempted(tmp_path: Path) -> None:
 
 def test_letters_without_an_answer_key_are_refused(tmp_path: Path) -> None:
     """D is no grade, so what is right cannot be told."""
-    with pytest.raises(BadUsage, match="--answer-key COLUMN"):
+    with pytest.raises(BadUsage, match="--answer-key-col COLUMN"):
         layout_of(written(tmp_path, "item,gpt,qwen\n1,A,B\n2,D,A\n"))
 
 

@@ -35,7 +35,7 @@ TABLES = {
     "chinese-simpleqa-table-2": Known("Chinese SimpleQA, Table 2", "", Asked(), "F", 0),
     "chinese-simpleqa-table-3": Known(
         "Chinese SimpleQA, Table 3",
-        "--score open --items 300",
+        "--score-col open --items 300",
         Asked(named=Layout(score="open"), items={"": 300}),
         "open",
         3,
@@ -45,7 +45,7 @@ TABLES = {
     "encyclo-k-table-3": Known("Encyclo-K, Table 3", "", Asked(), "all", 0),
     "encyclo-k-table-4": Known(
         "Encyclo-K, Table 4",
-        "--score sample-wise",
+        "--score-col sample-wise",
         Asked(named=Layout(score="sample-wise")),
         "sample-wise",
         0,
@@ -53,11 +53,11 @@ TABLES = {
     "encyclo-k-table-5": Known("Encyclo-K, Table 5", "", Asked(), "", 0),
     "kina-table-3": Known("KINA, Table 3", "--runs 4", Asked(runs=4), "ALL", 5),
     "kina-table-6": Known(
-        "KINA, Table 6", "--score direct", Asked(named=Layout(score="direct")), "direct", 0
+        "KINA, Table 6", "--score-col direct", Asked(named=Layout(score="direct")), "direct", 0
     ),
     "kina-table-7": Known(
         "KINA, Table 7",
-        "--as accuracies --model discipline",
+        "--as accuracies --model-col discipline",
         Asked(named=Layout(kind="accuracies", model="discipline")),
         "mean accuracy",
         0,
@@ -145,7 +145,7 @@ def test_tables_whose_score_nothing_tells_are_refused(name: str) -> None:
     """With the choices; none of their columns is averaged or ranked against another."""
     with pytest.raises(BadUsage) as caught:
         layout_of(DATA / f"{name}.csv")
-    assert "--score" in str(caught.value) or "--models" in str(caught.value)
+    assert "--score-col" in str(caught.value) or "--model-cols" in str(caught.value)
 
 
 def summary() -> list[str]:

@@ -58,7 +58,7 @@ def test_all_cells_that_are_no_score_are_named_at_once(tmp_path: Path) -> None:
 def test_a_score_that_comes_twice_is_refused_with_both_lines(tmp_path: Path) -> None:
     """Without a sample column the message names the option."""
     path = written(tmp_path, "item,model,score\n1,a,1\n2,a,0\n1,a,0\n")
-    with pytest.raises(BadInput, match="--sample COLUMN") as caught:
+    with pytest.raises(BadInput, match="--sample-col COLUMN") as caught:
         table_of(path)
     assert [str(problem) for problem in caught.value.problems] == [
         "line 4: item 1, model a, as at line 2"
@@ -85,7 +85,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         f"line 7, column outcome: expected one of {outcomes}",
     ]
     assert caught.value.message == "results.csv has 6 problems; nothing was taken."
-    assert "--sample COLUMN" in caught.value.hint
+    assert "--sample-col COLUMN" in caught.value.hint
     assert "--percent" in caught.value.hint
 
 

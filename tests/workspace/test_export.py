@@ -96,7 +96,7 @@ def test_what_a_row_has_none_of_is_refused(
     )
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "error [PS-201] a bank has no responses\n  it has: facts, scores, leaderboard\n"
+        "error[PS-201]: a bank has no responses\n  it has: facts, scores, leaderboard\n"
     )
     assert proofstone("export", "old-books", "-o", tmp_path / "x.doc", "-w", made).code == 2
 

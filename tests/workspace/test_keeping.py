@@ -161,14 +161,14 @@ def test_a_backup_of_something_else_or_of_a_newer_version_is_refused(
     with closing(sqlite3.connect(tmp_path / "foreign.sqlite")) as foreign:
         foreign.execute("CREATE TABLE accounts (id INTEGER)")
     said = proofstone("workspace", "restore", tmp_path / "foreign.sqlite", tmp_path / "new")
-    assert said.err.startswith("error [PS-204] ")
+    assert said.err.startswith("error[PS-204]: ")
     assert "and not Proofstone's" in said.err
     proofstone("workspace", "backup", tmp_path / "b.sqlite", "-w", made)
     with closing(sqlite3.connect(tmp_path / "b.sqlite")) as newer:
         newer.execute("UPDATE alembic_version SET version_num = '9999'")
         newer.commit()
     said = proofstone("workspace", "restore", tmp_path / "b.sqlite", tmp_path / "new")
-    assert said.err.startswith("error [PS-205] ")
+    assert said.err.startswith("error[PS-205]: ")
     assert not (tmp_path / "new").exists()
     assert proofstone("workspace", "restore", tmp_path / "none", tmp_path / "new").code == 2
 
@@ -228,7 +228,7 @@ def test_a_move_is_refused_while_another_process_has_it_open(
         assert reader.stdout is not None
         assert reader.stdout.readline() == "open\n"
         said = proofstone("workspace", "move", tmp_path / "new", "-w", made)
-        assert said.err.startswith(f"error [PS-210] {file} is open in ")
+        assert said.err.startswith(f"error[PS-210]: {file} is open in ")
         assert sys.platform != "linux" or f"process {reader.pid} (" in said.err
         assert not (tmp_path / "new").exists()
         reader.communicate("")
@@ -240,7 +240,7 @@ def test_a_move_to_a_synchronised_folder_is_refused_and_undone(
 ) -> None:
     """Nothing is left there, and the workspace is where it was."""
     said = proofstone("workspace", "move", tmp_path / "Dropbox", "-w", made)
-    assert said.err.startswith("error [PS-207] ")
+    assert said.err.startswith("error[PS-207]: ")
     assert not (tmp_path / "Dropbox").exists()
     assert proofstone("status", "-w", made).code == 0
 
@@ -357,7 +357,7 @@ def test_a_workspace_from_before_the_first_release_is_told_to_start_again(
         connection.commit()
     said = proofstone(*command.format(old=old, new=new, made=made).split())
     assert said.code == 2
-    assert said.err.startswith("error [PS-215] ")
+    assert said.err.startswith("error[PS-215]: ")
     assert "old" in said.err
     assert "has schema 0020, made before the first release" in said.err
     assert "start again in a new folder or an empty database: proofstone init" in said.err

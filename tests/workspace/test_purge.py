@@ -237,7 +237,7 @@ def test_it_asks_before_and_needs_a_reason(books: Path, proofstone: Proofstone) 
         (
             "",
             2,
-            "error [PS-201] nobody answered; nothing was changed\n  --yes goes on without asking",
+            "error[PS-201]: nobody answered; nothing was changed\n  --yes goes on without asking",
         ),
     ):
         told = subprocess.run(
@@ -305,7 +305,7 @@ def test_a_workspace_that_still_holds_it_is_not_merged_in(
     with open_workspace(books) as workspace:
         workspace.purge("Herbal", reason="x", name="Ada")
     refused = proofstone("workspace", "merge", books_once, "-w", books)
-    assert refused.err.startswith("error [PS-208] ")
+    assert refused.err.startswith("error[PS-208]: ")
     assert "source:" in refused.err
     assert proofstone("workspace", "merge", books, "-w", empty).code == 0
     with open_workspace(empty) as workspace:
@@ -330,7 +330,7 @@ def test_what_needs_the_texts_says_that_they_are_gone(books: Path, proofstone: P
         with pytest.raises(TextPurged):
             workspace.run("books", models="sim/new")
     said = proofstone("run", "books", "-m", "sim/newer", "-q", "-w", books)
-    assert said.err.startswith("error [PS-209] ")
+    assert said.err.startswith("error[PS-209]: ")
 
 
 def test_a_purge_waits_for_runs(books: Path) -> None:

@@ -154,7 +154,7 @@ def test_the_same_content_under_a_new_title_does_not_come_back(
     assert told.err.startswith("not read [PS-208]: renamed.txt: ")
     assert proofstone("ingest", file, "-w", there).code == 0
     told = proofstone("workspace", "merge", there, "-w", here)
-    assert told.err.startswith("error [PS-208] ")
+    assert told.err.startswith("error[PS-208]: ")
     with open_workspace(here) as workspace:
         assert "distilled" not in every_text(workspace)
 

@@ -125,7 +125,7 @@ def test_a_workspace_in_such_a_folder_is_refused_with_the_setting_that_allows_it
     folder = tmp_path / "Dropbox" / "bench"
     told = proofstone("init", folder)
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith(f"error [PS-207] {folder} is kept in step by Dropbox; ")
+    assert told.err.startswith(f"error[PS-207]: {folder} is kept in step by Dropbox; ")
     assert not folder.exists()
     line, file = "allow_shared_folder = true", folder / "proofstone.toml"
     assert f"put {line} under [workspace] in {file}" in told.err

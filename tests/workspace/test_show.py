@@ -173,7 +173,7 @@ def test_what_names_several_rows_lists_them(
     said = proofstone("show", f"response:{place}", "-w", pumps)
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        f"error [PS-201] '{place}' names 2 rows: response:{place}/0, response:{place}/1\n"
+        f"error[PS-201]: '{place}' names 2 rows: response:{place}/0, response:{place}/1\n"
         "  name one of them\n"
     )
     several = proofstone("show", score.rpartition("/")[0], "-w", pumps)

@@ -22,6 +22,7 @@ from proofstone.build.cli_show import (
 from proofstone.ingest.cli import write_image
 from proofstone.records.ids import short
 from proofstone.records.options import Opt
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     asked_for,
     encoding_option,
@@ -31,6 +32,7 @@ from proofstone.session.options import (
     workspace_option,
 )
 from proofstone.session.terminal import (
+    day,
     minute,
     pasted,
     print_json,
@@ -64,27 +66,27 @@ _BANKS = ("bank", "reference")
 class ImportAsked(Struct, frozen=True, kw_only=True):
     """How a file is taken."""
 
-    name: Annotated[str | None, Opt("Its name; else the file's.")] = None
+    name: Annotated[str | None, Opt("Name (default: name of the file).")] = None
     method: Annotated[str | None, Opt(
-        "The method that reads it; else its columns tell.", metavar="NAME",
+        "Method that reads the file (default: detected from its columns).", metavar="NAME",
     )] = None  # fmt: skip
     roles: Annotated[tuple[str, ...], Opt(
-        "A model that wrote, falsified, checked, filtered or judged all of it.",
+        "Model that wrote, falsified, checked, filtered or judged all rows.",
         flags=("--role",), metavar="ROLE=MODEL",
     )] = ()  # fmt: skip
     is_sifted: Annotated[bool, Opt(
-        "Of a bank: the method's filters first.", flags=("--filter",),
+        "Apply the method's filters to a bank.", flags=("--filter",),
     )] = False  # fmt: skip
     dropped: Annotated[Path | None, Opt(
-        "With --filter: write each row dropped or cleaned here, with the reason.", metavar="FILE",
+        "With --filter: write each dropped or cleaned row with its reason.", metavar="FILE",
     )] = None  # fmt: skip
     columns: Annotated[tuple[str, ...], Opt(
-        "Of a form or entities: a column that every row gets where it has no value there.",
+        "Default value of a column (forms and entities).",
         flags=("--with",), metavar="NAME=VALUE",
     )] = ()  # fmt: skip
 
 
-@click.command("import")
+@command("import")
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--as", "kind", type=click.Choice(list(_NEXT)), required=True)
 @asked_for(ImportAsked)
@@ -96,44 +98,37 @@ def import_command(
 ) -> None:
     """Import items, entities or reference data from a file.
 
-    A bank of statements, or a form made elsewhere, as JSONL, CSV, Parquet or Excel. The file is
-    checked whole first: every problem is named by its line and field, and where there is one
-    nothing is stored.
+    Reads JSONL, CSV, Parquet or Excel. The file is checked first; all problems are listed with line
+    and field, and nothing is stored if there are any. A model named by a column such as written_by,
+    or by --role wrote=MODEL, is marked on leaderboards, with its model family.
 
-    A bank's columns: text, correct (true or false); title, id, origin (the id of the true
-    statement that a false one came from), error_type, reason, source, page, language, discipline,
-    field, subfield, book; written_by, perturbed_by, checked_by, filtered_by, judged_by (models). A
-    form's: question, options, answer; id, language, discipline, ... Its own ids and all further
-    columns are kept: show ID, leaderboard --by COLUMN.
+    \b
+    Columns by --as:
+      bank (statements)  text, correct; title, id, origin (id of the true statement),
+                         error_type, reason, source, page, language, discipline, field,
+                         subfield, book; written_by, perturbed_by, checked_by, filtered_by,
+                         judged_by
+      form               question, options, answer; id, language, discipline, ...; further
+                         columns are kept for 'leaderboard --by COLUMN'
+      form or bank       (short answers) question, answer; aliases, primary_category,
+                         secondary_category, answer_type, tolerance, urls, valid_at, id, language
+      bank (choices)     question; A, B, C, D or options; answer (letter, index or text)
+      entities           name; description, aliases, redirects, domain, tier, wikidata,
+                         wikipedia, length, statements, popularity, fictional, language
+      reference          entity; predicate, object, passage, source, url; or text; or lists
+                         of triples (triples_wiki, triples_web, triples)
 
-    Short questions with one answer, as a form or a bank: question, answer; aliases,
-    primary_category, secondary_category, answer_type, tolerance, urls, valid_at, id, language. An
-    alias that is another question's answer, a category that only some rows have and a question that
-    comes twice are refused.
+    Short answers are refused if an alias is the answer of another question, or if a question is
+    repeated. Entities with indistinguishable names are refused. Use --with fictional=true for a
+    list of non-existent entities.
 
-    Multiple-choice sets as a bank, as they stand: question; A, B, C, D or options or choices;
-    answer (a letter, a place from 0, the option's text). 'build short-qa --from-choices' makes open
-    questions of the same file.
+    --filter cleans statements taken from books: references such as "(see Section 3.2)" are removed.
+    Statements that need a figure, a table or an unnamed referent are dropped. 'show BANK' prints
+    the counts.
 
-    Entities that models are asked about: name (or title); description, aliases, redirects, domain,
-    tier, wikidata, wikipedia, length, statements, popularity, fictional, language. In a .json file
-    they may stand in groups: {"person": [...], "event": [...]}. Rows that mean one entity become
-    one; two entities that no model could tell apart by name are refused. Of a list of what does not
-    exist: --with fictional=true.
-
-    A reference, what is known of entities: entity; predicate, object, passage, source, url; or
-    text; or lists of triples (triples_wiki, triples_web, triples) of [predicate, object]. It is a
-    bank, against which triples are verified.
-
-    A model that had a hand in the file, by those columns or by --role wrote=openai/gpt-4.1, is
-    marked where it or its family is on a leaderboard of it.
-
-    --filter is for statements made elsewhere, as they were taken from a book. Numbers that only
-    lead elsewhere are taken out of a text: (see Section 3.2), [12], "As shown in Figure 3, ...".
-    Then a statement is dropped that needs a figure or a table, that leads to a chapter, a numbered
-    formula or a reaction of its book, that points at what it does not name ("our country"), and a
-    falsified one that is too short, or whose true one was dropped. The funnel is printed and kept:
-    show BANK tells it.
+    \b
+    Example:
+      proofstone import questions.csv --as form
     """
     from proofstone.browse.filtered_import import read_sifted
     from proofstone.ingest.bank_files import read_bank, read_form
@@ -272,20 +267,36 @@ def plural(kind: str) -> str:
     return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
 
 
+# What makes the first object of a kind.
+_CREATE = {
+    "source": "ingest PATH",
+    "bank": "build statements elements, or import FILE --as bank",
+    "form": "build form BANK",
+    "entities": "import FILE --as entities",
+    "reference": "build reference FILE --corpus wiki -m PROVIDER/NAME",
+    "run": "run FORM -m PROVIDER/NAME",
+    "plan": "build plan FORM",
+}
+
+
 LISTED = (
     "source", "bank", "form", "entities", "reference", "run", "plan", "build", "taxonomy", "preset",
 )  # fmt: skip
 
 
-@click.command("list")
-@click.argument("kind", type=Kind(LISTED))
+@command("list")
+@click.argument("kind", type=Kind(LISTED), metavar="KIND")
 @workspace_option
 @json_option
 def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
     """List the contents of the workspace by kind.
 
-    Newest first, each with a name and an id by which other commands find it. Taxonomies are those
-    that come with the package.
+    KIND is source, bank, form, entities, reference, run, plan, build, taxonomy or preset; plurals
+    work as well. Newest entries come first, each with its name and id.
+
+    \b
+    Example:
+      proofstone list runs
     """
     from proofstone.session.session import open_session
 
@@ -304,8 +315,10 @@ def list_command(kind: str, folder: Path | None, as_json: bool) -> None:
         listed, rows = _listed(session, kind)
     if as_json:
         print_json(listed)
+    elif listed:
+        print_table(rows)
     else:
-        print_table(rows if listed else [])
+        say(f"No {plural(kind)} yet. Create one: proofstone {_CREATE[kind]}")
 
 
 def _listed(session: Session, kind: str) -> tuple[Sequence[Any], list[tuple[Any, ...]]]:
@@ -315,8 +328,20 @@ def _listed(session: Session, kind: str) -> tuple[Sequence[Any], list[tuple[Any,
     if kind == "run":
         states = run_states(session.store)[::-1]
         return states, [
-            ("run", "model and way", "form", "done", "of", "USD"),
-            *((f"run:{s.id}", s.label, s.form, s.done, s.total, s.spent.cost_text) for s in states),
+            ("run", "model", "form", "status", "done", "score", "date", "USD"),
+            *(
+                (
+                    f"run:{s.id}",
+                    s.label,
+                    s.form,
+                    s.status,
+                    f"{s.done}/{s.total}",
+                    "-" if s.score is None else f"{100 * s.score:.1f}%",
+                    day(s.last_at) if s.last_at else "-",
+                    s.spent.cost_text,
+                )
+                for s in states
+            ),
         ]
     if kind == "plan":
         plans = session.store.plans.every()
@@ -341,45 +366,61 @@ class ShowAsked(Struct, frozen=True, kw_only=True):
     """What of a thing is shown."""
 
     models: Annotated[tuple[str, ...], Opt(
-        "Of a form or bank: these models' replies.", flags=("-m", "--model"), separated=True,
+        "Responses of these models (forms and banks).", flags=("-m", "--model"), separated=True,
     )] = ()  # fmt: skip
     outcome: Annotated[
         Literal["right", "wrong", "answered", "refused", "unparsed", "truncated", "overridden"]
         | None,
-        Opt("Only replies with this outcome."),
+        Opt("Only responses with this outcome."),
     ] = None
-    limit: Annotated[int, Opt("How many.", flags=("-n",), least=1, shows_default=True)] = 3
+    limit: Annotated[
+        int, Opt("Number of rows or responses.", flags=("-n",), least=1, shows_default=True)
+    ] = 3
     statistics: Annotated[bool, Opt(
-        "Of a form or bank: its tables, tokens counted offline.",
+        "Summary tables of a form or bank; tokens are counted offline.",
     )] = False  # fmt: skip
-    dropped: Annotated[bool, Opt("Of a build: the rows that it dropped, and why.")] = False
-    pending: Annotated[bool, Opt("Of a build: the rows that are held up, and why.")] = False
+    dropped: Annotated[bool, Opt("Dropped rows of a build with reasons.")] = False
+    pending: Annotated[bool, Opt("Pending rows of a build with reasons.")] = False
     judges: Annotated[bool, Opt(
-        "Of a build: what each judge did, and how many rows the others would decide otherwise.",
+        "Judge statistics of a build, and how often the other judges disagree.",
     )] = False  # fmt: skip
     verdicts: Annotated[bool, Opt(
-        "Of a build: what the judges said of each row, and why.",
+        "Judge verdicts of a build with reasons.",
     )] = False  # fmt: skip
     step: Annotated[str | None, Opt(
-        "With --dropped, --pending or --verdicts: at this step.", metavar="NAME",
+        "With --dropped, --pending or --verdicts: only this step.", metavar="NAME",
     )] = None  # fmt: skip
-    reason: Annotated[str | None, Opt("With --dropped: for this reason.", metavar="TEXT")] = None
+    reason: Annotated[str | None, Opt("With --dropped: only this reason.", metavar="TEXT")] = None
     output: Annotated[Path | None, Opt(
-        "Of a page or passage: draw the page into this file, the passage marked.",
+        "Draw the page of a page or passage, with the passage marked.",
         flags=("-o", "--output"), metavar="FILE.png", is_folder=True,
     )] = None  # fmt: skip
-    crop: Annotated[bool, Opt("With -o: the passage alone, all else masked.")] = False
+    crop: Annotated[bool, Opt("With -o: only the passage, everything around it masked.")] = False
     dpi: Annotated[float, Opt(
-        "With -o: dots an inch. An image file is drawn in its own pixels.", least=20, most=600,
+        "With -o: resolution in dots per inch; images keep their own pixels.", least=20, most=600,
         shows_default=True,
     )] = 150  # fmt: skip
     document: Annotated[Path | None, Opt(
-        "With -o: the file that the source was read from, or its folder; else where it was then.",
+        "With -o: document that the source was read from, or its folder (default: the original "
+        "path).",
         metavar="PATH", exists=True, is_folder=True,
     )] = None  # fmt: skip
 
 
-@click.command("show")
+@command(
+    "show",
+    basic=(
+        "models",
+        "outcome",
+        "limit",
+        "statistics",
+        "dropped",
+        "pending",
+        "judges",
+        "verdicts",
+        "output",
+    ),
+)
 @click.argument("words", nargs=-1, required=True, metavar="[KIND] ID")
 @asked_for(ShowAsked)
 @workspace_option
@@ -389,20 +430,22 @@ def show_command(
 ) -> None:
     """Show one object with its provenance.
 
-    ID is what listings and 'show' itself print: source, passage, fact (statement), bank, form,
-    item, plan, build, run, response, call, scoring and score, each as KIND:DIGITS or, where it has
-    one, by name. From a score the way leads back over the reply and the question to its facts,
-    their page and their source. A response is response:RUN/ITEM/SAMPLE, a score
-    score:SCORING/ITEM/SAMPLE/MEASURE, a page page:SOURCE/NUMBER. With -o the page of a passage is
-    drawn as people see it.
+    ID is an id or name as lists print it: source, passage, fact, bank, form, item, plan, build,
+    run, response, call, scoring or score. A score leads back to its response, question, facts, page
+    and source. A response is response:RUN/ITEM/SAMPLE, a page is page:SOURCE/NUMBER, and a score is
+    score:SCORING/ITEM/SAMPLE/MEASURE. -o draws the page of a passage.
 
-    taxonomy:NAME shows the nodes of a taxonomy with their counts: a carried one, or the CSV or TOML
-    file of your own, checked whole.
+    'show preset METHOD/NAME' prints published settings and the differences here. 'show taxonomy
+    NAME' prints nodes with counts (a bundled taxonomy, or a CSV or TOML file).
 
-    Of a build its funnel; with --dropped, --pending or --verdicts its rows, the first -n of them.
+    A build shows how many rows each step kept; --dropped, --pending and --verdicts list rows. A run
+    shows the exact prompts, raw responses and extracted answers; forms and banks do with -m or
+    --outcome.
 
-    Of a run, and of a form or bank with -m or --outcome: the exact messages that were sent, the raw
-    reply, and the answer that was extracted and how.
+    \b
+    Examples:
+      proofstone show run:4f2a91cc --outcome wrong -n 5
+      proofstone show preset encyclo_k/as-published
     """
     from proofstone.browse.show import look
     from proofstone.ingest.pages import draw
@@ -501,21 +544,21 @@ def _as_text(shown: ShownResponse) -> dict[str, Any]:
     return {**structs.asdict(shown), "calls": calls}
 
 
-@click.command("export")
+@command("export")
 @click.argument("identity", metavar="ID")
 @click.option(
     "--what",
     type=click.Choice(
         ["facts", "items", "responses", "scores", "leaderboard", "verdicts", "triples"]
     ),
-    help="Of a bank its facts, of a form its items, of a run its responses, unless named.",
+    help="Content to export (default: facts of a bank, items of a form, responses of a run).",
 )
 @click.option(
     "--fold-near",
     type=click.FloatRange(0.5, 1.0),
     metavar="COSINE",
-    help="Of triples: also fold those that differ in their predicate's words alone, where these "
-    "are as near in meaning. Near is seldom the same: 0.97 is careful.",
+    help="For triples: also merge triples that differ only in predicates with at least this "
+    "embedding similarity (0.97 is careful).",
 )
 @output_option
 @workspace_option
@@ -530,21 +573,23 @@ def export_command(
 ) -> None:
     """Export items, responses, scores or a leaderboard.
 
-    Of a build: every row that it dropped or that is held up, with the step and the reason; with
-    --what verdicts every ballot of its judges. Of a taxonomy (taxonomy:kina): its nodes, as the
-    table that can be changed and named with --taxonomy.
+    The ending of the file sets the format: JSONL, CSV, TSV, Parquet or Excel (.xlsx). Banks and
+    forms can be imported again from each of them.
 
-    Of a run on entities, with --what triples: every triple that was said, each once an entity
-    (subject, predicate, object, subject_name), and the response and place where it stands. With
-    --what verdicts, once they are verified: the triples of the sample, each with its verdict,
-    reason and passage, and columns for people's own verdicts.
+    \b
+    Contents by kind of ID:
+      bank, form, run  facts, items, responses; or what --what names
+      build            dropped and pending rows with step and reason; --what verdicts: all votes
+      taxonomy:NAME    its nodes, as a table for --taxonomy
+      run on entities  --what triples: elicited triples; --what verdicts: verified triples
+                       with columns for human labels
 
-    JSONL, CSV, TSV, Parquet or Excel (.xlsx) by the file's ending. An exported bank or form can be
-    imported again from each of them: the same facts, the same questions on the same facts.
+    In CSV, TSV and Excel files, texts that start with = + - @, a tab or a line break get a leading
+    apostrophe, so that spreadsheets do not run them as formulas. 'import' removes it.
 
-    In CSV, TSV and Excel files a text that begins with = + - @, a tab or a line break gets an
-    apostrophe before it, so that no spreadsheet takes it for a formula; 'import' takes it away
-    again. Numbers stay numbers.
+    \b
+    Example:
+      proofstone export facts -o facts.csv
     """
     from proofstone.browse.export import write_export
     from proofstone.session.session import open_session

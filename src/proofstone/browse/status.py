@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from proofstone.method import find_method
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
-from proofstone.records.runs import Spent, responses_wanted, run_label
+from proofstone.records.runs import Run, Spent, responses_wanted, run_label
 from proofstone.store.calls import Expense
 from proofstone.store.store import Store
 
@@ -27,6 +28,17 @@ class RunState(Struct, frozen=True, kw_only=True):
     spent: Spent
     limit: int | None = None
     n_items: int = 0
+    score: float | None = None
+    """Mean of the headline measure over the current scoring, corrections ignored."""
+    last_at: float = 0.0
+    """Time of the last call in seconds since 1970; 0 without calls."""
+
+    @property
+    def status(self) -> str:
+        """``complete``, ``incomplete``, or ``partial`` for a run that reached its limit."""
+        if self.done < self.total:
+            return "incomplete"
+        return "complete" if self.limit is None else "partial"
 
 
 class Listing(Struct, frozen=True, kw_only=True):
@@ -109,6 +121,16 @@ def _banks_of(store: Store, kind: str) -> list[Listing]:
     return listed
 
 
+def _mean_score(store: Store, key: int, run: Run) -> float | None:
+    scoring = store.scores.current(key)
+    if scoring is None:
+        return None
+    headline = find_method(run.method).headline
+    tallies = [each for each in store.scores.tallies(scoring.key) if each.measure == headline]
+    n = sum(each.n for each in tallies)
+    return sum(each.total for each in tallies) / n if n else None
+
+
 def run_states(store: Store) -> list[RunState]:
     """All runs, oldest first, each with how far it is."""
     states = []
@@ -137,6 +159,8 @@ def run_states(store: Store) -> list[RunState]:
                 spent=Spent() if run.simulated else store.spent.of_runs([key]),
                 limit=limit,
                 n_items=item_set.n_items,
+                score=_mean_score(store, key, run),
+                last_at=store.runs.totals(key).last_at,
             )
         )
     return states

@@ -162,12 +162,13 @@ def forecast_build(
     """What ``build_in_steps`` with the same arguments would take: calls, tokens, money and time
     as ranges, and how many rows would be left.
 
-    ``pilot`` rows, a seeded sample, are really worked on; what is made of them is kept for the
-    build. ``pilot_rows`` names inputs whose rows are the pilot instead, such as passages that
+    ``pilot`` rows, a seeded sample, are processed with API calls; their results are kept for the
+    build. With 0 no call is made, and only the number of rows is known.
+    ``pilot_rows`` names inputs whose rows are the pilot instead, such as passages that
     were chosen and built of before. The budget bounds the pilot, and it is said whether as much
     would cover the rest.
     """
-    if pilot < 2:
+    if pilot == 1 or pilot < 0:
         raise BadUsage(f"a pilot takes 2 rows or more, not {pilot}: a range needs two")
     job = _planned(session, kind, inputs, asked)
     planned, store = job.planned, session.store

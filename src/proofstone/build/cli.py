@@ -28,6 +28,7 @@ from proofstone.run.cli_request import (
     temperature_option,
 )
 from proofstone.run.self_preference import judge_lines, tell_lines
+from proofstone.session.cli_command import Group, command, tell_error_line
 from proofstone.session.options import (
     budget_option,
     cache_option,
@@ -62,32 +63,32 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 # The options of every command that builds, and of those that ask models to.
 
-_name_option = click.option("--name", help="The bank's name; else that of the first input.")
+_name_option = click.option(
+    "--name", help="Name of the item bank (default: name of the first input)."
+)
 
 
 build_options = with_options(
     _name_option,
     click.option(
         "-m", "--model", "models", multiple=True, metavar="[ROLE=]PROVIDER/NAME",
-        help="The model that builds, or that of one role; of a panel judge=A,B,C.",
+        help="Model that builds, or the model of one role; for a panel judge=A,B,C.",
     ),
     click.option("--judge", multiple=True, metavar="PROVIDER/NAME,...",
-                 help="The model that judges, in every role that does; several are a "
-                 "panel where the role takes one."),
+                 help="LLM judge for all judging roles; several models form a panel."),
     click.option(
         "--per-input", type=click.IntRange(1), metavar="N",
-        help="Let N rows of each input enter, drawn by the seed; a larger N keeps those "
-        "that were drawn.",
+        help="Sample N rows of each input (by the seed); a larger N keeps the rows of a smaller "
+             "one.",
     ),
-    click.option("--limit", type=click.IntRange(1), help="Let only the first rows enter."),
-    languages_option("Let only passages in these languages enter."),
+    click.option("--limit", type=click.IntRange(1), help="Only use the first N rows."),
+    languages_option("Only use passages in these languages."),
     *dry_run_list(
-        dry_run="Say what the build would take, and do not build: from a pilot.",
-        pilot="Rows that a dry run really works on; what it makes of them is kept for the build.  "
-        "[default: 20]",
+        dry_run="Estimate requests, tokens, cost and time; build nothing.",
+        pilot="With --dry-run: process N rows with API calls; their results are kept for the "
+              "build.",
         least_pilot=2,
-        show="Print the prompts of the first N rows as they would be sent, and build nothing; "
-        "without --dry-run nobody is asked.",
+        show="Print the prompts of the first N rows; build nothing and make no API calls.",
     ),
     temperature_option,
     max_tokens_option,
@@ -101,13 +102,20 @@ build_options = with_options(
 )  # fmt: skip
 
 
+# In the first section of ``build KIND --help``, with the options that all commands have.
+_BASIC = (
+    "name", "models", "judge", "limit", "per_input", "dry_run", "pilot", "budget", "seed",
+    "languages",
+)  # fmt: skip
+
+
 def _kind_command(kind: str, *options: Callable[[Any], Any]) -> Callable[[Command], click.Command]:
     """A command of this kind with INPUTs and these options."""
     inputs = click.argument("inputs", nargs=-1, required=True)
     shared = (seed_option, workspace_option, json_option)
 
-    def made(command: Command) -> click.Command:
-        return click.command(kind)(with_options(inputs, *options, *shared)(command))
+    def made(build: Callable[..., Any]) -> click.Command:
+        return command(kind, basic=_BASIC)(with_options(inputs, *options, *shared)(build))
 
     return made
 
@@ -186,15 +194,14 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
     def command(**options: Any) -> None:
         _build_in_steps(kind, builder, options)
 
-    ending = "into a bank" if builder.enters == "passages" else "for each source"
-    command.help = f"Build {kind} from INPUTs, step by step, {ending}.\n\n{_pipeline_help(builder)}"
+    ending = "as an item bank" if builder.enters == "passages" else "for each source"
+    command.help = f"Build {kind} from INPUTs, {ending}.\n\n{_pipeline_help(builder)}"
     return command
 
 
 def _build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) -> None:
     """Builds, or says what it would take; exits with its code."""
     from proofstone.build.banks import build_in_steps, self_evaluation_of_build
-    from proofstone.run.dry_run import PILOT
     from proofstone.session.progress import tell_interrupt, watching
     from proofstone.session.session import open_session
 
@@ -216,7 +223,7 @@ def _build_in_steps(kind: str, builder: StepBuilder, options: dict[str, Any]) ->
         if dry_run or show is not None:
             code = _dry_run(
                 session, kind, inputs, asked, self_evaluation,
-                rows=(pilot or PILOT) if dry_run else None, show=show or 0,
+                rows=(pilot or 0) if dry_run else None, show=show or 0,
                 as_json=as_json, quiet=quiet,
             )  # fmt: skip
         else:
@@ -247,10 +254,10 @@ def _pipeline_help(builder: StepBuilder) -> str:
     about = builder.help
     if builder.rows is None:
         about += (
-            " An INPUT is a source of the workspace, or a book that sources stand in: see 'list "
-            "source'"
+            " An INPUT is a source of the workspace, or a book (all of its sources); see 'list "
+            "sources'"
         )
-        about += "." if builder.files is None else "; or a file of rows that are further on."
+        about += "." if builder.files is None else "; or a file of rows from a later step."
 
     def named_by(role: str, declared: ModelRole) -> str:
         if declared.has_option:
@@ -263,12 +270,12 @@ def _pipeline_help(builder: StepBuilder) -> str:
         f"  {role}  {declared.help} ({named_by(role, declared)})"
         for role, declared in builder.roles.items()
     )
-    asked = f"\n\nModels are asked in these roles:\n\n\b\n{roles}" if roles else ""
+    asked = f"\n\nRoles of models:\n\n\b\n{roles}" if roles else ""
     return (
-        f"{about}{asked}\n\nWhat a step made of a row is kept: the same command again works on "
-        "what is missing, after a kill too. A row whose call failed is pending, never dropped; "
-        "while one is, there is no bank and the exit code is 3. 'show BUILD --dropped' lists every "
-        "dropped row with its reason."
+        f"{about}{asked}\n\nResults of each step are kept: the same command again only processes "
+        "missing rows. A row whose call failed is pending, never dropped. While rows are pending, "
+        "no bank is made and the exit code is 3. 'show BUILD --dropped' lists dropped rows with "
+        "reasons."
     )
 
 
@@ -278,7 +285,7 @@ def _pipeline_help(builder: StepBuilder) -> str:
 _SHARED = {"limit", "languages"}
 
 
-TABLES = "An INPUT is a table's file (CSV, JSONL, Parquet) or the name of a carried table."
+TABLES = "An INPUT is a table (CSV, JSONL, Parquet) or the name of a bundled table."
 
 
 # What makes it a build by models.
@@ -295,7 +302,7 @@ def facts_command(kind: str, parameters: Sequence[Parameter]) -> click.Command:
     def build_facts(**options: Any) -> None:
         _build_from_tables(kind, {each.name: options[each.name] for each in parameters}, options)
 
-    build_facts.help = f"Build {kind} from INPUTs into a bank.\n\n{TABLES}"
+    build_facts.help = f"Build {kind} from tables.\n\n{TABLES}"
     return build_facts
 
 
@@ -346,9 +353,9 @@ def either_command(
         _build_from_tables(kind, params, options)
 
     build_either.help = (
-        f"Build {kind} from INPUTs into a bank: from tables by rules, or with -m from sources by "
-        f"models.\n\nWithout -m: {TABLES[0].lower()}{TABLES[1:]} --limit then is the most true "
-        "statements of a table, drawn by the seed, and --languages chooses among carried tables."
+        f"Build {kind} from tables, or with -m from sources.\n\n"
+        f"Without -m: {TABLES} --limit is then the maximum number of true statements per table, "
+        "and --languages selects bundled tables."
         "\n\n"
         f"With -m: {_pipeline_help(builder)}"
     )
@@ -374,7 +381,7 @@ def _refuse(context: click.Context, kind: str, names: set[str], *, by_models: bo
         )
 
 
-class BuildGroup(click.Group):
+class BuildGroup(Group):
     """``build KIND``: one command a kind that an installed method builds."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -445,15 +452,34 @@ def _own_parameters(method: Method, params: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _form_command(methods: Sequence[Method]) -> click.Command:
-    @click.command("form")
+    @command(
+        "form",
+        basic=(
+            "seeds",
+            "name",
+            "preset",
+            "setting",
+            "statements",
+            "options",
+            "questions",
+            "posed",
+            "entities",
+            "sample",
+            "seed",
+        ),
+    )
     @click.argument("bank")
-    @click.option("--seeds", metavar="N|LIST", help="5: five forms from --seed on; 40,41 or 40-42.")
+    @click.option(
+        "--seeds",
+        metavar="N|LIST",
+        help="Number of forms (5: five seeds starting at --seed), or seeds: 40,41 or 40-42.",
+    )
     @click.option(
         "--sweep",
         metavar="NAME=LOW..HIGH|A,B",
-        help="One form a value of a parameter: options=4..10, posed=open,original,shuffled.",
+        help="One form per value of a parameter: options=4..10, posed=open,original,shuffled.",
     )
-    @click.option("--name", help="The forms' name; else the bank's.")
+    @click.option("--name", help="Name of the forms (default: name of the bank).")
     @preset_option
     @with_parameters(_form_parameters(methods))
     @seed_option
@@ -614,7 +640,7 @@ def _next(build: Build, bank: str) -> str:
 def _tell_stopped(found: BuildResult | BuildForecast, *, quiet: bool = False) -> None:
     if found.stopped:
         code = (BudgetReached if found.over_budget else EndpointUnusable).code
-        say(f"error [{code}] {found.stopped}", quiet=quiet)
+        tell_error_line(code, found.stopped)
 
 
 def _exit_code(found: BuildResult | BuildForecast, *, is_whole: bool) -> int:
@@ -688,7 +714,7 @@ def _dry_run(
         kinds = ", ".join(f"{kind} {n}" for kind, n in found.failed.items())
         failed = f"{sum(found.failed.values()):,} calls of the pilot failed: {kinds}"
         say(f"note: {failed}", quiet=quiet)
-    return _exit_code(found, is_whole=found.is_known)
+    return _exit_code(found, is_whole=found.is_known or not found.pilot)
 
 
 def _forecast_lines(found: BuildForecast) -> Iterator[str]:
@@ -719,6 +745,10 @@ def _forecast_lines(found: BuildForecast) -> Iterator[str]:
     if found.rows is not None:
         before = f", before {names}" if names else ""
         yield f"rows     {shown_range(found.rows, 'amount')} left in the end{before}"
+    if not found.pilot and found.left:
+        yield f"rows     {found.left:,} of {found.n_inputs:,} to process; no API calls were made"
+        yield "requests, tokens and cost depend on what each step keeps; measure: --pilot 20"
+        return
     done = f"pilot    {found.sampled:,} of {found.pilot:,} rows through"
     if found.spent.calls and not found.simulated:
         yield f"{done}: {spent_text(found.spent)}"

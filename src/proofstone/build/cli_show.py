@@ -152,7 +152,10 @@ def list_builds(session: Session, *, as_json: bool) -> None:
         )
         for state in states
     ]  # fmt: skip
-    print_table(rows if states else [])
+    if states:
+        print_table(rows)
+    else:
+        say("No builds yet. Create one: proofstone build statements SOURCE -m PROVIDER/NAME")
 
 
 def show_build(

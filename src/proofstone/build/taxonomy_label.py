@@ -190,17 +190,16 @@ PARAMETERS = (
         name="taxonomy",
         kind="text",
         default="",
-        help="Where sources are placed: a carried taxonomy ('list taxonomy'), or a CSV or TOML "
-        "file.",
+        help="Taxonomy: a bundled one ('list taxonomies'), or a CSV or TOML file.",
     ),
     Parameter(
         name="anew",
         kind="flag",
         default=False,
-        help="Ask from the top, also where a place was stated; else only what it leaves open.",
+        help="Label all levels again (default: only levels without a label).",
     ),
     *panel_parameters(
-        votes="Votes of each judge on each level; more than half are its vote.",
+        votes="Votes per judge on each level; the majority is the judge's vote.",
         orders="Orders of the nodes in which each vote is asked for; more than half decide.",
         tie="What becomes of a source on which a panel has no majority: keep it at the level "
         "above, or drop it. Without a discipline it is dropped.",
@@ -231,8 +230,8 @@ class Placing:
                 roles=ROLES,
                 parameters=PARAMETERS,
                 enters="sources",
-                help="The place of each source in a taxonomy, chosen level by level among the "
-                "nodes that there are. Facts that are built of a source afterwards stand there.",
+                help="Taxonomy labels of sources, chosen level by level. Facts that are built "
+                "from a source later get its labels.",
             )
         }
 

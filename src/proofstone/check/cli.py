@@ -12,6 +12,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage
 from proofstone.records.ids import short
 from proofstone.records.options import BUDGET_HELP, YES_HELP, Opt
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     asked_for,
     json_option,
@@ -96,34 +97,34 @@ class CheckAsked(Struct, frozen=True, kw_only=True):
     for how much; ``yes``: nothing is asked before it leaves."""
 
     output: Annotated[Path | None, Opt(
-        "Write the statements to drop here.", flags=("-o", "--output"), is_folder=True,
+        "Write flagged items to FILE.", flags=("-o", "--output"), is_folder=True,
     )] = None  # fmt: skip
     embeddings: Annotated[bool, Opt(
-        "Let a classifier look at what texts mean too, by a sentence encoder (extra).",
+        "Add a classifier on text embeddings (extra 'embeddings').",
     )] = False  # fmt: skip
     contradictions: Annotated[bool, Opt(
-        "Of a bank: which true statements contradict each other instead; judges decide.",
+        "Find contradictions between true statements of a bank; judges decide.",
     )] = False  # fmt: skip
     judges: Annotated[tuple[str, ...], Opt(
-        "With --contradictions: who judges; several vote.", flags=("--judge",),
+        "With --contradictions: LLM judge; several models vote.", flags=("--judge",),
         metavar="PROVIDER/NAME",
     )] = ()  # fmt: skip
     pairs: Annotated[int, Opt(
-        "With --contradictions: how many of the nearest pairs are judged.", least=1,
+        "With --contradictions: number of nearest pairs to judge.", least=1,
         shows_default=True,
     )] = 500  # fmt: skip
     dry_run: Annotated[bool, Opt(
-        "With --contradictions: the pairs alone, and nobody asked.",
+        "With --contradictions: list the pairs; make no API calls.",
     )] = False  # fmt: skip
     budget: Annotated[str | None, Opt(BUDGET_HELP, metavar="AMOUNT")] = None
     yes: Annotated[bool, Opt(YES_HELP)] = False
     taxonomy: Annotated[str | None, Opt(
-        "Of a bank: what stands under each node of this taxonomy instead.",
+        "Count the facts and sources of a bank under each node of this taxonomy.",
         metavar="NAME|FILE",
     )] = None  # fmt: skip
     map_to: Annotated[Path | None, Opt(
-        "Draw where texts lie in meaning (.svg, .png, .html, .json), and say how far disciplines "
-        "stand apart instead.", flags=("--map",), metavar="FILE",
+        "Draw a map of text embeddings (.svg, .png, .html, .json), and report the separation of "
+        "disciplines.", flags=("--map",), metavar="FILE",
     )] = None  # fmt: skip
 
 
@@ -203,13 +204,26 @@ _MOST_LEAKS = 12
 _FAIR = 0.55  # a bank that gives away more is to be mended
 
 
-@click.command("check")
+@command(
+    "check",
+    basic=(
+        "drop_to",
+        "output",
+        "embeddings",
+        "contradictions",
+        "judges",
+        "dry_run",
+        "budget",
+        "taxonomy",
+        "map_to",
+    ),
+)
 @click.argument("target")
 @click.option(
     "--drop-to",
     type=click.FloatRange(0.5, 1.0, min_open=True),
     metavar="AREA",
-    help="Of a bank: which statements must go until no more than this is left, as 0.55.",
+    help="List the statements to drop until the AUROC is at most this, such as 0.55.",
 )
 @asked_for(CheckAsked)
 @seed_option
@@ -228,27 +242,27 @@ def check_command(
 ) -> None:
     """Check an item bank or form for annotation artifacts.
 
-    TARGET is a bank or a form. Classifiers look at lengths, signs and words alone: of a bank at its
-    true and falsified statements, of a form at its right and other options. They are tried on books
-    that they never saw. 50 is what guessing gives; an interval above it means that a model can gain
-    by form rather than by knowledge, and the features that tell are named.
+    TARGET is a bank or a form. Classifiers that see only surface features (length, punctuation,
+    words) try to separate true from false statements of a bank, or correct from incorrect options
+    of a form. They are tested on books held out from training. An AUROC of 50 is chance. A
+    confidence interval above 50 shows that surface features predict the answer; the predictive
+    features are listed.
 
-    With --embeddings (pip install 'proofstone[embeddings]') another classifier looks at vectors of
-    the texts. What it sees has no name: told is which of the counted things go with it.
+    \b
+    Further checks, one at a time:
+      --embeddings      adds a classifier on text embeddings (extra 'embeddings')
+      --drop-to AREA    lists statements to drop until new classifiers on held-out books do
+                        no better; nothing is excluded before 'correct apply'
+      --contradictions  judges compare true statements with similar embeddings, both orders
+      --taxonomy NAME   counts facts and sources under each node of a taxonomy
+      --map FILE        draws a t-SNE map of up to 1,200 texts, one panel per discipline, and
+                        reports how many nearest neighbors share a text's discipline
 
-    With --contradictions true statements of a bank that are near each other in meaning are put to
-    judges, in both orders: which pairs cannot both be true? What contradicts is a work list (-o):
-    decide in each row (retire, edit or keep), then 'correct apply'.
+    -o writes flagged items: fill in the column decision, then run 'correct apply FILE'.
 
-    With --taxonomy it is counted instead how many statements and sources of a bank stand under each
-    node of a taxonomy ('list taxonomy', or a CSV or TOML file), beside the taxonomy's own counts.
-
-    With --map FILE (extra [embeddings]) up to 1,200 true statements of a bank, or questions of a
-    form, are drawn by t-SNE, a panel a discipline. The separation beside it needs no picture: which
-    share of a text's ten nearest neighbours is of its own discipline, above chance.
-
-    With --drop-to statements that are told most surely are listed until fresh classifiers, on books
-    that taught nothing of it, do no better; nothing is dropped before you retire them.
+    \b
+    Example:
+      proofstone check facts --drop-to 0.55 -o drop.csv
     """
     from proofstone.check.artifacts import check_target, write_told
     from proofstone.search.retrieval import open_embedding_model

@@ -12,6 +12,7 @@ import click
 from proofstone.build.cli_show import show_placed
 from proofstone.errors import BadInput, BadUsage
 from proofstone.records.ids import short
+from proofstone.session.cli_command import Group
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.terminal import pasted, print_json, say
 from proofstone.wording.messages import counted
@@ -82,11 +83,11 @@ by_option = click.option(
     "--by",
     default="",
     metavar="NAME",
-    help="Person who corrects: a name or an actor id (default: PROOFSTONE_ACTOR, else your login).",
+    help="Person who corrects: a name or an actor id (default: PROOFSTONE_ACTOR or your login).",
 )
 
 
-@click.group("correct")
+@click.group("correct", cls=Group)
 def correct_command() -> None:
     """Edit, exclude and include items; override scores.
 
@@ -266,7 +267,7 @@ def _stand(
 @click.option(
     "--as-labeled",
     is_flag=True,
-    help="Of a bank: its facts where their sources were placed since, as a corrected bank.",
+    help="For a bank: apply the current taxonomy labels of its sources.",
 )
 @workspace_option
 @json_option

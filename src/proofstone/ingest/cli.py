@@ -18,6 +18,7 @@ from proofstone.errors import BadUsage, StoreFailed
 from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.options import BUDGET_HELP, Opt
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     asked_for,
     json_option,
@@ -196,55 +197,76 @@ class IngestAsked(Struct, frozen=True, kw_only=True):
     """How documents are read, and what is stated of all of them."""
 
     meta: Annotated[Path | None, Opt(
-        "A table with a row a file: file, title, authors, year, licence, language, discipline, "
-        "field, subfield, book.", metavar="FILE", is_folder=True,
+        "Table with one row per file: file, title, authors, year, license, language, "
+        "discipline, field, subfield, book.", metavar="FILE", is_folder=True,
     )] = None  # fmt: skip
-    title: Annotated[str, Opt("The title; else the document's own.")] = ""
+    title: Annotated[str, Opt("Title (default: the document's title).")] = ""
     authors: Annotated[tuple[str, ...], Opt(
-        "An author; may be repeated.", flags=("--author",),
+        "Author (repeatable).", flags=("--author",),
     )] = ()  # fmt: skip
-    year: Annotated[int | None, Opt("The year; else that of the file.", least=1, most=9999)] = None
+    year: Annotated[
+        int | None, Opt("Year (default: the year in the file).", least=1, most=9999)
+    ] = None
     license: Annotated[str, Opt(
         "License, such as CC-BY-4.0. Only a document whose license permits publication counts as "
         "public.", metavar="NAME",
     )] = ""  # fmt: skip
-    language: Annotated[str, Opt("en, zh, ...; else it is guessed.", metavar="CODE")] = ""
+    language: Annotated[
+        str, Opt("Language of the document: en, zh, ... (default: detected).", metavar="CODE")
+    ] = ""
     ocr: Annotated[Literal["auto", "never", "always"], Opt(
-        "Read pages from their images: those without text that can be read, none, or all of PDF "
-        "and image files.", shows_default=True,
+        "Pages to read by OCR: pages without readable text, none, or all of PDF and image files.",
+        shows_default=True,
     )] = "auto"  # fmt: skip
     reader: Annotated[str, Opt(
-        "Let this vision model read those images, in place of OCR on this machine.",
+        "Read these pages with a vision model instead of local OCR.",
         flags=("--ocr-model",), metavar="MODEL",
     )] = ""  # fmt: skip
     budget: Annotated[str | None, Opt(BUDGET_HELP, metavar="AMOUNT")] = None
-    max_connections: Annotated[int | None, Opt("Requests to the model at once.", least=1)] = None
+    max_connections: Annotated[int | None, Opt("Concurrent requests to the model.", least=1)] = None
     yes: Annotated[bool, Opt(
-        "Answer yes to every question, also to what may be sent where.",
+        "Skip all confirmations, including those for outbound data.",
     )] = False  # fmt: skip
-    discipline: Annotated[str, Opt("The coarsest level of the taxonomy.")] = ""
-    field: Annotated[str, Opt("The second level.")] = ""
-    subfield: Annotated[str, Opt("The third level.")] = ""
-    book: Annotated[str, Opt("The finest level.")] = ""
+    discipline: Annotated[str, Opt("Taxonomy label: discipline (top level).")] = ""
+    field: Annotated[str, Opt("Taxonomy label: field (second level).")] = ""
+    subfield: Annotated[str, Opt("Taxonomy label: subfield (third level).")] = ""
+    book: Annotated[str, Opt("Taxonomy label: book (finest level).")] = ""
     taxonomy: Annotated[str | None, Opt(
-        "Take only places that this taxonomy has: see 'list taxonomy', or name a CSV or TOML file.",
+        "Only accept labels of this taxonomy: a name from 'list taxonomies', or a CSV or TOML "
+        "file.",
         metavar="NAME|FILE",
     )] = None  # fmt: skip
     titles: Annotated[Path | None, Opt(
-        "Of a wiki's dump only these pages, a title a line.", metavar="FILE", exists=True,
+        "Only read these pages of a wiki dump (one title per line).", metavar="FILE", exists=True,
         is_folder=True,
     )] = None  # fmt: skip
     namespaces: Annotated[tuple[int, ...], Opt(
-        "Of a wiki's dump the pages in this namespace, by its number; may be repeated. Else 0, the "
-        "articles.", flags=("--namespace",),
+        "Only read this namespace of a wiki dump (repeatable; default: 0, articles).",
+        flags=("--namespace",),
     )] = ()  # fmt: skip
-    limit: Annotated[int | None, Opt("Of a wiki's dump no more pages.", least=1)] = None
+    limit: Annotated[int | None, Opt("Read at most this many pages of a wiki dump.", least=1)] = (
+        None
+    )
     wiki_api: Annotated[str, Opt(
-        "Where the API of the addresses is; else /w/api.php.", metavar="URL",
+        "Path of the MediaWiki API (default: /w/api.php).", metavar="URL",
     )] = ""  # fmt: skip
 
 
-@click.command("ingest")
+@command(
+    "ingest",
+    basic=(
+        "meta",
+        "title",
+        "license",
+        "language",
+        "ocr",
+        "reader",
+        "budget",
+        "field",
+        "taxonomy",
+        "limit",
+    ),
+)
 @click.argument("paths", nargs=-1, required=True, type=PathOrAddress())
 @asked_for(IngestAsked)
 @workspace_option
@@ -259,34 +281,34 @@ def ingest_command(
 ) -> None:
     """Read documents into sources and passages.
 
-    PATHS are files, or folders of which all documents are read: PDF, HTML, EPUB, DOCX, LaTeX,
-    dumps of MediaWiki (.xml, .xml.bz2) and ZIM, text, Markdown and JSONL (one object with 'text' a
-    line), also packed (.gz), and images of pages (PNG, JPEG, WebP, TIFF with all its pages). Every
-    passage stands verbatim at its offsets in the text of its page; of a PDF or an image it is known
-    where on the page.
+    PATHS are files or folders: PDF, HTML, EPUB, DOCX, LaTeX, MediaWiki dumps (.xml, .xml.bz2), ZIM,
+    text, Markdown, JSONL (one object with 'text' per line), each also .gz, and page images (PNG,
+    JPEG, WebP, TIFF). Passages keep their exact text, offsets and page; for PDFs and images also
+    the position on the page.
 
-    An address (https://en.wikipedia.org/wiki/Copper) is a page of a wiki, which is fetched through
-    the wiki's API, once a revision. Nothing but its title is sent; [egress] in proofstone.toml can
-    forbid it.
+    An address (https://en.wikipedia.org/wiki/Copper) is a wiki page, fetched once per revision
+    through the wiki's API. Only its title is sent; [egress] in proofstone.toml can forbid it.
 
-    What is stated for all files (--license, --field, ...) yields to a file's own row in --meta.
-    The same file again changes nothing; a new edition becomes a source beside the old one.
+    Options for all files (--license, --field, ...) are overridden by a file's row in --meta.
+    Reading the same file again changes nothing. A new edition becomes a new source.
 
-    Files are read in processes of their own, with limits of memory and time. A file that cannot be
-    read keeps no other from being read, and is reported at the end.
+    Files are read in separate processes with memory and time limits. Files that cannot be read are
+    reported at the end.
 
-    A page without text (a scan, a screenshot, or characters that are no words) is read by OCR,
-    English and Chinese, after all files; that takes some seconds a page, is stored page by page,
-    and goes on where it was stopped. Without what does it ([ocr]) such pages are kept as unread.
-    Images beside web pages and texts are taken for their figures; name them, or --ocr always.
+    Pages without readable text (scans, screenshots, unreadable characters) are read by OCR in
+    English and Chinese, after all files. OCR takes some seconds per page and can be resumed.
+    Without the extra 'ocr', such pages are stored without text. Images next to web pages and texts
+    are skipped as figures; name them, or use --ocr always.
 
-    With --ocr-model a vision model reads those pages: their images leave this machine as texts do
-    (proofstone.toml, [egress]) and cost money (--budget). It writes down what it sees; a page that
-    it refuses, or of which it writes no end, stays as it was and is named. What it read is not
-    asked for again.
+    With --ocr-model, a vision model transcribes those pages. Their images are outbound data
+    (proofstone.toml, [egress]) and cost money (--budget). Pages already transcribed are skipped.
 
-    Exit code 0 where all files were read, 3 where some files or pages were not, 2 where no file
-    was; 4 where the budget was reached, 5 where the model could not be asked.
+    Exit codes: 0 all files read; 3 some files or pages not read; 2 no file read; 4 budget reached;
+    5 model unavailable.
+
+    \b
+    Example:
+      proofstone ingest papers/ --license CC-BY-4.0
     """
     from proofstone.documents.sources import Stated, read_stated
     from proofstone.documents.wiki_api import read_titles

@@ -498,14 +498,15 @@ def panel_parameters(*, votes: str, orders: str, tie: str, usual_tie: str) -> tu
             name="quorum",
             kind="int",
             default=0,
-            help="Judges of a panel that must have voted; 0: all of them.",
+            help="Judges of a panel that must have voted; 0: all.",
         ),
         Parameter(
             name="majority",
             kind="choice",
             default="half",
             choices=("half", "most", "all"),
-            help="What decides in a panel: more than half of the votes cast, the most, or all.",
+            help="Panel decision rule: more than half of the votes cast, the most votes, or "
+            "unanimity.",
         ),
         Parameter(name="tie", kind="choice", default=usual_tie, choices=("drop", "keep"), help=tie),
     )

@@ -12,6 +12,7 @@ import click
 
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.records.ids import short
+from proofstone.session.cli_command import Group, command
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.progress import lost_text, spent_text
 from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
@@ -97,25 +98,28 @@ def _defaults(session: Session, asked: AskedFor) -> Callable[[str], Mapping[str,
 # ``doctor``: what is installed and set up here, where things go wrong, and what was sent.
 
 
-@click.command("doctor")
+@command("doctor")
 @click.argument("run_words", nargs=-1, metavar="[-- RUN...]")
-@click.option("--config", is_flag=True, help="Show each setting in force and where it comes from.")
-@click.option("--online", is_flag=True, help="Ask each model once, and say at which step it fails.")
+@click.option("--config", is_flag=True, help="Show each effective setting and its origin.")
+@click.option(
+    "--online",
+    is_flag=True,
+    help="Send each model one short question and report the step that fails.",
+)
 @click.option(
     "-m",
     "--model",
     "models",
     multiple=True,
     metavar="PROVIDER/NAME",
-    help="With --online: these models or searches (brave, google, searxng), not all that are "
-    "configured.",
+    help="With --online: only these models or searches (brave, google, searxng).",
 )
-@click.option("--egress", is_flag=True, help="List all that was ever sent, by host.")
+@click.option("--egress", is_flag=True, help="List all outbound data by host.")
 @click.option(
     "--bundle",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write a zip for a report of a fault: no keys, prompts or replies.",
+    help="Write a zip for a bug report (no keys, prompts or responses).",
 )
 @workspace_option
 @json_option
@@ -131,14 +135,18 @@ def doctor_command(
 ) -> None:
     """Diagnose the installation, settings and endpoints.
 
-    Reaches no network, but for --online: that sends each model one short fixed question, by the way
-    that a run takes, and each search of the web that is set up a short fixed query. It tells
-    settings, policy, proxy, DNS, connection, certificate, address, key and model apart. Exits with
-    2 where something needed is not well, with 5 where a model or search is not.
+    Only --online uses the network. It sends each model and each configured web search one short
+    fixed query. It reports separately on settings, policy, proxy, DNS, connection, certificate,
+    address, key and model. Exit code 2: a required part fails. Exit code 5: a model or search
+    fails.
 
-    With --config, what a run command would use: write its words behind a double hyphen, as in
-    'proofstone doctor --config -- run.toml -m openai/gpt-5.1 --max-tokens 99'. Each setting stands
-    with the flag, file and line, variable or default that said it; keys read ***.
+    --config prints the settings that a run would use. Write the words of the run after a double
+    hyphen: 'proofstone doctor --config -- run.toml -m openai/gpt-5.1 --max-tokens 99'. Each setting
+    is listed with its origin (flag, file and line, variable or default). Keys are masked.
+
+    \b
+    Example:
+      proofstone doctor --online -m openai/gpt-5.1
     """
     if config + online + egress + (bundle is not None) > 1:
         raise click.UsageError("one of --config, --online, --egress and --bundle at a time")
@@ -213,7 +221,7 @@ def _print(found: Any, lines: Iterable[str], *, as_json: bool) -> None:
 _path = click.Path(path_type=Path)
 
 
-@click.group("workspace")
+@click.group("workspace", cls=Group)
 def workspace_command() -> None:
     """Back up, move, merge or purge a workspace."""
 
@@ -223,11 +231,11 @@ def workspace_command() -> None:
 @workspace_option
 @json_option
 def backup(target: Path, folder: Path | None, as_json: bool) -> None:
-    """Copy the workspace into one file, also while a run writes.
+    """Copy the workspace into one file.
 
-    FILE must be new; in a DIR the file gets the workspace's name and the time. The file holds all
-    rows as they are at this moment, and the settings; it is checked whole before it takes its name.
-    Rows on a PostgreSQL server are copied by their hashes into the same kind of file.
+    Works while a run writes. FILE must be new; in a DIR, the file is named after the workspace and
+    the time. It holds all rows and the settings, and is verified before it gets its name. Rows of a
+    PostgreSQL server are copied into the same kind of file.
     """
     from proofstone.keep.backup import backup
     from proofstone.session.session import open_session
@@ -246,11 +254,10 @@ def backup(target: Path, folder: Path | None, as_json: bool) -> None:
 @click.argument("new_folder", type=_path)
 @json_option
 def restore(file: Path, new_folder: Path, as_json: bool) -> None:
-    """Make a new folder the workspace of a backup.
+    """Create a workspace from a backup.
 
-    FILE is what 'workspace backup' wrote; it is checked first and stays as it is. NEW_FOLDER must
-    be new or empty. To add a backup's rows to a workspace, or to one on a PostgreSQL server, use
-    'workspace merge'.
+    FILE is a backup; it is verified and only read. NEW_FOLDER must be new or empty. To add the rows
+    of a backup to an existing workspace, use 'workspace merge'.
     """
     from proofstone.keep.backup import restore_workspace
 
@@ -269,9 +276,8 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
 def move(target: Path, folder: Path | None, as_json: bool) -> None:
     """Move the workspace to another folder.
 
-    Its rows and proofstone.toml go; pages, exports and other files beside them stay. Refused while
-    a run is being worked on or another process has it open, naming who. Rows on a PostgreSQL
-    server stay there.
+    Moves rows and proofstone.toml; pages and exports stay. Refused while a run is active or another
+    process has the workspace open. Rows on a PostgreSQL server stay there.
     """
     from proofstone.keep.backup import move_workspace
     from proofstone.session.folders import find_folder
@@ -286,16 +292,16 @@ def move(target: Path, folder: Path | None, as_json: bool) -> None:
 
 @workspace_command.command("merge")
 @click.argument("other", type=_path)
-@click.option("--take-purged", is_flag=True, help="Also where it holds what was purged here.")
+@click.option("--take-purged", is_flag=True, help="Also merge sources that were purged here.")
 @workspace_option
 @json_option
 def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) -> None:
-    """Add the rows of another workspace that this one lacks.
+    """Add missing rows from another workspace.
 
-    OTHER is a workspace's folder or a backup's file; it is only read. Rows are the same where their
-    hashes are, so doing it twice changes nothing. Names of people stay behind. This is also the way
-    from a file to a PostgreSQL server and back. Refused, naming the tombstone, where OTHER holds a
-    source that was purged here.
+    OTHER is a workspace folder or a backup file; it is only read. Rows are identified by their
+    hashes, so merging twice changes nothing. Names of people are not copied. Merging also moves a
+    workspace from a file to a PostgreSQL server and back. Refused if OTHER holds a source that was
+    purged here.
     """
     from proofstone.keep.backup import merge_workspace
     from proofstone.session.session import open_session
@@ -312,15 +318,15 @@ def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) ->
 
 
 @workspace_command.command("migrate")
-@click.option("--no-backup", is_flag=True, help="Without a copy of what was there before.")
+@click.option("--no-backup", is_flag=True, help="Skip the backup.")
 @workspace_option
 @json_option
 def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
-    """Bring an older workspace to this version's tables.
+    """Upgrade an older workspace to the current schema.
 
-    Every command does so when it opens a workspace; this one first copies what was there, into
-    the folder .proofstone. Rows on a PostgreSQL server are not copied: use the server's own tools
-    (pg_dump), or 'workspace backup' with the older version.
+    Every command does this when it opens a workspace; this one makes a backup first, in the folder
+    .proofstone. Rows on a PostgreSQL server are not backed up: use the server's tools (pg_dump), or
+    'workspace backup' with the older version.
     """
     from proofstone.keep.backup import migrate_workspace
 
@@ -338,11 +344,13 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
 
 @workspace_command.command("purge")
 @click.argument("source")
-@click.option("--reason", default="", help="Why; kept in the tombstone.")
-@click.option("--by", "name", help="Who does it; else PROOFSTONE_ACTOR, or this login.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
-@click.option("--lift", is_flag=True, help="Let a purged source be taken in again.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--reason", default="", help="Reason, stored in the deletion record.")
+@click.option(
+    "--by", "name", help="Person who purges (default: PROOFSTONE_ACTOR, else your login)."
+)
+@click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
+@click.option("--lift", is_flag=True, help="Allow a purged source to be imported again.")
+@click.option("--yes", is_flag=True, help="Skip the confirmation.")
 @workspace_option
 @json_option
 def purge(
@@ -355,17 +363,17 @@ def purge(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Take a source out for good, with all texts derived from it.
+    """Permanently delete a source and all derived texts.
 
-    Sources with the same content under another title or license go with it. Sources that hold some
-    of the same passages stay, and are named with the command that purges them.
+    Sources with the same content go with it. Sources that share some passages stay and are listed
+    with the command that purges them.
 
-    Passages, facts, prompts and replies lose their texts, also in the files on disk; hashes,
-    scores, usage and costs stay, so leaderboards that were scored still stand. A tombstone keeps
-    who did it, when and why, and refuses the same source when it is taken in again. Files that
-    exports, pages, review sheets and 'init --guided' wrote of it are deleted where nobody changed
-    them. Backups, changed files and copies made elsewhere still hold the texts; the command names
-    what it knows of. 'workspace repair BANK' then makes the bank without what went.
+    Passages, facts, prompts and responses lose their texts, also in files on disk. Hashes, scores,
+    usage and costs stay, so existing leaderboards remain valid. A deletion record keeps author,
+    time and reason, and blocks the source from being imported again. Unchanged exports, pages and
+    review spreadsheets are deleted. Backups, changed files and other copies still hold the texts;
+    known ones are listed. 'workspace repair BANK' then makes a version of the bank without these
+    texts.
     """
     from proofstone.keep.purge import lift_purge, purge
     from proofstone.session.session import open_session
@@ -399,11 +407,10 @@ def purge(
 @workspace_option
 @json_option
 def repair(target: str, folder: Path | None, as_json: bool) -> None:
-    """Make a bank or form without what was purged of it.
+    """Make a bank or form without its purged texts.
 
-    TARGET is a bank, whose forms are repaired with it, or a form. The new version has the same
-    name, which means it from then on; the old one and its scores stay. Responses to questions that
-    are left come from the cache.
+    TARGET is a bank (its forms are repaired with it) or a form. The new version takes over the
+    name; the old version and its scores stay. Responses to remaining questions come from the cache.
     """
     from proofstone.keep.purge import repair_form
     from proofstone.session.session import open_session
@@ -476,7 +483,7 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
 # ``status``.
 
 
-@click.command("status")
+@command("status")
 @workspace_option
 @json_option
 def status_command(folder: Path | None, as_json: bool) -> None:

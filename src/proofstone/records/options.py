@@ -44,16 +44,13 @@ class Opt(Struct, frozen=True):
     once: str = ""
 
 
-BUDGET_HELP = (
-    "The most that this command may spend on all its calls, retries too: 20USD, 0.05USD, "
-    "500ktok, 5Mtok. What was spent before does not count, nor do replies from the cache."
-)
+BUDGET_HELP = "Spending limit of this command, retries included: 20USD, 0.05USD, 500ktok, 5Mtok."
 
 
-YES_HELP = "Answer yes to every question, also to what may be sent where."
+YES_HELP = "Skip all confirmations, including those for outbound data."
 
 
-CACHE_HELP = "Stored replies to use: those of the model that answers now, or of any."
+CACHE_HELP = "Cached responses to use: those of the current model version, or of any version."
 
 
 def options_in(record: type[Struct]) -> Iterator[tuple[str, Any, Opt]]:

@@ -382,26 +382,29 @@ class PlanAsked(Struct, frozen=True, kw_only=True):
     """What a user fixes of a plan. An empty ``measure`` is the method's headline, an empty
     ``stopping`` when every reply is there; ``n_items`` of None are those of the target."""
 
-    measure: Annotated[str, Opt("The primary measure; else the usual.", metavar="NAME")] = ""
+    measure: Annotated[
+        str, Opt("Primary measure (default: the method's headline measure).", metavar="NAME")
+    ] = ""
     comparisons: Annotated[
         tuple[tuple[str, str], ...],
         Opt(
-            "A comparison that is planned; several may be.",
+            "Planned comparison (repeatable).",
             flags=("--compare",), metavar="MODEL MODEL",
         ),
     ] = ()  # fmt: skip
     exclusions: Annotated[
         tuple[str, ...],
-        Opt("What is left out, and when.", flags=("--exclude",), metavar="TEXT"),
+        Opt("Exclusion rule.", flags=("--exclude",), metavar="TEXT"),
     ] = ()
     n_items: Annotated[
-        int | None, Opt("How many items; else all of the target.", flags=("--items",), least=1)
+        int | None,
+        Opt("Number of items (default: all items of the target).", flags=("--items",), least=1),
     ] = None
     samples: Annotated[int, Opt(least=1, shows_default=True)] = 1
     stopping: Annotated[
         str,
         Opt(
-            "When asking ends; else once, when every reply is there.",
+            "Stopping rule (default: one look, after all responses).",
             flags=("--stop",), metavar="TEXT",
         ),
     ] = ""  # fmt: skip

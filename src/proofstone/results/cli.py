@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -21,6 +19,7 @@ from proofstone.records.ids import short
 from proofstone.records.options import Opt
 from proofstone.records.runs import PlanAsked
 from proofstone.results.request import Ask, BoardAsked, CompareAsked, GateAsked, View
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     Command,
     asked_for,
@@ -37,7 +36,7 @@ from proofstone.session.options import (
     with_options,
     workspace_option,
 )
-from proofstone.session.terminal import print_json, say, visible
+from proofstone.session.terminal import print_json, say, visible, wants_color
 
 if TYPE_CHECKING:
     from proofstone.page.figure import FigureFile
@@ -60,7 +59,7 @@ _LISTS = ("models", "strata", "clusters", "labels")
 
 def column_option(role: str, text: str) -> Callable[[Command], Command]:
     """An option that names the column of a role, of all files or of one kind of file."""
-    return click.option(f"--{role}", multiple=True, metavar="COLUMN", help=text)
+    return click.option(f"--{role}-col", role, multiple=True, metavar="COLUMN", help=text)
 
 
 def column_options(command: Command) -> Command:
@@ -70,52 +69,59 @@ def column_options(command: Command) -> Command:
             "--as",
             "kind",
             type=click.Choice(["wide", "long", "accuracies", "labels"]),
-            help="One row an item, one row a score, one row a model, or no scores but annotators' "
-            "labels; else guessed.",
+            help="Layout of the table: one row per item, per score or per model, or annotator "
+            "labels without scores (default: detected).",
         ),
         column_option(
             "item",
-            "What names the items. Like every column, of one kind of file: lm-eval:COLUMN, "
-            "inspect:COLUMN or table:COLUMN, named once for each.",
+            "Column of item names. Prefix it for one kind of file: lm-eval:COLUMN, "
+            "inspect:COLUMN, table:COLUMN.",
         ),
-        column_option("model", "What names the models, where each score has its row."),
+        column_option("model", "Column of model names (one row per score)."),
         click.option(
-            "--models",
+            "--model-cols",
+            "models",
             multiple=True,
             metavar="COLUMN,...",
-            help="The models' columns of a wide table.",
+            help="Columns of the models (one column per model).",
         ),
         column_option(
             "score",
-            "The score: 0 to 1, percent, or true and false. Of a log: which of its metrics.",
+            "Column of scores: 0 to 1, percent, or true and false. For a log: the metric.",
         ),
-        column_option("sample", "What counts the times that an item was asked (epoch, run)."),
-        column_option("prompt_method", "What else tells respondents apart (a prompt, a setting)."),
+        column_option("sample", "Column of the sample number (epoch, run) of an item."),
+        column_option(
+            "prompt_method", "Column of a prompt or setting that distinguishes rows of one model."
+        ),
         click.option(
-            "--cluster",
+            "--cluster-col",
             "clusters",
             multiple=True,
             metavar="COLUMN,...",
-            help="What items share, so that they are not independent (book, passage). A cell may "
-            "hold several keys: a;b, or a JSON list.",
+            help="Column that items of one cluster share (book, passage). A cell may hold "
+            "several: a;b, or a JSON list.",
         ),
         column_option(
-            "outcome", "How each reply ended: answered, refused, unparsed, truncated or failed."
+            "outcome", "Column of outcomes: answered, refused, unparsed, truncated or failed."
         ),
         click.option(
             "--where",
             multiple=True,
             metavar="COLUMN=VALUE",
-            help="Only these records (filter=none); of one kind of file: lm-eval:filter=none.",
+            help="Only use these records (filter=none); for one kind of file: lm-eval:filter=none.",
         ),
-        click.option("--percent", is_flag=True, help="Scores are from 0 to 100; else seen."),
-        click.option("--shares", is_flag=True, help="Scores are from 0 to 1; else seen."),
+        click.option(
+            "--percent", is_flag=True, help="Scores range from 0 to 100 (default: detected)."
+        ),
+        click.option(
+            "--shares", is_flag=True, help="Scores range from 0 to 1 (default: detected)."
+        ),
         click.option(
             "--complete-from",
             type=click.FloatRange(0, 1),
             default=0.95,
             show_default=True,
-            help="The share of all items that a model needs scores of, to be ranked.",
+            help="Share of all items with scores that a model needs to be ranked.",
         ),
         encoding_option,
     )(command)
@@ -171,7 +177,7 @@ def _the_one(role: str, columns: Sequence[str]) -> str:
         raise click.BadParameter(
             f"{', '.join(columns)}: name one column, or one of each kind of file "
             "(lm-eval:COLUMN, inspect:COLUMN, table:COLUMN)",
-            param_hint=f"--{role}",
+            param_hint=f"--{role}-col",
         )
     return columns[0]
 
@@ -234,11 +240,11 @@ class TablesOfPage(Struct, frozen=True, kw_only=True):
     """The tables of a page as files: their kinds and their folder."""
 
     tables: Annotated[tuple[str, ...], Opt(
-        "Every table of the page as files, too, in a folder beside it: report.html has "
-        "report-tables.", metavar="csv,tex", separated=True,
+        "Also write all tables as files to a folder next to the page (report-tables).",
+        metavar="csv,tex", separated=True,
     )] = ()  # fmt: skip
     tables_to: Annotated[Path | None, Opt(
-        "The folder for them; without --tables as both csv and tex.", metavar="DIR",
+        "Folder for tables (without --tables: csv and tex).", metavar="DIR",
         is_folder_only=True,
     )] = None  # fmt: skip
 
@@ -260,16 +266,16 @@ class FiguresOfPage(Struct, frozen=True, kw_only=True):
     """The figures of a page as files: their kinds, their folder, and fonts for them."""
 
     figures: Annotated[tuple[str, ...], Opt(
-        "Every figure of the page as files, too, in a folder beside it: report.html has "
-        "report-figures. html can be pointed at; json (Vega-Lite with its data) comes always.",
+        "Also write all figures as files to a folder next to the page (report-figures); html is "
+        "interactive.",
         metavar="svg,png,html", separated=True,
     )] = ()  # fmt: skip
     figures_to: Annotated[Path | None, Opt(
-        "The folder for them; without --figures as svg and png.", metavar="DIR",
+        "Folder for figures (without --figures: svg and png).", metavar="DIR",
         is_folder_only=True,
     )] = None  # fmt: skip
     fonts: Annotated[Path | None, Opt(
-        "Fonts for them besides the system's: Chinese in a PNG needs one that has it.",
+        "Folder with fonts for figures; Chinese text in a PNG needs a font with Chinese.",
         metavar="DIR", exists=True, is_folder_only=True,
     )] = None  # fmt: skip
 
@@ -397,7 +403,7 @@ def _show_analysis(
         say(f"{what}  {line}")
 
 
-@click.command("leaderboard")
+@command("leaderboard")
 @click.argument("targets", nargs=-1, required=True)
 @asked_for(BoardAsked)
 @workspace_option
@@ -407,17 +413,21 @@ def leaderboard_command(
 ) -> None:
     """Show the leaderboard with confidence intervals.
 
-    TARGETS are runs, forms, or a bank. Models are ranked on the questions that all of them
-    answered. What the data cannot tell apart is shown as a tie. An incomplete run stands below the
-    ranking with the bounds of what it could still become. Simulated respondents stand apart. A
-    model of which no card is known stands under "unknown".
+    TARGETS are runs, forms, or a bank. Models are ranked on their common questions. Models whose
+    difference is not statistically significant are tied. An incomplete run is listed below the
+    ranking with the bounds of its final score. Simulated models are listed separately. A model
+    without a model card is listed as "unknown".
 
-    A model marked * had a hand in the items, or one of its family had; it is shown again without
-    those. What people ruled and retired is applied and counted by model; --ignore-corrections shows
-    the scores before that, --scoring those of another scoring ('grade RUN --list').
+    A model marked * (or its model family) helped write or filter items; it is listed again without
+    those items. Corrections are applied and counted by model; --ignore-corrections ignores them. --scoring
+    selects a stored scoring ('grade RUN --list').
 
-    Triples that were verified ('grade RUN --judge J --reference BANK') are ranked by F1: what a
-    model says is held against the reference, and what the reference knows against the model.
+    Verified triples ('grade RUN --judge J --reference BANK') are ranked by F1 of precision and
+    recall.
+
+    \b
+    Example:
+      proofstone leaderboard facts --by discipline
     """
     from proofstone.results.board_text import render_breakdowns, render_terminal, to_json
     from proofstone.results.report import board_of, selection_of, verifying_of_runs
@@ -442,7 +452,7 @@ def leaderboard_command(
     width = shutil.get_terminal_size((100, 24)).columns
     breakdowns = list(render_breakdowns(board, asked.by, width=width))
     heading = [("form", f"{', '.join(board.forms)}   {board.n_items} questions")]
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    colour = wants_color()
     shown = render_terminal(
         board, heading=heading, card_columns=asked.card_columns, width=width, colour=colour
     )
@@ -455,33 +465,47 @@ def leaderboard_command(
 _OF_CARDS = ("group_by", "where", "card_columns", "view")
 
 
-@click.command("report")
+@command(
+    "report",
+    basic=(
+        "output",
+        "analysis",
+        "audience",
+        "language",
+        "group_by",
+        "where",
+        "tables",
+        "figures",
+        "flagged_items",
+        "ignore_corrections",
+    ),
+)
 @click.argument("targets", nargs=-1, required=True)
 @output_option
 @click.option(
     "--analysis",
     type=AnalysisName(),
-    help="Instead of the page: one question about these results, as a sentence, a table and, "
-    "with -o FILE (.csv, .jsonl, .parquet), the data of its figure.",
+    help="Print one analysis instead of the page; with -o FILE (.csv, .jsonl, .parquet), write "
+    "the data of its figure.",
 )
 @click.option(
     "--pairs",
     multiple=True,
     metavar="BASE=CHAT,...",
-    help="With --analysis alignment: which chat model was made from which base model.",
+    help="With --analysis alignment: chat models by their base model.",
 )
 @click.option(
     "--beside",
     default="",
     metavar="TARGET|FILE",
-    help="With --analysis rankings: the other benchmark: a form, bank, run, or a file of models "
-    "and scores, or of scores by item.",
+    help="With --analysis rankings: the other benchmark, as a form, bank or run, or as a file of "
+    "models and scores.",
 )
 @click.option(
     "--beside-items",
     type=click.IntRange(1),
     metavar="N",
-    help="How many items stand behind a file of scores alone.",
+    help="With --analysis rankings: number of items in a file of scores.",
 )
 @options_of(BoardAsked, "level", "population")
 @options_of(BoardAsked, "group_by", "where", "card_columns")
@@ -513,37 +537,39 @@ def report_command(
 ) -> None:
     """Write a report as an HTML page.
 
-    TARGETS are runs, forms, or a bank; the file is report.html unless -o says otherwise. The page
-    opens without a network: ranking, intervals, what each outcome counts as, and for each model
-    some questions with the exact prompt, the raw reply and the extracted answer. With
-    --audience public it holds no text of questions and replies, and can be handed on. --tables
-    csv,tex writes its tables as files, too: numbers as computed, and LaTeX that compiles as it is;
-    --figures svg,png,html its figures.
+    TARGETS are runs, forms, or a bank. The page (default: report.html) needs no network. It holds
+    the ranking with confidence intervals, and sample questions with prompt, raw response and
+    extracted answer for each model. --audience public omits these texts. --tables csv,tex also
+    writes its tables as files, --figures svg,png,html its figures.
 
     \b
-    Studies, each with --analysis NAME:
-      seeds     range, rank changes and Kendall's tau over forms of different seeds
-      options   accuracy by number of options, over a sweep (build form --sweep options=4..10)
-      position  accuracy by position of the right option, with a test
-      length    accuracy against the length of replies
-      levels    averages by questions, subfields, fields and disciplines
-      thinking  hybrid models with thinking and without (run --thinking on,off)
-      settings  single statements, verdicts on each, whole questions, side by side
-      choices   the same questions over options, over shuffled options, and open
-      judges    the same replies under several judges (grade RUN --judge OTHER)
-      alignment base models beside the chat models made from them, paired
-      rankings  where the same models stand on another benchmark (--beside TARGET or FILE)
-      difficulty  how many models fail each question, by category
-      topics    the ten best models of each topic, with ties
+    Analyses, each with --analysis NAME:
+      seeds       range, rank changes and Kendall's tau over forms of different seeds
+      options     accuracy by number of options (build form --sweep options=4..10)
+      position    accuracy by position of the correct option, with a test
+      length      accuracy by response length
+      levels      averages by questions, subfields, fields and disciplines
+      thinking    hybrid models with and without thinking (run --thinking on,off)
+      settings    single statements, verdicts on each, whole questions
+      choices     the same questions with options, with shuffled options, and open
+      judges      the same responses graded by several judges
+      alignment   base models and the chat models made from them, paired
+      rankings    the same models on another benchmark (--beside TARGET or FILE)
+      difficulty  number of models that fail each question, by category
+      topics      the ten best models of each topic, with ties
 
     \b
-    Of triples, verified by 'grade RUN --judge M --reference BANK' ('run --preset NAME' asks them):
-      random    models by F1, against the first on the same entities
-      effort    by effort of reasoning, with tokens and money
-      domains   by domain, and about entities that do not exist
-      prompts   by set of prompts, against the direct one
-      ranges    by how many triples are asked for, against the usual range
-      popularity  by third of popularity, and the trend by statements
+    Analyses of triples verified by 'grade RUN --judge M --reference BANK':
+      random      models by F1, compared with the first on the same entities
+      effort      by reasoning effort, with tokens and cost
+      domains     by domain, and for non-existent entities
+      prompts     by prompt template, compared with direct
+      ranges      by number of requested triples
+      popularity  by third of popularity, with the trend
+
+    \b
+    Example:
+      proofstone report facts --audience public -o report.html
     """
     from proofstone.results.report import write_item_flagged_items, write_report
     from proofstone.session.session import open_session
@@ -605,9 +631,9 @@ def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
 
     context = click.get_current_context()
     given = [
-        f"--{'cluster' if name == 'clusters' else 'as' if name == 'kind' else name}"
-        for name in columns
-        if was_given(context, name)
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name in columns and was_given(context, parameter.name)
     ]
     if given and not any(map(is_results_file, sides)):
         raise click.UsageError(f"{', '.join(given)}: of files of results, and none is named here")
@@ -624,7 +650,21 @@ def _given(others: Sequence[str]) -> list[str]:
     ]
 
 
-@click.command("compare")
+@command(
+    "compare",
+    basic=(
+        "most",
+        "output",
+        "is_gate",
+        "max_drop",
+        "minimum",
+        "junit",
+        "item",
+        "score",
+        "confidence",
+        "ignore_corrections",
+    ),
+)
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
 @asked_for(CompareAsked)
@@ -662,29 +702,29 @@ def compare_command(
     """Compare two results on their common items.
 
     A and B are runs, forms or banks of the workspace, or files of results as 'audit' reads them
-    (CSV, JSONL, Parquet, lm-eval and Inspect logs). RUN@2026-03-01 is a run as it was at the end of
-    that day. All differences between the two are listed (model, items, prompt, settings, scorer,
-    judge), each with what it means for the comparison.
+    (CSV, JSONL, Parquet, lm-eval and Inspect logs). RUN@2026-03-01 is a run at the end of that day.
+    All factors that differ are listed (model, items, prompt, settings, scorer, judge), each with
+    its consequence for the comparison.
 
-    Only items with scores on both sides are compared, item by item: the difference with its
-    confidence interval, exact McNemar test, sign-flip test, and the items won and lost. -o FILE
-    writes all of these items. Forms and banks are compared model by model, with p-values adjusted
-    for the number of pairs. For two runs with verified triples, the differences of F1, precision
-    and recall are reported too.
+    Only items with scores on both sides are compared. The output has the difference with its
+    confidence interval, an exact McNemar test, a sign-flip test, and the items won and lost. -o
+    FILE writes these items. Forms and banks are compared model by model, with p-values adjusted for
+    the number of pairs. For verified triples, differences of F1, precision and recall are reported
+    too (if both runs were verified alike).
 
     \b
-    --gate checks run B against baseline A:
+    --gate checks run B against the baseline A:
       pass          the confidence interval of B - A lies above -POINTS (--max-drop)
       fail          it lies below -POINTS
       inconclusive  neither; the number of further questions needed is printed
-    A run passes only if a larger drop is excluded. An incomplete run cannot pass, nor can a run
-    with another scorer or judge than its baseline. Each look at a pair is recorded, and the
-    intervals of all looks together have --confidence. At 0.95, a run exactly at the limit passes in
-    at most about 2.5% of cases, however often it is checked.
 
-    If A and B are sources, they are two editions of a document. Proofstone reports which facts of
-    A are still supported verbatim by B, which changed and which vanished. -o FILE then writes
-    flagged items for 'correct apply'.
+    A run passes only if a larger drop is excluded. An incomplete run cannot pass, nor can a run
+    with another scorer or judge than its baseline. Each look at a pair is recorded. The intervals
+    of all looks together have --confidence. At 0.95, the false-pass rate for a run exactly at the
+    limit is at most about 2.5%, over all looks.
+
+    Two sources are compared as editions of a document: facts of A that B still supports verbatim,
+    that changed, and that vanished. -o FILE then writes flagged items for 'correct apply'.
 
     \b
     Examples:
@@ -792,20 +832,37 @@ def _max_drop(is_gate: bool, max_drop: float | None, output: Path | None) -> flo
 # ``plan``: the analysis, fixed before the run.
 
 
-@click.command("plan")
+@command(
+    "plan",
+    basic=(
+        "measure",
+        "comparisons",
+        "exclusions",
+        "n_items",
+        "samples",
+        "stopping",
+        "level",
+        "population",
+        "confidence",
+        "power",
+    ),
+)
 @click.argument("target")
 @asked_for(PlanAsked)
 @workspace_option
 @json_option
 def plan_command(target: str, asked: PlanAsked, folder: Path | None, as_json: bool) -> None:
-    """Fix the analysis of a form's or bank's runs, before they are run.
+    """Preregister the analysis of a form or bank.
 
-    Primary measure, comparisons, exclusions, sample size and stopping rule are frozen with a hash
-    and the time, and with the smallest difference that they can find under what is assumed. Runs
-    on TARGET name the plan; leaderboards and pages say what was planned, show each planned
-    comparison, and mark everything else exploratory. A plan made after a run's first reply is
-    marked so. Nothing is changed in place: a second plan holds for runs begun after it, and 'list
-    plan' shows all.
+    Freezes the primary measure, comparisons, exclusions, sample size and stopping rule with a hash
+    and a time. It also reports the minimum detectable effect under the stated assumptions. Later
+    runs on TARGET name the plan. Leaderboards and reports show each planned comparison and mark
+    everything else as exploratory. A plan made after the first response of a run is marked as post
+    hoc for that run. A second plan applies to later runs only; 'list plans' shows all.
+
+    \b
+    Example:
+      proofstone build plan facts --compare openai/a openai/b --exclude "truncated responses"
     """
     from proofstone.results.plan import describe_plan, make_plan
     from proofstone.run.run_facts import n_begun

@@ -17,7 +17,7 @@ class View(Struct, frozen=True, kw_only=True):
     ``until``: as it stood at that time, with nothing that was scored, ruled or retired since."""
 
     ignore_corrections: Annotated[bool, Opt(
-        "Before any correction: no ruling, nothing retired.",
+        "Ignore corrections: no overrides, no exclusions.",
     )] = False  # fmt: skip
     scorings: Annotated[tuple[str, ...], Opt(
         "Read this scoring of its run, or every run's first, instead of the current one.",
@@ -42,7 +42,8 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
         choices=("sample", "subfield", "field", "discipline"), shows_default=True,
     )] = "sample"  # fmt: skip
     population: Annotated[Literal["domain", "bank"], Opt(
-        "What intervals speak of: the domain of this item bank, or fresh forms of this bank.",
+        "Population that confidence intervals generalize to: the domain or this "
+        "item bank.",
         shows_default=True,
     )] = "domain"  # fmt: skip
     view: View = CURRENT
@@ -59,16 +60,16 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
         metavar="FIELD=VALUE,...",
     )] = ()  # fmt: skip
     card_columns: Annotated[tuple[str, ...], Opt(
-        "Show of the cards, too: lab, kind, parameters, released, licence, ...",
+        "Show these model card fields: lab, kind, parameters, released, license, ...",
         flags=("--columns",), metavar="FIELD,...", separated=True,
     )] = ()  # fmt: skip
     people: Annotated[Path | None, Opt(
-        "Of triples: file of verdicts with its columns people and is_true filled in.",
+        "For triples: file of verdicts with the columns people and is_true filled in.",
         flags=("--human-labels",),
         exists=True,
     )] = None  # fmt: skip
     unverified: Annotated[bool, Opt(
-        "Of triples: rank by what was said, verified or not.",
+        "For triples: rank by elicited triples, verified or not.",
     )] = False  # fmt: skip
     confidence: float = 0.95
     seed: int = 0
@@ -86,37 +87,39 @@ class Ask(Struct, frozen=True, kw_only=True):
     """How two sides are compared."""
 
     population: Annotated[Literal["domain", "bank"], Opt(
-        "What intervals speak of: the domain of this item bank, or fresh forms of it.",
+        "Population that confidence intervals generalize to: the domain or this "
+        "item bank.",
         shows_default=True,
     )] = "domain"  # fmt: skip
     confidence: Annotated[float, Opt(least=0.5, most=0.999, shows_default=True)] = 0.95
-    seed: Annotated[int, Opt("The seed of all draws.", least=0, shows_default=True)] = 0
+    seed: Annotated[int, Opt("Random seed.", least=0, shows_default=True)] = 0
 
 
 class GateAsked(Struct, frozen=True, kw_only=True):
     """What a gate asks besides its limit: a score in points of 100, and which looks there are."""
 
     minimum: Annotated[float | None, Opt(
-        "What the run's own score must reach besides.", flags=("--min",), metavar="POINTS",
+        "With --gate: minimum score of the run itself.", flags=("--min",), metavar="POINTS",
         least=0, most=100,
     )] = None  # fmt: skip
     junit: Annotated[Path | None, Opt(
-        "Write JUnit XML.", metavar="FILE", is_folder=True,
+        "With --gate: write JUnit XML.", metavar="FILE", is_folder=True,
     )] = None  # fmt: skip
     markdown: Annotated[Path | None, Opt(
-        "Write a summary for a CI step; items stand there by id alone.", metavar="FILE",
+        "With --gate: write a summary for CI; it names items by id only.", metavar="FILE",
         is_folder=True,
     )] = None  # fmt: skip
     single: Annotated[bool, Opt(
-        "This is the only look planned at this pair: intervals at --confidence.",
+        "With --gate: this is the only planned look at this pair, so intervals are not widened.",
         flags=("--single-look",),
     )] = False  # fmt: skip
     looks: Annotated[Path | None, Opt(
-        "Record looks in FILE (default: in the workspace; for two files, nowhere).",
+        "With --gate: record looks in FILE (default: in the workspace; for two files, nowhere).",
         metavar="FILE",
     )] = None  # fmt: skip
     rescore: Annotated[bool, Opt(
-        "First score stored replies with today's scorer where an older one did; nobody is asked.",
+        "Rescore stored responses first if an older scorer version scored them; makes no API "
+        "calls.",
     )] = False  # fmt: skip
     most: Annotated[int, Opt(
         "How many of the items lost to list.", flags=("-n",), least=0, shows_default=True,
@@ -127,10 +130,11 @@ class CompareAsked(Struct, frozen=True, kw_only=True):
     """What is read and listed of a comparison; how it is made says ``Ask``."""
 
     most: Annotated[int, Opt(
-        "How many items won, and as many lost, to list.", flags=("-n",), least=0,
+        "Number of items to list, won and lost each.", flags=("-n",), least=0,
         shows_default=True,
     )] = 5  # fmt: skip
     rescore: Annotated[bool, Opt(
-        "First score stored replies with today's scorer where an older one did; nobody is asked.",
+        "Rescore stored responses first if an older scorer version scored them; makes no API "
+        "calls.",
     )] = False  # fmt: skip
     view: View = CURRENT

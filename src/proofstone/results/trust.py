@@ -97,7 +97,9 @@ def _judge(evidence: Evidence) -> _Said | str:
                 judges=joined(upkeep.judges),
             )
         )
-    return _unknown(say("Not known: no column was named that holds labels by people (--human)."))
+    return _unknown(
+        say("Not known: no column was named that holds labels by people (--human-col).")
+    )
 
 
 def _overrides(evidence: Evidence) -> _Said | str:

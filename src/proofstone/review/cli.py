@@ -13,6 +13,7 @@ from proofstone.correct.cli import by_option
 from proofstone.records.ids import short
 from proofstone.records.reviews import ReviewPolicy
 from proofstone.review.request import PolicyAsked, SheetsAsked
+from proofstone.session.cli_command import Group, command
 from proofstone.session.options import (
     asked_for,
     json_option,
@@ -35,13 +36,13 @@ if TYPE_CHECKING:
 policy_options = asked_for(PolicyAsked, "policy")
 
 
-@click.command("status")
+@command("status")
 @click.argument("target")
 @policy_options
 @workspace_option
 @json_option
 def status_command(target: str, policy: PolicyAsked, folder: Path | None, as_json: bool) -> None:
-    """Say who read how much of a bank or form, and what came of it."""
+    """Show review progress of a bank or form."""
     from proofstone.review.state import last_decision, review_policy, review_standing
     from proofstone.session.session import open_session
 
@@ -109,7 +110,7 @@ def _counts(outcomes: Mapping[ReviewOutcome, int]) -> str:
     return ", ".join(f"{n:,} {outcome}" for outcome, n in outcomes.items() if n)
 
 
-@click.command("agreement")
+@command("agreement")
 @click.argument("target")
 @click.option(
     "-n",
@@ -123,14 +124,14 @@ def _counts(outcomes: Mapping[ReviewOutcome, int]) -> str:
 @workspace_option
 @json_option
 def agreement_command(target: str, most: int, folder: Path | None, as_json: bool) -> None:
-    """Say how far reviewers agree on what several of them read.
+    """Report inter-annotator agreement of reviewers.
 
-    Agreement beyond chance: Cohen's kappa of two, Fleiss' of more; Gwet's AC1, which stays high
-    where nearly all is kept, as it should be; Krippendorff's alpha. Intervals are bootstrapped over
-    sources, where there are several.
+    Chance-corrected agreement: Cohen's kappa (two reviewers), Fleiss' kappa (more), Krippendorff's
+    alpha, and Gwet's AC1, which is stable when nearly all decisions are the same. Confidence
+    intervals are bootstrapped over sources if there are several.
 
-    Of a bank that judges built, each judge and all together are set against people on the same
-    statements, question by question; what nobody read is said to be so.
+    For banks checked by judges, each judge and the panel are compared with the reviewers on the
+    same statements, task by task. Tasks without any review are listed as such.
     """
     from proofstone.review.agreement import edited_statements, judges_checked, review_agreement
     from proofstone.review.section import checked_judges_lines
@@ -191,7 +192,7 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
         _tell_more(len(one.differing) - most)
 
 
-@click.command("decide")
+@command("decide")
 @click.argument("target")
 @policy_options
 @click.option(
@@ -219,18 +220,22 @@ def decide_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Make one decision of all reviews: keep, fix, drop, or open.
+    """Combine all reviews into one decision per item.
 
-    TARGET is a bank or form; or a file of reviews (.jsonl), and then no workspace is asked. Of each
-    reviewer the newest decision on a statement counts. First it is decided whether a statement
-    goes; of those who would keep it, --fix of them make it a fix, if they want the same change.
-    What is open needs one more reviewer: 'review export --undecided' gives it out. Nothing is
-    retired or edited before you carry the work list out. Of a bank or form the decision is kept:
-    who made it, by which policy, from which reviews; the next one takes what is not named from it.
+    TARGET is a bank or form, or a file of reviews (.jsonl), which needs no workspace. The newest
+    decision of each reviewer counts. First the reviewers decide whether a statement is dropped. Of
+    those who would keep it, --fix of them make it a fix, if they want the same change. An open
+    statement needs one more reviewer ('review export --undecided'). Nothing is excluded or edited
+    before 'correct apply FILE'. The decision is stored with its author, policy and reviews. Options
+    that you omit default to the previous decision.
 
-    Of short questions it is decided what people's own answers come to: a question is kept where
-    two of them, or a third, found the model's answer, each with two pages, one of them of an
-    authoritative site (--sources); it is dropped where one found it not fit.
+    For short questions, reviewers search for answers. A question is kept if two of them (or a
+    third) found the model's answer, each with two pages, one of them on an authoritative site
+    (--sources). It is dropped if one reviewer found it unsuitable.
+
+    \b
+    Example:
+      proofstone review decide facts --flagged-items work.csv
     """
     from proofstone.review.state import (
         decide_file,
@@ -310,13 +315,28 @@ def _tell_decided(
 # ``review export`` and ``review import``: sheets for people before there is a platform.
 
 
-@click.command("export")
+@command(
+    "export",
+    basic=(
+        "to",
+        "people",
+        "per_person",
+        "overlap",
+        "truth",
+        "undecided",
+        "only",
+        "output",
+        "language",
+        "seed",
+    ),
+)
 @click.argument("target")
 @click.option(
     "--to",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.xlsx",
-    help="Write sheets: one for each reader, FILE-name.xlsx (FILE.xlsx for one reader).",
+    help="Write review spreadsheets: one per reviewer, FILE-name.xlsx (FILE.xlsx for one "
+    "reviewer).",
 )
 @asked_for(SheetsAsked)
 @click.option(
@@ -341,21 +361,23 @@ def export_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Give each reader a sheet to fill in, or write the reviews so far.
+    """Write review spreadsheets, or export all reviews.
 
-    TARGET is a bank, or a form whose statements are read. Statements that are retired are left out.
-    Who reads what is drawn by seed, in even shares; each reader's rows come in an order of their
-    own, so that nobody sees what others read too. The sheets open in Excel, LibreOffice and others;
-    'review import' takes them back, also half done, sorted or filtered.
+    TARGET is a bank, or a form whose statements are reviewed. Excluded statements are omitted.
+    Statements are assigned at random (by the seed) in equal shares, and each reviewer has their own
+    row order. Reviewers do not see who else reviews a statement. The spreadsheets open in Excel,
+    LibreOffice and others. 'review import' reads them, also half done, sorted or filtered.
 
-    With --fact-check a sample is checked for its truth instead: first whether each statement is
-    true, not knowing what it is meant to be, then, on a second sheet, whether the reason fits that
-    goes with a falsified one.
+    With --fact-check, a sample is fact-checked instead. Reviewers first judge whether each statement is
+    true, blind to its label. A second sheet asks whether the reason of each false statement fits.
 
-    Short questions are not read but answered: two people search for the answer of each, and see
-    nothing of the model's. --undecided gives out what comes next: a second answer that is missing,
-    answers that differ to a third who sees both, and what people found to somebody who compares it
-    with the model's answer.
+    Short questions are answered, not read: two reviewers search for each answer and do not see the
+    model's. --undecided then writes the missing reviews: second answers, disagreements for a third
+    reviewer, and comparisons with the model's answer.
+
+    \b
+    Example:
+      proofstone review export facts --to sheet.xlsx --people Anna,Ben --overlap 20%
     """
     from proofstone.errors import BadUsage
     from proofstone.review.import_reviews import export_reviews
@@ -408,20 +430,22 @@ def _tell_given(given: GivenOut) -> None:
     say("once they come back: proofstone review import FILE...")
 
 
-@click.command("import")
+@command("import")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--encoding", default="", metavar="NAME", help="Of CSV files that are no UTF-8.")
+@click.option(
+    "--encoding", default="", metavar="NAME", help="Encoding of CSV files that are not UTF-8."
+)
 @workspace_option
 @json_option
 def import_command(
     files: tuple[Path, ...], encoding: str, folder: Path | None, as_json: bool
 ) -> None:
-    """Take sheets back in, or rows of reviews, and show how far readers agree.
+    """Import review spreadsheets or rows of reviews.
 
-    FILES are sheets as they came back (.xlsx, .ods, or .csv) or rows (.jsonl) as 'review export -o'
-    writes them. All are checked first: with any problem, named by its cell, nothing is taken in.
-    Taken in again, what is known is passed over; a decision that its reader changed becomes a row
-    that corrects the former one.
+    FILES are spreadsheets (.xlsx, .ods, .csv), or rows (.jsonl) as 'review export -o' writes them.
+    All files are checked first; with any problem, named by its cell, nothing is imported. Imported
+    again, known rows are skipped, and a changed decision is stored as a correction of the former
+    one. Agreement of the reviewers is printed.
     """
     from proofstone.review.agreement import review_agreement
     from proofstone.review.import_reviews import import_reviews
@@ -455,18 +479,18 @@ def _tell_imported(taken: ImportedReviews) -> None:
         say(f"{n:,} {has} none now: the former ones stand")
 
 
-@click.command("withdraw")
+@command("withdraw")
 @click.argument("sheet")
 @click.option("--reason", default="", metavar="TEXT", help="Why; it is stored.")
 @by_option
 @workspace_option
 @json_option
 def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_json: bool) -> None:
-    """Withdraw a sheet: none of its decisions counts any more.
+    """Withdraw a review spreadsheet.
 
-    SHEET is the file that was sent out, or the digits of its sheet that 'review export' printed.
-    Its statements can be given to somebody else, and the sheet is not taken in any more. Its
-    decisions stay stored, and enter no figure.
+    SHEET is the file that was sent out, or its digits as 'review export' printed them. Its
+    statements can be assigned to other reviewers, and the spreadsheet cannot be imported again. Its
+    decisions stay stored and are not counted.
     """
     from proofstone.review.sheets import withdraw_sheet
     from proofstone.session.session import open_session
@@ -485,12 +509,12 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
 # ``review`` and ``review erase``; its other commands stand in modules of their own.
 
 
-@click.group("review")
+@click.group("review", cls=Group)
 def review_command() -> None:
     """Export review spreadsheets, import and compare reviews.
 
-    Rows name people by random actor ids. Names stand in one table, outside every hash, export and
-    merge.
+    Rows name people by random actor ids. The names are stored in one table, outside all hashes,
+    exports and merges.
     """
 
 
@@ -499,7 +523,10 @@ def review_command() -> None:
 @workspace_option
 @json_option
 def erase(person: str, folder: Path | None, as_json: bool) -> None:
-    """Erase a person's name and details, by name or actor id. What they did stands under the id."""
+    """Erase a person's name and details.
+
+    PERSON is a name or an actor id. Reviews and corrections stay under the id.
+    """
     from proofstone.session.session import erase_person, open_session
 
     with open_session(folder) as session:

@@ -26,7 +26,7 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
         metavar="N", least=1,
     )] = None  # fmt: skip
     people: Annotated[tuple[str, ...], Opt(
-        "Who reads: Anna,Ben,Chen.", metavar="NAMES", once="each reader has one file",
+        "Names of reviewers: Anna,Ben,Chen.", metavar="NAMES", once="each reader has one file",
     )] = ()  # fmt: skip
     overlap: Annotated[float | None, Opt(
         "How much of it several people read, so that their agreement shows; 100% as in the "
@@ -49,7 +49,7 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
     )] = None  # fmt: skip
     only: Annotated[Literal["true", "false", ""], Opt("Only those meant to be so.")] = ""
     undecided: Annotated[bool, Opt(
-        "Only what the reviews so far leave open, each to somebody who has not read it.",
+        "Only undecided rows, each for a reviewer who has not seen it.",
     )] = False  # fmt: skip
     policy: ReviewPolicy | None = None
     seed: int = 0
@@ -78,16 +78,17 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
         "[default: as decided last, else majority]",
     )] = None  # fmt: skip
     tie: Annotated[Literal["open", "keep", "drop"] | None, Opt(
-        "What half against half comes to: open asks one more reviewer.  "
-        "[default: as decided last, else open]",
+        "Decision on a tie; open asks one more reviewer (default: as decided last, otherwise "
+        "open).",
     )] = None  # fmt: skip
     fix: Annotated[Literal["any", "majority", "all"] | None, Opt(
         "How many of those who would keep it must ask for a change.  "
         "[default: as decided last, else any]",
     )] = None  # fmt: skip
     sources: Annotated[Path | None, Opt(
-        "Of questions that people answer: a list of authoritative sites over the carried one, "
-        "SITE adds one, -SITE takes one away.  [default: as decided last, else the carried list]",
+        "For questions answered by reviewers: changes to the list of authoritative sites, one "
+        "per line (SITE adds, -SITE removes; default: as decided last, otherwise the bundled "
+        "list).",
         metavar="FILE",
     )] = None  # fmt: skip
 

@@ -31,6 +31,7 @@ from proofstone.run.cli_request import (
     tell_judges,
 )
 from proofstone.run.self_preference import run_lines, tell_lines
+from proofstone.session.cli_command import command, tell_error_line
 from proofstone.session.options import (
     asked_for,
     json_option,
@@ -61,15 +62,15 @@ class DryRunAsked(Struct, frozen=True, kw_only=True):
     """What is foreseen of a run, and shown of its prompts."""
 
     dry_run: Annotated[bool, Opt(
-        "Say what the run would take, and do not run it: from a pilot.",
+        "Estimate requests, tokens, cost and time; make no API calls.",
     )] = False  # fmt: skip
     pilot: Annotated[int | None, Opt(
-        "Questions that a dry run really asks of each model and way; their replies are kept "
-        "for the run. 0 asks nobody.  [default: 20]", metavar="N", least=0,
+        "With --dry-run: send N questions per model and prompting method, to measure tokens and "
+        "time; their responses are kept for the run.", metavar="N", least=0,
     )] = None  # fmt: skip
     show: Annotated[int | None, Opt(
-        "Print the first N prompts of each way as they would be sent, and run nothing; "
-        "without --dry-run nobody is asked.", metavar="N", least=1,
+        "Print the first N prompts of each prompting method; make no API calls.",
+        metavar="N", least=1,
     )] = None  # fmt: skip
 
 
@@ -93,7 +94,7 @@ def _perform_dry_run(
     quiet: bool,
 ) -> int:
     """Shows prompts and the forecast, of ``judges`` too; returns the exit code."""
-    from proofstone.run.dry_run import PILOT, forecast_judging, forecast_specs, rendered_prompts
+    from proofstone.run.dry_run import forecast_judging, forecast_specs, rendered_prompts
     from proofstone.run.forecast import forecast_lines, judging_lines, prompt_lines, talk
     from proofstone.run.outbound import forecast_searches
     from proofstone.session.progress import start_spending, tell_interrupt, watching
@@ -102,10 +103,9 @@ def _perform_dry_run(
     if wanted.show and not as_json:
         click.echo("\n".join(prompt_lines(prompts)))
     spending = start_spending(session, asked.budget or None)
-    usual = PILOT if wanted.dry_run else 0
     with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
         found = forecast_specs(
-            session, specs, pilot=usual if wanted.pilot is None else wanted.pilot,
+            session, specs, pilot=wanted.pilot or 0,
             max_connections=asked.max_connections, cache=asked.cache, spending=spending,
             watch=watch, on_interrupt=tell_interrupt,
         )  # fmt: skip
@@ -168,7 +168,7 @@ def _report_results(
             print_verified(verified)
     stops = [(_stop_code(result), result.stopped) for result in results if result.stopped]
     for code, stopped in dict.fromkeys(stops):
-        say(f"error [{code}] {stopped}")
+        tell_error_line(code, stopped)
     for result in results:
         _tell(result, quiet=quiet)
     if results and not as_json:
@@ -324,7 +324,21 @@ def _json_row(
     }
 
 
-@click.command("run")
+@command(
+    "run",
+    basic=(
+        "models",
+        "ask",
+        "shots",
+        "prompt",
+        "context",
+        "limit",
+        "judge",
+        "budget",
+        "dry_run",
+        "resume",
+    ),
+)
 @click.argument("targets", nargs=-1, metavar="TARGETS | run.toml")
 @model_options
 @judge_options
@@ -332,14 +346,14 @@ def _json_row(
     "--save",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write what is run as a run file, nothing left to defaults.",
+    help="Write a run file with all settings of these runs.",
 )
 @preset_option
 @click.option(
     "--reference",
     metavar="BANK|FILE",
-    help="Of entities, with a --judge: verify what was said as soon as all is asked, as 'grade "
-    "--reference' does, in a sample as the --preset says; and show the preset's study.",
+    help="For entities, with --judge: verify elicited triples against this reference after the "
+    "run, as 'grade --reference' does.",
 )
 @click.option(
     "--resume",
@@ -366,28 +380,28 @@ def run_command(
 ) -> None:
     """Evaluate models on a form, an item bank or a file.
 
-    TARGETS are forms, or banks, whose forms are then meant; or files of questions (JSONL, CSV),
-    which are imported first: question and answer, or question, options and answer; or lists of
-    entities, of which models tell what they know (--prompt-method, --range). A reply to an
-    open question is settled by a rule where it is the answer and nothing else; all others wait for
-    a --judge, here or in 'grade'. The same command again asks only what
-    is missing: what is committed is never asked twice, and what was asked before is taken from the
-    cache. Ctrl-C once stops new requests and waits for those in flight; twice leaves at once.
+    TARGETS are forms, banks (with all their forms), or files of questions (JSONL, CSV). A file has
+    the columns question and answer, or question, options and answer. Lists of entities elicit
+    triples (--prompt-method, --range). Rules grade short answers that match exactly. All other short
+    answers need a --judge, here or later in 'grade'. The same command again only sends requests
+    that are missing or not cached. Ctrl-C once stops new requests; twice quits at once.
 
-    A run file holds targets, models with their own settings, ways of asking and settings for all;
-    options of the command come over it. --save writes one that means these very runs.
+    A run file (TOML) holds targets, models and settings; options of the command override it. --save
+    writes one.
 
-    Before anything leaves for a host that nobody has allowed, you are told which sources and how
-    much, and asked. [egress] in proofstone.toml allows it for good, --yes this time.
+    Before data goes to a new host, you are shown the sources and the amount and asked for
+    permission. Allow hosts under [egress] in proofstone.toml, or once with --yes. Models that
+    helped write or filter the items (or their model family) are named before the first question.
 
-    With --budget the most that a call can cost is put aside before it is sent, so the budget is
-    never passed; reaching it ends with exit code 4, and the line that resumes is printed.
+    --budget reserves the worst-case cost of each request, so it is never exceeded. A reached budget
+    ends with exit code 4 and prints the command that resumes. --dry-run estimates requests, tokens,
+    cost and time as ranges and makes no API calls. Add --pilot N to measure them on N questions.
 
-    A contestant that wrote, falsified, checked or filtered what it is asked, or whose family did,
-    is named before the first question.
-
-    --dry-run says what a run would take, after asking a few questions of each model: requests,
-    tokens, money and time as ranges, and whether a --budget would do. --show prints prompts.
+    \b
+    Examples:
+      proofstone run questions.jsonl -m openai/gpt-5.1 --budget 5USD
+      proofstone run facts -m local/model.gguf,openai/gpt-5.1 --shots 3 --dry-run
+      proofstone run --resume
     """
     from proofstone.run.campaign import run_specs, self_evaluation_of_specs
     from proofstone.run.judges import judges_asked

@@ -35,6 +35,7 @@ from proofstone.run.cli_request import (
     read_asked,
     tell_judges,
 )
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     asked_for,
     budget_option,
@@ -52,10 +53,24 @@ if TYPE_CHECKING:
     from proofstone.run.scorings import Scored, ScoringShown
 
 
-@click.command("grade")
+@command(
+    "grade",
+    basic=(
+        "kind",
+        "output",
+        "judge",
+        "reference",
+        "again",
+        "by",
+        "dry_run",
+        "budget",
+        "sample",
+        "only_list",
+    ),
+)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET|FILE...")
 @click.option(
-    "--as", "kind", type=FileKind(), help="What FILE holds (default: detected from its columns)."
+    "--as", "kind", type=FileKind(), help="Content of FILE (default: detected from its columns)."
 )
 @judge_options
 @click.option(
@@ -94,11 +109,11 @@ def grade_command(
 ) -> None:
     """Grade stored responses, or the responses of a file.
 
-    TARGET is a run, or a form or bank with all of its runs. Evaluated models are not called. Rules
-    grade exact answers; all other responses need a --judge, and several judges form a panel. Each
-    combination of judges is a scoring of its own. Leaderboards use the latest complete scoring;
-    choose another one with 'leaderboard --scoring ID'. The same command again only makes the
-    requests that are missing.
+    TARGET is a run, or a form or bank with all of its runs. No evaluated model is called. Rules
+    grade exact answers. All other responses need a --judge, and several judges form a panel. Each
+    combination of judges is stored separately, as one scoring. Leaderboards use the latest complete
+    one; choose another with 'leaderboard --scoring ID'. The same command again only sends requests
+    that are missing.
 
     With --reference, a sample of the elicited triples is verified for precision and recall. Name
     all runs in one command, so that they are verified on the same reference triples.
@@ -108,16 +123,18 @@ def grade_command(
       letters  response, options: the option letter is extracted
       answers  question, answer, response: graded CORRECT, INCORRECT or NOT_ATTEMPTED
       triples  subject, predicate, object: verified against --reference
-    A file with a column grade is only summarized. The summary gives n, the shares of correct (CO),
-    not attempted (NA) and incorrect (IN) answers, CGA (correct given attempted) and F (their
-    harmonic mean), with 95% confidence intervals clustered by question. Files need no workspace.
+
+    A file with a column grade is only summarized. The summary has n, and the shares of correct
+    (CO), not attempted (NA) and incorrect (IN) answers. CGA is the share correct given attempted; F
+    is the harmonic mean of CO and CGA. Each has a 95% confidence interval, clustered by question.
+    Files need no workspace.
+
+    Exit code 3: some responses still need a judge.
 
     \b
     Examples:
       proofstone grade facts --judge openai/gpt-5.1
-      proofstone grade replies.jsonl -o graded.jsonl
-
-    Exit code 3: some responses still need a judge.
+      proofstone grade responses.jsonl -o graded.jsonl
     """
     from proofstone.run.judges import judges_asked
     from proofstone.run.score import (

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from proofstone.errors import NotFound
+from proofstone.session.cli_command import Group
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.terminal import TerminalEgress, print_json, print_table, say
 
@@ -159,13 +160,13 @@ def _worst(trial: JudgeTrial) -> list[str]:
     return [f"{trial.model}: {name}: {fooled} of {sound}" for name, fooled, sound in worst]
 
 
-@click.group("models")
+@click.group("models", cls=Group)
 def models_command() -> None:
     """List models, check endpoints, show prices.
 
-    A model is named PROVIDER/NAME: openai/gpt-5.1, openrouter/qwen/qwen3-8b, local/FILE.gguf (runs
-    here), sim/NAME?ability=0.7 (a simulated respondent). An own endpoint is an entry in
-    proofstone.toml; so are a model's card and its price.
+    Models are named PROVIDER/NAME: openai/gpt-5.1, openrouter/qwen/qwen3-8b, local/FILE.gguf (runs
+    on this machine), sim/NAME?ability=0.7 (simulated). Endpoints, model cards and prices are
+    configured in proofstone.toml.
     """
 
 
@@ -173,10 +174,10 @@ def models_command() -> None:
 @workspace_option
 @json_option
 def list_models(folder: Path | None, as_json: bool) -> None:
-    """List models and providers: their cards, their endpoints, and whether their keys are set.
+    """List models with cards, endpoints and keys.
 
-    The models are those of proofstone.toml and those once run here. A retired one is marked: its
-    endpoint no longer served it when it was last checked; its results stay.
+    Lists the models of proofstone.toml and those that were run here. A model is marked as retired
+    if its endpoint no longer served it at the last check; its results are kept.
     """
     from proofstone.records.models import card_line
     from proofstone.session.models import known_models
@@ -201,10 +202,10 @@ def list_models(folder: Path | None, as_json: bool) -> None:
 @click.option(
     "--as-judge",
     is_flag=True,
-    help="How often a text under judgement talks the model into a label: over a hundred attacks.",
+    help="Run a judge robustness test: over 100 prompt injections in judged texts.",
 )
-@click.option("--limit", type=click.IntRange(min=1), help="With --as-judge: only so many attacks.")
-@click.option("--budget", help="With --as-judge: spend at most this, as 5USD or 1Mtok, a model.")
+@click.option("--limit", type=click.IntRange(min=1), help="With --as-judge: number of attacks.")
+@click.option("--budget", help="With --as-judge: spending limit per model, such as 5USD or 1Mtok.")
 @workspace_option
 @json_option
 def check_models(
@@ -215,14 +216,14 @@ def check_models(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Ask endpoints whether models are there: their own list, and one tiny question each.
+    """Check that endpoints serve their models.
 
-    NAMES are models; without any, all of proofstone.toml and all once run here. One that cannot be
-    opened keeps no other from being asked. A model that was run here and is neither listed nor
-    served any more is retired: its results stay and are marked. Exits with 5 if any fails.
+    Reads the endpoint's model list and sends each model one short question. NAMES are models
+    (default: all of proofstone.toml and all that were run here). Models that are no longer served
+    are marked as retired; their results are kept. Exit code 5: a check failed.
 
-    With --as-judge each of NAMES is asked to judge texts that try to talk it into a label, in
-    English and Chinese, in plain words and hidden in Markdown, comments and the source document.
+    With --as-judge, each model judges texts that contain prompt injections, in English and Chinese,
+    in plain text and hidden in Markdown, comments and source documents.
     """
     from proofstone.errors import BadUsage
     from proofstone.session.models import check_models
@@ -257,10 +258,10 @@ def check_models(
 @workspace_option
 @json_option
 def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> None:
-    """Show what models cost, from when the price is, and which models lack one.
+    """Show prices, their dates, and models without one.
 
-    NAMES are models; without any, all of proofstone.toml and all once run here. Prices are US
-    dollars per million tokens. A missing one comes with the line to add to proofstone.toml.
+    NAMES are models (default: all of proofstone.toml and all that were run here). Prices are in US
+    dollars per million tokens. For a missing price, the line to add to proofstone.toml is printed.
     """
     from proofstone.session.models import model_prices
     from proofstone.session.session import open_session

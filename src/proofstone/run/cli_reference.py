@@ -14,6 +14,7 @@ from msgspec import Struct
 from proofstone.errors import BadUsage, BudgetReached
 from proofstone.method import every_method
 from proofstone.records.ids import short
+from proofstone.session.cli_command import tell_error
 from proofstone.session.options import asked_for, was_given
 from proofstone.session.terminal import pasted, print_json, say
 
@@ -188,7 +189,7 @@ def verify_at_once(
             budget=spending,
         )
     except BudgetReached as reached:  # what was judged is kept, and so are the replies
-        say(f"error [{reached.code}] {reached}")
+        tell_error(reached)
         return (), reached.exit_code
 
 

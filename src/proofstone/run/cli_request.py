@@ -42,15 +42,14 @@ def _help_of_prompt_methods(methods: Sequence[Method]) -> str:
         name: says for method in methods for name, says in method.prompt_methods.items()
     }
     told = "; ".join(f"{name} ({says})" for name, says in prompt_methods.items())
-    return f"Ways of asking: {told}. Default: direct."
+    return f"Prompting method (default: direct): {told}."
 
 
 def _help_of_ranges(methods: Sequence[Method]) -> str:
     names = dict.fromkeys(name for method in methods for name in method.ranges)
     return (
-        "Of entities: how many triples are asked for of one that is widely known; of one that "
-        f"is not, about a tenth. There is {', '.join(names)}; several ask everything with "
-        "each. Default: the first. --prompt-method PROMPT_METHOD@LOW-HIGH says both."
+        "For entities: number of triples to request for a widely known entity (about a tenth of "
+        f"it for others): {', '.join(names)}. Several values run each. Default: the first."
     )
 
 
@@ -58,8 +57,8 @@ def _help_of_prompt(methods: Sequence[Method]) -> str:
     taking = [method.prompts for method in methods if method.prompts is not None]
     names = dict.fromkeys(name for prompts in taking for name in prompts.variables)
     return (
-        "Ask by this Jinja template in place of the method's; rows that it makes say so. It "
-        f"may use: {', '.join(names)}. See docs/prompts.md."
+        "Jinja template that replaces the method's prompt. Variables: "
+        f"{', '.join(names)}. See docs/prompts.md."
     )
 
 
@@ -84,7 +83,7 @@ max_tokens_option = options_of(RunAsked, "max_tokens")
 setting_option = options_of(RunAsked, "extra")
 connections_option = options_of(RunAsked, "max_connections")
 reasoning_option = click.option(
-    "--reasoning-effort", metavar="EFFORT", help="For models that take it."
+    "--reasoning-effort", metavar="EFFORT", help="Reasoning effort, for models that support it."
 )
 
 

@@ -257,7 +257,7 @@ def talk(found: DryRun) -> Iterator[str]:
     for part in found.parts:
         if part.stopped:
             code = (BudgetReached if part.over_budget else EndpointUnusable).code
-            yield f"error [{code}] {part.stopped}"
+            yield f"error[{code}]: {part.stopped}"
     for part in found.parts:
         if part.failed:
             kinds = ", ".join(f"{kind} {n}" for kind, n in part.failed.items())

@@ -43,7 +43,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
     """Settings of runs: each field is an option, a run-file key and a keyword of ``run``."""
 
     models: Annotated[tuple[str, ...], RunOpt(
-        "A model to ask; repeat it or use commas.", flags=("-m", "--model"),
+        "Model to evaluate; repeat it or use commas.", flags=("-m", "--model"),
         metavar="PROVIDER/NAME", of="command",
     )] = ()  # fmt: skip
     prompt_method: Annotated[tuple[str, ...], RunOpt(
@@ -53,109 +53,108 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         flags=("--range",), metavar="LOW-HIGH", of="command",
     )] = ()  # fmt: skip
     shots: Annotated[int, RunOpt(
-        "Worked examples before each question.", flags=("--shots", "--num-fewshot"), least=0,
+        "Few-shot examples before each question.", flags=("--shots", "--num-fewshot"), least=0,
         shows_default=True, of="asking",
     )] = 0  # fmt: skip
     samples: Annotated[int, RunOpt(
-        "Times that each question is asked.", flags=("--samples", "--epochs"), least=1,
+        "Samples per question.", flags=("--samples", "--epochs"), least=1,
         shows_default=True, of="asking",
     )] = 1  # fmt: skip
     prompt_template: Annotated[Path | None, RunOpt(
         metavar="FILE", of="asking", expected="the path of a template",
     )] = None  # fmt: skip
     answer_format: Annotated[str | None, RunOpt(
-        "Read each answer in this format: the last match of a regular expression "
-        "('regex:Final: ([A-D])') or a JSON path (json:$.answer). A response without it is "
-        "unparsed. See docs/extraction.md.",
+        "Read answers in this format: the last match of a regular expression ('regex:Final: "
+        "([A-D])') or a JSON path (json:$.answer). Other responses are unparsed. See "
+        "docs/extraction.md.",
         metavar="regex:PATTERN|json:PATH", of="setting", expected="regex:PATTERN or json:PATH",
     )] = None  # fmt: skip
     context: Annotated[tuple[str, ...], RunOpt(
-        "evidence puts the passages that a question rests on into its prompt: it then "
-        "measures reading, without them memory. retrieved puts what a search of the sources finds "
-        "for it. none,evidence asks in both ways.",
+        "Passages in the prompt: none (closed-book), evidence (open-book: the question's own "
+        "source passages), or retrieved (RAG). none,evidence runs both.",
         metavar="none|evidence|retrieved",
     )] = ("none",)  # fmt: skip
     context_tokens: Annotated[int, RunOpt(
-        "Most tokens of one question's passages; one with more is left out, since a "
-        "passage is never cut; of what is retrieved the best that fit. Default: 8000.",
+        "Maximum tokens of passages per question; a question with longer evidence is left out "
+        "(default: 8000).",
         metavar="N", least=1,
     )] = MOST_TOKENS  # fmt: skip
     context_chunks: Annotated[int, RunOpt(
-        "With --context retrieved: the most pieces of text for a question. Default: 5.",
+        "With --context retrieved: maximum passages per question (default: 5).",
         metavar="N", least=1,
     )] = CHUNKS  # fmt: skip
     context_search: Annotated[SearchMethod, RunOpt(
-        "With --context retrieved: search by words, by meaning, or by both. Default: bm25.",
+        "With --context retrieved: search by words, by embeddings, or both (default: bm25).",
     )] = "bm25"  # fmt: skip
     context_source: Annotated[tuple[str, ...], RunOpt(
-        "With --context retrieved: search the workspace's own sources, or the web; "
-        "searxng:bing+baidu names engines. Several ask everything once with each. Default: local.",
+        "With --context retrieved: search the workspace's sources or the web; "
+        "searxng:bing+baidu names engines. Several values run each (default: local).",
         metavar="local|brave|google|searxng",
         expected=f"{LOCAL!r}, a search of the web, or several",
     )] = (LOCAL,)  # fmt: skip
     context_embedding_model: Annotated[str, RunOpt(
-        "With --context-search dense or hybrid: this model behind /embeddings makes the "
-        "vectors. Default: the carried encoder.",
+        "With --context-search dense or hybrid: embedding model (default: the bundled model).",
         flags=("--embedding-model",), metavar="PROVIDER/NAME", expected="the name of a model",
     )] = ""  # fmt: skip
     limit: Annotated[int | None, RunOpt(
-        "Ask only the first questions.", least=1, of="asking",
+        "Only use the first N questions.", least=1, of="asking",
     )] = None  # fmt: skip
     temperature: Annotated[float | None, RunOpt(
         "Sampling temperature.", least=0, most=2, of="setting",
     )] = None  # fmt: skip
     max_tokens: Annotated[int | None, RunOpt(
-        "Longest reply, in tokens.", least=1, of="setting",
+        "Maximum response length in tokens.", least=1, of="setting",
     )] = None  # fmt: skip
     stop: Annotated[tuple[str, ...], RunOpt(
-        "End a reply at this text (\\n is a line break); repeat it.",
+        "Stop sequence (\\n is a line break; repeatable).",
         metavar="TEXT", of="setting", expected="a text or several",
     )] = ()  # fmt: skip
     reasoning_effort: Annotated[tuple[str, ...], RunOpt(
-        "For models that take it; low,medium,high asks everything with each.",
+        "Reasoning effort, for models that support it; low,medium,high runs each.",
         metavar="EFFORT", of="setting",
     )] = ()  # fmt: skip
     thinking: Annotated[tuple[str, ...], RunOpt(
-        "Tell hybrid models to think or not; on,off asks everything in both ways.",
+        "Thinking mode of hybrid models; on,off runs both.",
         metavar="on|off", of="setting",
     )] = ()  # fmt: skip
     thinking_tokens: Annotated[int | None, RunOpt(
-        "With --thinking on, let a reply be N tokens longer. Default: what the model's "
-        "entry says, else 16384; 0 where --max-tokens is given.",
+        "With --thinking on: additional response tokens (default: the model's entry, otherwise "
+        "16384; 0 with --max-tokens).",
         metavar="N", least=0, of="setting",
     )] = None  # fmt: skip
     extra: Annotated[tuple[str, ...], RunOpt(
-        "Any other setting to send, e.g. --set top_p=0.9.",
+        "Any other request setting, e.g. --set top_p=0.9.",
         flags=("--set",), metavar="NAME=VALUE", of="command",
     )] = ()  # fmt: skip
     replicate: Annotated[str, RunOpt(
-        "Ask afresh, past the cache.", metavar="NAME", of="asking",
+        "Ignore cached responses; NAME tells replicates from each other.",
+        metavar="NAME", of="asking",
     )] = ""  # fmt: skip
     cache: Annotated[CacheUse, RunOpt(CACHE_HELP, shows_default=True)] = "same"
     budget: Annotated[str, RunOpt(
         BUDGET_HELP, metavar="AMOUNT", expected='an amount such as "5USD" or "2Mtok"',
     )] = ""  # fmt: skip
-    max_connections: Annotated[int | None, RunOpt("Requests at once.", least=1)] = None
+    max_connections: Annotated[int | None, RunOpt("Concurrent requests.", least=1)] = None
     judge: Annotated[tuple[str, ...], RunOpt(
-        "The model that decides what no rule can; several are a panel.",
+        "LLM judge for responses that no rule can grade; several models form a panel.",
         metavar="PROVIDER/NAME,...", expected="a model or several",
     )] = ()  # fmt: skip
     votes: Annotated[int, RunOpt(
-        "Votes of each judge; more than half are its vote.", least=1, shows_default=True,
+        "Votes per judge; the majority is the judge's vote.", least=1, shows_default=True,
     )] = 1  # fmt: skip
     orders: Annotated[int, RunOpt(
-        "Orders of the labels in which a judge is asked; more than half decide.",
+        "Label-order permutations per judge vote, to reduce position bias (majority decides).",
         least=1, shows_default=True,
     )] = 1  # fmt: skip
     quorum: Annotated[int, RunOpt(
-        "Judges of a panel that must have voted. Default: all of them.", metavar="N", least=0,
+        "Judges of a panel that must have voted (default: all).", metavar="N", least=0,
     )] = 0  # fmt: skip
     majority: Annotated[Majority, RunOpt(
-        "What decides in a panel: more than half of the votes cast, the most, or all.",
+        "Panel decision rule: more than half of the votes cast, the most votes, or unanimity.",
         choices=("half", "most", "all"), shows_default=True,
     )] = "half"  # fmt: skip
     preset: Annotated[str, RunOpt(
-        "Take a method's published choices, such as as-published; other options override it.",
+        "Use a method's published settings, such as as-published; other options override them.",
         metavar="NAME", expected="the name of a preset",
     )] = ""  # fmt: skip
 

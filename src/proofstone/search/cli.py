@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from proofstone.records.items import SearchMethod
 from proofstone.records.options import Opt
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     asked_for,
     json_option,
@@ -28,30 +29,29 @@ class SearchAsked(Struct, frozen=True, kw_only=True):
     """How a query is searched for, and where."""
 
     k: Annotated[int, Opt(
-        "The most passages.", flags=("-k",), least=1, most=1000, shows_default=True,
+        "Number of passages.", flags=("-k",), least=1, most=1000, shows_default=True,
     )] = 5  # fmt: skip
     search_method: Annotated[SearchMethod, Opt(
-        "By words, by meaning, or by both.", flags=("--by",), shows_default=True,
+        "Search by words, by embeddings, or both.", flags=("--by",), shows_default=True,
     )] = "bm25"  # fmt: skip
     place: Annotated[str, Opt(
-        "Where: in the workspace's own sources, or by a search of the web; searxng:bing+baidu "
-        "names whom SearXNG is to ask.", flags=("--source",),
-        metavar="local|brave|google|searxng", shows_default=True,
+        "Search the workspace's sources or the web; searxng:bing+baidu names engines.",
+        flags=("--source",), metavar="local|brave|google|searxng", shows_default=True,
     )] = "local"  # fmt: skip
     only: Annotated[tuple[str, ...], Opt(
-        "Only in these sources of the workspace, of whatever edition; repeat it or use commas.",
+        "Only search these sources, in any edition; repeat it or use commas.",
         flags=("--in",), metavar="SOURCE", separated=True,
     )] = ()  # fmt: skip
     embedding_model: Annotated[str, Opt(
-        "By meaning with this model behind /embeddings. Default: the carried encoder.",
+        "Embedding model (default: the bundled model).",
         metavar="PROVIDER/NAME",
     )] = ""  # fmt: skip
     yes: Annotated[bool, Opt(
-        "Answer yes to every question, also to what may be sent where.",
+        "Skip all confirmations, including those for outbound data.",
     )] = False  # fmt: skip
 
 
-@click.command("search")
+@command("search")
 @click.argument("query")
 @asked_for(SearchAsked)
 @workspace_option
@@ -62,12 +62,16 @@ def search_command(
 ) -> None:
     """Search passages of the workspace, or the web.
 
-    Shows what 'run --context retrieved' would show a model for this query: chunks, best first, each
-    with its source, page and place. The index is made at the first search and kept; of a document
-    that was read again the newest edition is searched.
+    Prints the passages that 'run --context retrieved' would put into a prompt for this query, best
+    first, each with its source and page. The index is built at the first search and kept. Only the
+    newest edition of a document is searched.
 
-    With --source the query goes to a search of the web, whose keys are read from the environment
-    (docs/retrieval.md), and the first pages that it names are fetched, read and kept as sources.
+    With --source, the query goes to a web search; its keys come from the environment
+    (docs/retrieval.md). The first pages found are fetched, read and kept as sources.
+
+    \b
+    Example:
+      proofstone search "melting point of copper" -k 3
     """
     from proofstone.search.retrieval import search_web
     from proofstone.session.session import open_session

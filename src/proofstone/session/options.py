@@ -37,7 +37,7 @@ workspace_option = click.option(
     "folder",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="The workspace; else the nearest one at or above this folder.",
+    help="Workspace directory (default: search this directory and its parents).",
 )
 
 
@@ -103,12 +103,16 @@ audience_option = click.option(
     type=click.Choice(["internal", "public"]),
     default="internal",
     show_default=True,
-    help="public leaves out every text of items, passages and replies.",
+    help="Audience; public omits all texts of items, passages and responses.",
 )
 
 
 output_option = click.option(
-    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write it to FILE."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the result to FILE.",
 )
 
 
@@ -128,7 +132,9 @@ cache_option = click.option(
 )
 
 
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress and no talk.")
+quiet_option = click.option(
+    "-q", "--quiet", is_flag=True, help="Print no progress and no messages."
+)
 
 
 yes_option = click.option("--yes", is_flag=True, help=YES_HELP)
@@ -139,7 +145,7 @@ seed_option = click.option(
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="The seed of all draws.",
+    help="Random seed.",
 )
 
 
@@ -398,8 +404,8 @@ encoding_option = click.option(
     "--encoding",
     default="",
     metavar="NAME",
-    help="Of text that is not UTF-8: gb18030, windows-1252, ...; without it an error shows how the "
-    "file would read in each.",
+    help="Encoding of text that is not UTF-8: gb18030, windows-1252, ... (an error previews "
+    "candidates).",
 )
 
 

@@ -1,5 +1,7 @@
-"""Work in the background, its progress, and what was spent: counters, and a line a run, redrawn on
-a terminal, else now and then."""
+"""Run work in the background, show its progress, and report spending.
+
+A terminal shows one redrawn line for all runs; elsewhere a line is printed for each tenth.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,6 @@ from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-import click
 
 from proofstone.records.calls import CallRecord, Clock
 from proofstone.records.runs import Spent, usd
@@ -109,9 +109,6 @@ T = TypeVar("T")
 Watch = Callable[[list["RunProgress"]], None]
 
 
-_PLAIN_EVERY_S = 10.0
-
-
 @contextmanager
 def watching(*, quiet: bool) -> Iterator[Watch | None]:
     """A function that shows the progress of runs; the last state stays on the screen.
@@ -123,27 +120,42 @@ def watching(*, quiet: bool) -> Iterator[Watch | None]:
         with showing as watch:
             yield watch
     except KeyboardInterrupt:
-        say("interrupted: what was committed is kept, and the same command goes on", quiet=quiet)
+        say("interrupted: results so far are kept; the same command resumes", quiet=quiet)
         raise
 
 
-def progress_line(progress: RunProgress, now: float) -> str:
-    """One run: done, rate, time left, tokens, errors by kind."""
-    share = progress.done / progress.total if progress.total else 1.0
-    parts = [f"{progress.label:<36}", f"{progress.done:>6} of {progress.total}", f"{share:>4.0%}"]
-    if progress.started:
-        parts.append(f"{progress.rate(now):6.1f}/s")
-        left = progress.seconds_left(now)
-        if left is not None and progress.ended is None:
-            parts.append(f"{duration(left)} left")
-    tokens = progress.prompt_tokens + progress.completion_tokens
-    parts.append(f"{tokens:,} tokens")
-    if progress.cost_usd:
-        parts.append(f"{progress.cost_usd:.4f} USD")
-    if progress.cached:
-        parts.append(f"{progress.cached} cached")
-    parts += [f"{kind} {n}" for kind, n in progress.errors.most_common(4)]
+def progress_line(runs: Sequence[RunProgress], now: float) -> str:
+    """Return one line for all runs: ``312/720  43%  2.1/s  ETA 3:14  $0.42``."""
+    done, total = sum(run.done for run in runs), sum(run.total for run in runs)
+    share = done / total if total else 1.0
+    parts = [f"{done}/{total}", f"{share:.0%}"]
+    started = min((run.started for run in runs if run.started), default=0.0)
+    ended = all(run.ended is not None for run in runs)
+    until = max((run.ended or now for run in runs), default=now) if ended else now
+    elapsed = until - started if started else 0.0
+    rate = sum(run.done - run.before for run in runs) / elapsed if elapsed > 0 else 0.0
+    if started:
+        parts.append(f"{rate:.1f}/s")
+    left = total - done - sum(run.failed for run in runs)
+    if rate > 0 and left > 0 and not ended:
+        parts.append(f"ETA {clock_text(left / rate)}")
+    cost = sum(run.cost_usd for run in runs)
+    if cost:
+        parts.append(f"${cost:.2f}" if cost >= 0.01 else f"${cost:.4f}")
     return "  ".join(parts)
+
+
+def error_line(progress: RunProgress) -> str:
+    """Return the errors of one run by kind, behind its model: ``acme/large  timeout 3``."""
+    kinds = ", ".join(f"{kind} {n}" for kind, n in progress.errors.most_common(4))
+    return f"{progress.label}  errors: {kinds}"
+
+
+def clock_text(seconds: float) -> str:
+    """Return ``3:14``, or ``2:03:14`` from an hour on."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _new_notes(shown: Sequence[RunProgress], told: set[str]) -> list[str]:
@@ -169,7 +181,7 @@ def _redrawn() -> Iterator[Watch]:
         live.start()
         for note in _new_notes(shown, told):
             live.console.print(Text(f"note: {note}"))
-        live.update(Text("\n".join(_lines(shown)), overflow="ellipsis"), refresh=True)
+        live.update(Text("\n".join(_lines(shown)), overflow="ellipsis", no_wrap=True), refresh=True)
 
     try:
         yield watch
@@ -179,41 +191,42 @@ def _redrawn() -> Iterator[Watch]:
 
 @contextmanager
 def _plain() -> Iterator[Watch]:
-    """Now and then a line for each run at work; one more for each when it has ended."""
-    due = time.monotonic() + _PLAIN_EVERY_S
-    told: set[int] = set()
-    seen: list[RunProgress] = []
-
+    """Print a line for each tenth of all runs, and their errors at the end."""
     noted: set[str] = set()
-
-    def tell(runs: Sequence[RunProgress]) -> None:
-        for line in _lines(runs):
-            click.echo(line, err=True)
+    seen: list[RunProgress] = []
+    told = 0
 
     def watch(shown: list[RunProgress]) -> None:
-        nonlocal due
+        nonlocal told
         for note in _new_notes(shown, noted):
             say(f"note: {note}")
         seen[:] = shown
-        ended = [run for run in shown if run.ended is not None and id(run) not in told]
-        told.update(id(run) for run in ended)
-        tell(ended)
-        if time.monotonic() >= due:
-            due = time.monotonic() + _PLAIN_EVERY_S
-            tell([run for run in shown if run.ended is None])
+        total = sum(run.total for run in shown)
+        tenths = 10 * sum(run.done for run in shown) // total if total else 0
+        if tenths > told:
+            told = tenths
+            say(progress_line(shown, time.monotonic()))
 
     yield watch
-    watch(seen.copy())
+    started = [run for run in seen if run.started]
+    if started and told < 10:
+        say(progress_line(started, time.monotonic()))
+    for run in started:
+        if run.errors:
+            say(error_line(run))
 
 
 def _lines(shown: Sequence[RunProgress]) -> list[str]:
-    now = time.monotonic()
-    return [progress_line(progress, now) for progress in shown if progress.started]
+    started = [run for run in shown if run.started]
+    if not started:
+        return []
+    errors = [error_line(run) for run in started if run.errors]
+    return [progress_line(shown, time.monotonic()), *errors]
 
 
 def tell_interrupt(in_flight: int) -> None:
     """Says that a first Ctrl-C was heard."""
-    say(f"stopping: waiting for {in_flight} replies in flight; Ctrl-C again leaves at once")
+    say(f"stopping: waiting for {in_flight} responses; press Ctrl-C again to quit at once")
 
 
 def duration(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -23,10 +24,29 @@ if TYPE_CHECKING:
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
-def say(text: str, *, quiet: bool = False) -> None:
-    """A line of talk, on stderr."""
-    if not quiet:
+_QUIET = "proofstone.quiet"
+
+
+def say(text: str, *, quiet: bool = False, is_error: bool = False) -> None:
+    """Print a message on stderr. With ``--quiet``, only errors are printed."""
+    context = click.get_current_context(silent=True)
+    hushed = quiet or (context is not None and bool(context.meta.get(_QUIET)))
+    if is_error or not hushed:
         click.echo(visible(text), err=True)
+
+
+def be_quiet(context: click.Context, wanted: bool) -> None:
+    """Turn messages of this command off, or on."""
+    context.meta[_QUIET] = wanted
+
+
+def wants_color() -> bool:
+    """Return True if results on stdout may be colored (``--color``, NO_COLOR, a terminal)."""
+    context = click.get_current_context(silent=True)
+    wanted = None if context is None else context.find_root().color
+    if wanted is not None:
+        return wanted
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def print_text(text: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ import click
 from msgspec import structs
 
 from proofstone.errors import BadUsage
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     json_option,
     languages_option,
@@ -24,7 +24,14 @@ from proofstone.session.options import (
     workspace_option,
     yes_option,
 )
-from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_text, say
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_text,
+    say,
+    wants_color,
+)
 
 if TYPE_CHECKING:
     from proofstone.session.models import ModelChoice
@@ -59,7 +66,7 @@ def _refuse_guided(context: click.Context) -> None:
 # ``demo``: an audit, a real model on real facts, and a ranking.
 
 
-@click.command("demo")
+@command("demo")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"), metavar="[DIR]")
 @click.option(
     "-m",
@@ -96,7 +103,11 @@ def demo_command(
     3. Adds three simulated models, marked as such, for a ranking to look at.
 
     Everything is in DIR (demo), which is an ordinary workspace. It takes under four minutes. The
-    same command again continues where it stopped.
+    same command again resumes.
+
+    \b
+    Example:
+      proofstone demo --only audit
     """
     from proofstone.start.demo import SOURCE, audit_table
 
@@ -148,7 +159,7 @@ def _run_demo(
             heading=[("form", f"{board.n_items} {kind}")],
             next_steps=[("page", str(page))],
             width=shutil.get_terminal_size((100, 24)).columns,
-            colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ,
+            colour=wants_color(),
         )
         click.echo(f"\n{shown}", nl=False)
     say(f"took {done.seconds:.0f} s", quiet=quiet)
@@ -175,14 +186,27 @@ def _next_commands(folder: Path, model: str | None, *, has_runs: bool) -> list[s
 # ``init``: a workspace, and with ``--guided`` a pilot on a folder of documents.
 
 
-@click.command("init")
+@command(
+    "init",
+    basic=(
+        "documents",
+        "want",
+        "private",
+        "license",
+        "writer",
+        "judge",
+        "models",
+        "questions",
+        "budget",
+    ),
+)
 @click.argument("directory", type=click.Path(path_type=Path), required=False, metavar="[DIR]")
 @click.option("--guided", "documents", metavar="DOCUMENTS",
               type=click.Path(path_type=Path, exists=True, file_okay=False),
               help="Try a folder of documents: example questions, cost, a run file.")  # fmt: skip
 @click.option("--want", type=click.Choice(["memory", "reading", "both"]),
-              help="What to measure: knowledge of the documents, answering with the documents "
-              "in the prompt, or both.")  # fmt: skip
+              help="Measure knowledge of the documents, answering with the documents in the "
+                   "prompt, or both.")  # fmt: skip
 @click.option("--license", metavar="NAME", help="License of the documents, such as CC-BY-4.0.")
 @click.option("--private", is_flag=True,
               help="Documents are private. No data leaves this machine, unless proofstone.toml "

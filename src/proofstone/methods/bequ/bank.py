@@ -471,7 +471,7 @@ PARAMETERS = (
         name="entities",
         kind="int",
         default=None,
-        help="This many entities, drawn by the seed, instead of all.",
+        help="Sample this many entities (default: all).",
     ),
 )
 

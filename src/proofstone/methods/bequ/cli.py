@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +15,7 @@ from proofstone.errors import ProofstoneError
 from proofstone.methods.bequ.records import TripleFileAsked, VerifySettings
 from proofstone.run.cli_reference import tell_done
 from proofstone.session.options import was_given
-from proofstone.session.terminal import TerminalEgress, print_json, say
+from proofstone.session.terminal import TerminalEgress, print_json, say, wants_color
 
 if TYPE_CHECKING:
     from proofstone.run.cli_files import FileAsked, GradeCall
@@ -78,7 +77,7 @@ def show_verified(
         print_json(board)
         return True
     width = shutil.get_terminal_size((100, 24)).columns
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    colour = wants_color()
     cards = shared["card_columns"]
     click.echo(render_triple_board(board, card_columns=cards, width=width, colour=colour), nl=False)
     for name in wanted:

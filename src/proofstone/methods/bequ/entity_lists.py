@@ -827,13 +827,13 @@ PIPELINES = {
         online=ONLINE,
         lists=True,
         next="run {bank} -m PROVIDER/NAME",
-        help="A list of entities to elicit triples of. An INPUT is a wiki (dump:FILE, zim:FILE, or "
-        "a live one: wiki), of which --per-input pages are drawn, folder:DIR of documents that are "
-        "each about one entity, or a list, whose "
-        "entities are looked up in --corpus. Short articles, pages of meanings and entities with "
-        "few statements are left out, then what a judge rates low; of fictional entities those "
-        "that have an article, or that a page of the web names. made-up:plausible and "
-        "made-up:absurd let a model make up --per-input names of things that do not exist.",
+        help="Entities to elicit triples for. An INPUT is a wiki (dump:FILE, zim:FILE, or the "
+        "live wiki), of which --per-input pages are sampled; folder:DIR with one document "
+        "per entity; or a list that is looked up in --corpus. Short articles, "
+        "disambiguation pages and entities with few statements are left out, then entities "
+        "that a judge rates low. Non-existent entities are left out if an article or a web "
+        "page names them. made-up:plausible and made-up:absurd let a model invent "
+        "--per-input names.",
     ),
     **REFERENCE,
 }

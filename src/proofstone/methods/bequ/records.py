@@ -115,15 +115,15 @@ class TripleFileAsked(Struct, frozen=True, kw_only=True):
     """What ``grade`` does besides with a file of triples."""
 
     labels: Annotated[Path | None, Opt(
-        "Of triples: file of verdicts with its columns people and is_true filled in.",
+        "For triples: file of verdicts with the columns people and is_true filled in.",
         flags=("--human-labels",), metavar="FILE", exists=True,
     )] = None  # fmt: skip
     tables_to: Annotated[Path | None, Opt(
-        "Of triples: write results.csv and the tables beside it, in BeQu's columns, to DIR.",
+        "For triples: write results.csv and its tables in BeQu's columns to DIR.",
         metavar="DIR", is_folder_only=True,
     )] = None  # fmt: skip
     show: Annotated[int | None, Opt(
-        "Of triples: print the first N judge prompts; make no API calls.", metavar="N", least=1,
+        "For triples: print the first N judge prompts; make no API calls.", metavar="N", least=1,
     )] = None  # fmt: skip
 
 
@@ -162,7 +162,8 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
     over: Annotated[
         Literal["reference", "elicited"],
         Opt(
-            "Recall over all entities of the reference, or those that somebody gave a triple of.",
+            "Compute recall over all entities of the reference, or over entities with elicited "
+            "triples.",
             flags=("--recall-over",),
             shows_default=True,
         ),
@@ -189,7 +190,7 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
             shows_default=True,
         ),
     ] = 10
-    seed: Annotated[int, Opt("The seed of all draws.", least=0, shows_default=True)] = 0
+    seed: Annotated[int, Opt("Random seed.", least=0, shows_default=True)] = 0
 
 
 # What reading a reply for triples gives: what was found, how, where, and what was left.

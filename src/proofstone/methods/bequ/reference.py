@@ -746,10 +746,10 @@ PIPELINES = {
         lists=True,
         suffix="-reference",
         next="grade RUN --judge PROVIDER/NAME --reference {bank}",
-        help="What a corpus knows of entities, for 'grade --reference'. An INPUT is a "
-        "list of entities: a file (see 'import --as entities') or one of the workspace. Of each "
-        "its article is found by name, redirect or alias, cut into passages, and a model takes "
-        "triples from each; entities without an article are listed with what was looked for. What "
-        "a live wiki or the web is asked, and what came of it, is kept: it is asked once.",
+        help="Reference knowledge base for 'grade --reference'. An INPUT is a list of entities: "
+        "a file (see 'import --as entities') or one of the workspace. Articles are found "
+        "by name, redirect or alias and cut into passages; a model extracts triples. "
+        "Entities without an article are listed. Requests to a live wiki or the web are "
+        "made once and kept.",
     ),
 }

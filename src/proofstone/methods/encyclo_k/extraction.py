@@ -697,6 +697,7 @@ PIPELINES = {
         roles=_ASKED.roles,
         parameters=PARAMETERS,
         regions=("from_regions", "writer"),
-        help="Statements from the passages of sources, true and falsified, each step checked.",
+        help="With -m, a model writes statements from source passages, and false statements "
+        "from true ones. Each step is verified.",
     )
 }

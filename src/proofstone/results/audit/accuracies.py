@@ -214,7 +214,7 @@ def accuracy_notes(found: Accuracies) -> Iterator[str]:
         yield say(
             "Cells hold a score and a second number, shown as {columns}. Whether it is a standard "
             "error, a standard deviation or half an interval is not stated, so no interval comes "
-            "from it. If it is a standard error of the score: --stderr {option}.",
+            "from it. If it is a standard error of the score: --stderr-col {option}.",
             columns=listed(unnamed[:4]),
             option=quoted(unnamed[0]),
         )

@@ -374,7 +374,7 @@ def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
         )
     if parts[0].layout.sample:
         return "each item, model and sample may have only one score"
-    return "if items were asked several times, name the column that counts it: --sample COLUMN"
+    return "if items were asked several times, name the column that counts it: --sample-col COLUMN"
 
 
 def _outcomes(parts: Sequence[ScoresIn], problems: Problems) -> NDArray[np.int8]:

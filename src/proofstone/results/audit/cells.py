@@ -313,8 +313,8 @@ def _named(header: str, taken: set[str]) -> tuple[str, str]:
 
 # What to do about cells that are not what their column is to hold.
 CELLS = (
-    "correct the file, or say what its columns are (--models, --score, --percent; see --help), and "
-    "run the same again"
+    "correct the file, or name its columns (--model-cols, --score-col, --percent; see --help), "
+    "and run the same command again"
 )
 
 

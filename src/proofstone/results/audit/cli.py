@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shlex
 import shutil
 import sys
@@ -25,6 +24,7 @@ from proofstone.results.cli import (
     named_pairs,
     read_asked,
 )
+from proofstone.session.cli_command import command
 from proofstone.session.options import (
     asked_for,
     audience_option,
@@ -38,7 +38,7 @@ from proofstone.session.options import (
     tell_flagged_items,
     workspace_option,
 )
-from proofstone.session.terminal import print_json, say
+from proofstone.session.terminal import print_json, say, wants_color
 
 if TYPE_CHECKING:
     from proofstone.results.audit.audit import Audit
@@ -51,80 +51,98 @@ if TYPE_CHECKING:
 _LARGE = 200_000
 
 
-@click.command("audit")
+@command(
+    "audit",
+    basic=(
+        "output",
+        "kind",
+        "item",
+        "model",
+        "models",
+        "score",
+        "clusters",
+        "flagged_items",
+        "tables",
+        "language",
+        "confidence",
+    ),
+)
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @output_option
 @flagged_items_option
 @column_options
 @click.option(
-    "--stratum",
+    "--group-col",
     "strata",
     multiple=True,
     metavar="COLUMN,...",
-    help="What groups the items (discipline).",
+    help="Columns that group items (discipline).",
 )
-@column_option("answer", "What was answered.")
-@column_option("answer_key", "The right answer.")
-@column_option("certainty", "The confidence stated with an answer: 0 to 1, or percent.")
-@column_option("tokens", "How many tokens the reply had.")
-@column_option("options", "How many options an item has: gives the chance level.")
-@column_option(
-    "human", "What people gave the same record, where they saw it: the check of a judge."
-)
-@column_option("judge", "What the judge gave it; else the score.")
+@column_option("answer", "Column of given answers.")
+@column_option("answer_key", "Column of answer keys.")
+@column_option("certainty", "Column of stated confidence: 0 to 1, or percent.")
+@column_option("tokens", "Column of response tokens.")
+@column_option("options", "Column of the number of options (gives the chance level).")
+@column_option("human", "Column of human scores or labels, to validate a judge.")
+@column_option("judge", "Column of the judge's scores or labels (default: the score).")
 @click.option(
-    "--labels",
+    "--label-col",
+    "labels",
     multiple=True,
     metavar="COLUMN,...",
-    help="Several annotators' labels of the same record, a column each; or with --annotator the "
-    "one column of labels.",
+    help="Columns of labels, one per annotator; with --annotator-col, the one column of labels.",
 )
-@column_option("annotator", "Who gave a label, where each has its row: labels alone, no scores.")
+@column_option("annotator", "Column of annotator names (one row per label; labels without scores).")
 @column_option(
     "order",
-    "The order in which an answer's options were shown (BDAC: the second of the original first); "
-    "else any name of it.",
+    "Column of option orders (BDAC: the original second option first), or of any name for an "
+    "order.",
 )
-@column_option("parameters", "How many parameters a model has: 7B, 350M, or a number of billions.")
-@column_option("active", "How many of them one token uses, of a mixture of experts.")
-@column_option("family", "The family of models of different sizes that a model belongs to.")
+@column_option("parameters", "Column of parameter counts: 7B, 350M, or a number of billions.")
+@column_option("active", "Column of active parameters (mixture of experts).")
+@column_option("family", "Column of model families.")
 @click.option(
     "--benchmarks",
     is_flag=True,
-    help="Each file is a benchmark: items of one name in two files are different items.",
+    help="Treat each file as a benchmark with items of its own.",
 )
-@column_option("overall", "Of accuracies alone: the overall accuracy.")
-@column_option("stderr", "Of accuracies alone: the standard error of the score.")
-@column_option("count", "Of accuracies alone: the number of items behind each row.")
+@column_option("overall", "Accuracy tables: column of the overall accuracy.")
+@column_option("stderr", "Accuracy tables: column of standard errors.")
+@column_option("count", "Accuracy tables: column of the number of items per row.")
 @click.option(
     "--items",
     metavar="N or COLUMN=N,...",
     default="",
-    help="Of accuracies alone: the number of items, of all columns or of each.",
+    help="Accuracy tables: number of items of all columns or of each.",
 )
 @click.option(
     "--runs",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="Of accuracies alone: the number of runs that each value is the mean of. It is used to "
-    "check possible shares and does not multiply the items.",
+    help="Accuracy tables: number of runs averaged in each value (used to check possible shares).",
 )
 @click.option(
     "--role",
     "roles",
     multiple=True,
     metavar="ROLE=MODEL",
-    help="A model that wrote, falsified, checked, filtered or judged the items; of some of them: "
-    "ROLE=MODEL@COLUMN=VALUE.",
+    help="Model that wrote, falsified, checked, filtered or judged the items "
+    "(ROLE=MODEL@COLUMN=VALUE: some items).",
 )
-@click.option("--level", default="sample", metavar="STRATUM", help="Average over groups instead.")
+@click.option(
+    "--level",
+    default="sample",
+    metavar="STRATUM",
+    help="Level of the average: items, or equal-weight groups.",
+)
 @click.option(
     "--population",
     type=click.Choice(["domain", "bank"]),
     default="domain",
     show_default=True,
-    help="What intervals speak of: other clusters (books, facts) too, or these with other items.",
+    help="Population that confidence intervals generalize to: new clusters (books, facts), or "
+    "new items of these clusters.",
 )
 @click.option("--confidence", type=click.FloatRange(0.5, 0.999), default=0.95, show_default=True)
 @language_option
@@ -148,20 +166,25 @@ def audit_command(
 ) -> None:
     """Audit results from any tool: ranks, ties, item problems.
 
-    FILES are one set of results: CSV, TSV, JSON, JSONL (each also .gz) or Parquet; Inspect logs
-    (.eval, .json); what lm-eval writes, samples or results; a folder of these, each file of which
-    is read or named with the reason; or runs, forms or a bank of a workspace. Files of the same
-    models on different items are benchmarks. Files need no workspace. Nothing leaves this machine.
+    FILES are one set of results: CSV, TSV, JSON, JSONL (each also .gz), Parquet, Inspect logs
+    (.eval, .json), lm-eval output (samples or results), a folder of these, or runs, forms or a bank
+    of a workspace. Files of the same models with different items are read as several benchmarks.
+    Files need no workspace, and no data leaves this machine.
 
     \b
-      wide        one row an item, one column a model: 0/1, a share, or empty
-      long        one row a score: item, model, score, and sample if asked several times
-      accuracies  one row a model, one column a stratum, no items: for what needs none
+    Layouts (--as):
+      wide        one row per item, one column per model: 0/1, a share, or empty
+      long        one row per score: item, model, score, and sample if repeated
+      accuracies  one row per model, one column per group, no items
 
-    What each column means is guessed from its name and values, told, and can be named. A missing
-    score is missing, never wrong. Every number has n and an interval; what the data cannot tell
-    apart is shown as a tie. With --audience public no text of items or replies stands in anything
-    that this writes or prints; a file's items are numbered then.
+    Proofstone detects column roles and prints them. Override them with --item-col and related
+    options. A missing score is never counted as incorrect. Every estimate has n and a confidence
+    interval. Models whose difference is not statistically significant are tied. --audience public
+    omits all texts of items and responses.
+
+    \b
+    Example:
+      proofstone audit scores.csv -o audit.html
     """
     with _drawing_process(files, output) as process:
         more = {"items": _items(columns["items"]), "roles": tuple(map(_hand, columns["roles"]))}
@@ -184,7 +207,7 @@ def audit_command(
     from proofstone.results.audit.audit import page_step, render_audit
 
     width = shutil.get_terminal_size((100, 24)).columns
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    colour = wants_color()
     steps = [page_step(output), *files_beside(written.tables, written.figures, written.brief)]
     shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
     click.echo(shown, nl=False)

@@ -54,7 +54,7 @@ _GRADED: Mapping[Graded, str] = {
     "answer_key": noted("correct where they equal the answer key"),
     "grades": noted(
         "grades: A correct, B incorrect, C not attempted (B and C score 0; if these are answers, "
-        "name the answer key with --answer-key)"
+        "name the answer key with --answer-key-col)"
     ),
 }
 

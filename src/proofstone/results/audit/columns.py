@@ -276,7 +276,7 @@ def _no_metrics(table: FileColumns, found: Layout, scores: Sequence[str]) -> lis
         f"{table.name}: {', '.join(scores)} cannot be told to be models: {', '.join(named)} "
         f"{'is' if len(named) == 1 else 'are'} named as a metric",
         hint="name the models' columns, or for one row a model the model and the score: "
-        "--models COLUMN,... or --as accuracies --model COLUMN --score COLUMN",
+        "--model-cols COLUMN,... or --as accuracies --model-col COLUMN --score-col COLUMN",
     )
 
 
@@ -296,7 +296,7 @@ def _one_scale(table: FileColumns, scores: Sequence[str]) -> tuple[str, ...]:
         raise BadUsage(
             f"{table.name}: {', '.join(shares[:5])} hold values from 0 to 1, "
             f"{', '.join(above[:5])} greater ones, so they are not scores on one scale",
-            hint="name the models' columns: --models COLUMN,...",
+            hint="name the models' columns: --model-cols COLUMN,...",
         )
     dropped = set(flags if len(above) > len(shares) else above)
     return tuple(name for name in scores if name not in dropped)
@@ -420,13 +420,13 @@ def _check_labels(named: Layout) -> None:
         raise BadUsage(
             f"column {named.annotator!r} names annotators, so labels stand in one column and not "
             f"in {len(named.labels)}",
-            hint="name the one: --annotator COLUMN --labels COLUMN",
+            hint="name the one: --annotator-col COLUMN --label-col COLUMN",
         )
     if len(named.labels) == 1 and not named.annotator:
         raise BadUsage(
             f"column {named.labels[0]!r} alone has no second annotator's labels beside it",
-            hint="name all annotators' columns: --labels COLUMN,COLUMN; or say who gave each "
-            "label: --annotator COLUMN",
+            hint="name all annotators' columns: --label-col COLUMN,COLUMN; or say who gave each "
+            "label: --annotator-col COLUMN",
         )
 
 
@@ -448,7 +448,7 @@ def _check_whole(table: FileColumns, found: Layout) -> None:
     lettered = [name for name, column in table.columns.items() if is_letters(column)]
     if found.kind == "wide" and not found.models and lettered:
         options += (
-            f", or of letters ({', '.join(lettered[:5])}) the answer key: --answer-key COLUMN"
+            f", or of letters ({', '.join(lettered[:5])}) the answer key: --answer-key-col COLUMN"
         )
     raise BadUsage(
         f"{table.name}: no column is known as {' or '.join(what for what, _ in lacking)}",
@@ -460,17 +460,17 @@ def _check_whole(table: FileColumns, found: Layout) -> None:
 
 def _lacking(found: Layout) -> Iterator[tuple[str, str]]:
     if found.kind != "accuracies" and not found.item:
-        yield "the item", "--item"
+        yield "the item", "--item-col"
     if found.kind not in ("wide", "labels") and not found.model:
-        yield "the model", "--model"
+        yield "the model", "--model-col"
     if found.kind == "long" and not found.score:
-        yield "the score", "--score"
+        yield "the score", "--score-col"
     if found.kind == "labels" and not found.labels:
-        yield "the label", "--labels"
+        yield "the label", "--label-col"
     if found.kind == "wide" and not found.models:
-        yield "a model's scores", "--models"
+        yield "a model's scores", "--model-cols"
     if found.kind == "accuracies" and not (found.models or found.score or found.overall):
-        yield "an accuracy", "--score"
+        yield "an accuracy", "--score-col"
 
 
 def _examples(column: Coded) -> str:
@@ -607,9 +607,9 @@ def _rules(
 
 
 def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
-    choices = [f"    --score {quoted(name)}" for name in columns]
+    choices = [f"    --score-col {quoted(name)}" for name in columns]
     if len(columns) <= 10 and not metrics_of(columns):
-        choices.append(f"    --models {quoted(','.join(columns))}   (groups: their mean)")
+        choices.append(f"    --model-cols {quoted(','.join(columns))}   (groups: their mean)")
     shown = ", ".join(columns[:10]) + (", ..." if len(columns) > 10 else "")
     return BadUsage(
         f"{table.name} has {len(columns):,} columns that could be the score: {shown}",

@@ -848,7 +848,7 @@ def metrics_section(evidence: Evidence) -> Section | None:
         ),
         how=say(
             "Models are ranked by one column. The line 'read' names it and "
-            "gives the reason. Use --score to choose another."
+            "gives the reason. Use --score-col to choose another."
         ),
         tables=(
             Table(

@@ -234,7 +234,7 @@ def lm_eval_accuracies(
         rows.append((model, task, which, rule, str(score), str(error), str(n)))
     if not rows:
         what = f"{metric or 'a share of correct answers'}{f' under {filtered}' if filtered else ''}"
-        raise BadInput(f"{name}: no task has {what}", hint="name a metric: --score acc_norm")
+        raise BadInput(f"{name}: no task has {what}", hint="name a metric: --score-col acc_norm")
     names = ("model", "task", "metric", "filter", "score", "stderr", "n")
     columns = {
         column: coded_texts(list(cells))

@@ -343,8 +343,8 @@ def _refuse_crowds(read: ReadFile, named: Layout) -> None:
         raise BadUsage(
             f"{read.table.name}: {len(read.models):,} {what} would be models, more than "
             f"{_MOST_MODELS:,}",
-            hint="name the models' columns (--models COLUMN,...), or the column that names the "
-            "models (--model COLUMN)",
+            hint="name the models' columns (--model-cols COLUMN,...), or the column that names the "
+            "models (--model-col COLUMN)",
         )
 
 

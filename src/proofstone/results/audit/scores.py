@@ -123,7 +123,7 @@ def text_codes(column: Coded, names: TextCodes) -> NDArray[np.int64]:
     return np.asarray(codes[column.codes])
 
 
-_DISAGREE = "give the items distinct names: --item COLUMN"
+_DISAGREE = "give the items distinct names: --item-col COLUMN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,7 +405,7 @@ def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
     known = label_codes(
         columns,
         whose="annotators",
-        hint="name columns of labels, or of scores with few steps: --labels COLUMN,...",
+        hint="name columns of labels, or of scores with few steps: --label-col COLUMN,...",
     )
     problems = Problems([part.table for part in chosen])
     items, annotators = TextCodes(), TextCodes()
@@ -512,7 +512,7 @@ def _note_repeats(
             f"{names[int(given.annotator[at])]} labels the same record again, as at {where}",
             column=parts[int(given.file[at])].layout.annotator,
             hint="each annotator may label a record once; if records differ by "
-            "model or sample, name that column: --model COLUMN, --sample "
+            "model or sample, name that column: --model-col COLUMN, --sample "
             "COLUMN",
         )
 
@@ -535,7 +535,8 @@ def judged_labels(parts: Sequence[ScoresIn]) -> Judged | None:
     known = label_codes(
         [*people, *judge],
         whose="people and the judge",
-        hint="name columns of labels, or of scores with few steps: --human COLUMN --judge COLUMN",
+        hint="name columns of labels, or of scores with few steps: --human-col COLUMN "
+        "--judge-col COLUMN",
     )
     items, models = TextCodes(), TextCodes()
     units = _by_record(chosen, "item", items)
@@ -558,6 +559,6 @@ def _judge(layout: Layout) -> str:
     if not name:
         raise BadUsage(
             f"column {layout.human!r} has people's labels, but no column is known as the judge's",
-            hint="name it: --judge COLUMN",
+            hint="name it: --judge-col COLUMN",
         )
     return name

@@ -426,9 +426,9 @@ CLOSING = {
         roles=_ASKED.roles,
         parameters=PARAMETERS,
         rows=pairs_of,
-        help="Multiple-choice questions from open ones: an INPUT is a file of short questions "
-        "(question, answer). A model writes wrong options of the answer's kind; what is the "
-        "answer, an alias, a part of it or there already is refused by rule, what is right or of "
-        "another kind by judges.",
+        help="Multiple-choice questions from open ones. An INPUT is a file of short questions "
+        "(question, answer). A model writes incorrect options. Rules refuse duplicates, "
+        "aliases and parts of the answer; judges refuse correct options and options of "
+        "another kind.",
     )
 }

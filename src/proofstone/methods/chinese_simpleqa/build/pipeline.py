@@ -204,8 +204,8 @@ PIPELINES = {
         parameters=PARAMETERS,
         documents="documents",
         files=FileRows(make=from_pairs, rows=_rows),
-        help="Short questions with one answer from the passages of sources, each pair checked, "
-        "compared with what a search finds, and answered by a panel.",
+        help="Short questions with one answer, written from passages. Each pair is checked, "
+        "compared with search results, and answered by a panel of models.",
     ),
     **CLOSING,
 }
