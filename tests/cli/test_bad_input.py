@@ -213,7 +213,7 @@ def test_no_workspace_is_said_with_how_to_make_one(tmp_path: Path, proofstone: P
     assert (told.code, told.out) == (2, "")
     assert told.err == (
         f"error[PS-204]: no workspace at or above {tmp_path}\n"
-        "  make one with 'proofstone init', or name one with -w FOLDER\n"
+        "  help: make one with 'proofstone init', or name one with -w FOLDER\n"
     )
 
 

@@ -69,7 +69,8 @@ def test_a_model_without_a_price_is_refused_with_the_lines_to_add(
     assert said.code == 2
     assert said.err.startswith(
         "error[PS-213]: a budget in money needs the price of scripted/one\n"
-        "  add to proofstone.toml, in US dollars per million tokens from the provider's page:\n"
+        "  help: add to proofstone.toml, in US dollars per million tokens from the provider's "
+        "page:\n"
         '      [models."scripted/one"]\n      price = { input = INPUT, output = OUTPUT, date = "20'
     )
 

@@ -17,7 +17,8 @@ def test_list_shows_what_there_is(made: Path, proofstone: Proofstone, kind: str,
     """Each row with the id by which show finds it."""
     found = proofstone("list", kind, "-w", made, "--json").json
     said = proofstone("list", kind, "-w", made)
-    assert (len(found), said.code, said.err) == (n, 0, "")
+    empty = "No sources yet. Create one: proofstone ingest PATH\n"
+    assert (len(found), said.code, said.err) == (n, 0, "" if n else empty)
     shown = re.findall(rf"{kind}:\w{{8}}", said.out)
     assert shown == [f"{kind}:{row['id'][:8]}" for row in found]
     for name in shown:

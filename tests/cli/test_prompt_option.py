@@ -57,7 +57,7 @@ def test_a_template_that_cannot_be_used_ends_with_what_is_wrong(
     assert told.err == (
         "error[PS-202]: the template mine.jinja cannot be used\n"
         "  mine.jinja, line 2: there is no variable gold\n"
-        "  it may use: asks, count, language, letters, options, question, sentence, "
+        "  help: it may use: asks, count, language, letters, options, question, sentence, "
         "sentence_number, several, statements, stem, stepwise, task, way, wording_number\n"
     )
 

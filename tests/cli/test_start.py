@@ -184,7 +184,7 @@ def test_without_a_terminal_all_options_to_give_are_named(
         "  --languages CODE,...\n"
         "  --questions N\n"
         "  --budget AMOUNT (or --budget none)\n"
-        "  give them, or --yes to take what is usual\n"
+        "  help: give them, or --yes to take what is usual\n"
     )
 
 

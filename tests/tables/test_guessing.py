@@ -115,7 +115,7 @@ def test_an_open_role_is_asked_for_with_the_option_that_names_it(tmp_path: Path)
         layout_of(written(tmp_path, "item,comment\n1,good\n2,bad\n"))
     assert str(caught.value) == (
         "results.csv: no column is known as a model's scores\n"
-        "  name what is missing: --models COLUMN; its columns, with some values:\n"
+        "  name what is missing: --model-cols COLUMN; its columns, with some values:\n"
         "    item: 1, 2\n    comment: good, bad"
     )
 

@@ -237,7 +237,8 @@ def test_it_asks_before_and_needs_a_reason(books: Path, proofstone: Proofstone) 
         (
             "",
             2,
-            "error[PS-201]: nobody answered; nothing was changed\n  --yes goes on without asking",
+            "error[PS-201]: nobody answered; nothing was changed\n"
+            "  help: --yes goes on without asking",
         ),
     ):
         told = subprocess.run(

@@ -174,7 +174,7 @@ def test_what_names_several_rows_lists_them(
     assert (said.code, said.out) == (2, "")
     assert said.err == (
         f"error[PS-201]: '{place}' names 2 rows: response:{place}/0, response:{place}/1\n"
-        "  name one of them\n"
+        "  help: name one of them\n"
     )
     several = proofstone("show", score.rpartition("/")[0], "-w", pumps)
     assert f"names 2 rows: {score.rpartition('/')[0]}/0/accuracy, " in several.err

@@ -419,8 +419,8 @@ def leaderboard_command(
     without a model card is listed as "unknown".
 
     A model marked * (or its model family) helped write or filter items; it is listed again without
-    those items. Corrections are applied and counted by model; --ignore-corrections ignores them. --scoring
-    selects a stored scoring ('grade RUN --list').
+    those items. Corrections are applied and counted by model; --ignore-corrections ignores them.
+    --scoring selects a stored scoring ('grade RUN --list').
 
     Verified triples ('grade RUN --judge J --reference BANK') are ranked by F1 of precision and
     recall.

@@ -368,8 +368,9 @@ def export_command(
     row order. Reviewers do not see who else reviews a statement. The spreadsheets open in Excel,
     LibreOffice and others. 'review import' reads them, also half done, sorted or filtered.
 
-    With --fact-check, a sample is fact-checked instead. Reviewers first judge whether each statement is
-    true, blind to its label. A second sheet asks whether the reason of each false statement fits.
+    With --fact-check, a sample is fact-checked instead. Reviewers first judge whether each
+    statement is true, blind to its label. A second sheet asks whether the reason of each false
+    statement fits.
 
     Short questions are answered, not read: two reviewers search for each answer and do not see the
     model's. --undecided then writes the missing reviews: second answers, disagreements for a third

@@ -382,9 +382,9 @@ def run_command(
 
     TARGETS are forms, banks (with all their forms), or files of questions (JSONL, CSV). A file has
     the columns question and answer, or question, options and answer. Lists of entities elicit
-    triples (--prompt-method, --range). Rules grade short answers that match exactly. All other short
-    answers need a --judge, here or later in 'grade'. The same command again only sends requests
-    that are missing or not cached. Ctrl-C once stops new requests; twice quits at once.
+    triples (--prompt-method, --range). Rules grade short answers that match exactly. All other
+    short answers need a --judge, here or later in 'grade'. The same command again only sends
+    requests that are missing or not cached. Ctrl-C once stops new requests; twice quits at once.
 
     A run file (TOML) holds targets, models and settings; options of the command override it. --save
     writes one.

@@ -107,7 +107,7 @@ def tell_error(error: ProofstoneError) -> None:
     """Print an error with its code, its details and what to do."""
     tell_error_line(error.code, error.message)
     for line in _details(error):
-        say(f"  {line.strip()}", is_error=True)
+        say(f"  {line}", is_error=True)
 
 
 def tell_error_line(code: str, message: str) -> None:
@@ -128,7 +128,7 @@ def _details(error: ProofstoneError) -> Iterator[str]:
         yield first
     elif first:
         yield f"help: {first}"
-    yield from others
+    yield from (line.removeprefix("  ") for line in others)
 
 
 def _near(name: str, known: list[str]) -> Iterator[str]:
