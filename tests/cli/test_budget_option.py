@@ -30,7 +30,7 @@ def test_reaching_it_ends_with_4_and_the_printed_line_goes_on(
         assert said.code == 4
         assert re.search(r"\d of 8 scored, incomplete  0\.00\d+ USD, [\d,]+ tokens\n", said.out)
         assert re.search(
-            r"error \[PS-401\] the budget of 0\.007 USD is reached: 0\.00\d+ USD spent, and another"
+            r"error\[PS-401\]: the budget of 0\.007 USD is reached: 0\.00\d+ USD spent, and another"
             r" call of scripted/one may cost 0\.00\d+ USD\n  finished work is stored; resume with "
             r"another --budget\n",
             said.err,

@@ -209,7 +209,7 @@ def test_leaderboard_ranks_with_intervals(made: Path, proofstone: Proofstone) ->
     ]  # fmt: skip
     assert "the domain of this item bank" in said.out
     fresh = proofstone("leaderboard", "old-books", "-w", made, "--population", "bank")
-    assert "95% intervals for this bank" in fresh.out
+    assert "95% intervals for this item bank" in fresh.out
     level = proofstone("leaderboard", "old-books", "-w", made, "--level", "subfield", "--json").json
     assert level["level"] == "subfield"
     by = proofstone("leaderboard", "old-books", "-w", made, "--by", "subfield,position")

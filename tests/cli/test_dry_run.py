@@ -184,7 +184,7 @@ def test_a_refused_key_ends_with_5_and_a_budget_reached_with_4(
         run = ("run", "old-books", "-m", "scripted/one", "-w", made, "--dry-run", "--pilot", 20)
         said = proofstone(*run)
         assert said.code == 5
-        assert re.search(r"^error \[PS-\d+\] scripted/one: bad_key: ", said.err, re.MULTILINE)
+        assert re.search(r"^error\[PS-\d+\]: scripted/one: bad_key: ", said.err, re.MULTILINE)
         acts[0] = PLAIN
         said = proofstone(*run, "--max-tokens", 20, "--budget", "0.007USD")
     assert said.code == 4

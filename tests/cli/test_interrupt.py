@@ -83,7 +83,7 @@ def test_once_waits_for_what_is_in_flight_and_says_how_to_go_on(
         out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130
     assert server.requests == CONNECTIONS
-    assert said == "stopping: waiting for 3 replies in flight; Ctrl-C again leaves at once\n"
+    assert said == "stopping: waiting for 3 responses; press Ctrl-C again to quit at once\n"
     assert f"{CONNECTIONS} of {QUESTIONS} scored, incomplete" in out
     step = re.search(r"Next: proofstone (run --resume run:\w{8})\n", err)
     assert step is not None

@@ -41,7 +41,7 @@ def test_the_second_number_is_shown_and_gives_no_interval_unless_named(
     assert [row.name for row in rows(audit)] == ["a", "d", "b"]
     assert rows(audit)[0].estimate.value == pytest.approx(0.4855)
     assert all(math.isnan(row.estimate.low) for row in rows(audit))
-    assert any('--stderr "accuracy uncertainty"' in note for note in audit.notes)
+    assert any('--stderr-col "accuracy uncertainty"' in note for note in audit.notes)
     (shown,) = (each for each in audit.sections if each.name == "metrics")
     assert shown.tables[0].rows[0][-1] in ("0.56", "0.56%")
     first = rows(audited(path, Asked(named=Layout(stderr="accuracy uncertainty"))))[0]

@@ -198,7 +198,7 @@ def test_a_move_is_refused_while_a_run_is_worked_on(
     said = proofstone("workspace", "move", tmp_path / "new", "-w", made)
     assert (said.code, said.out) == (2, "")
     assert re.search(
-        r"error \[PS-206\] 1 run is being worked on: run:\w{8} \(process 7 on ano", said.err
+        r"error\[PS-206\]: 1 run is being worked on: run:\w{8} \(process 7 on ano", said.err
     )
     assert not (tmp_path / "new").exists()
     gone = re.sub(r"\d+", "999999999", this_process(), count=1)

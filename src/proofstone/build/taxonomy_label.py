@@ -201,8 +201,8 @@ PARAMETERS = (
     *panel_parameters(
         votes="Votes per judge on each level; the majority is the judge's vote.",
         orders="Orders of the nodes in which each vote is asked for; more than half decide.",
-        tie="What becomes of a source on which a panel has no majority: keep it at the level "
-        "above, or drop it. Without a discipline it is dropped.",
+        tie="Tie rule of a panel: keep the label of the level above, or drop the source. "
+        "Sources without a discipline are dropped.",
         usual_tie="keep",
     ),
 )

@@ -114,7 +114,7 @@ def override_command(
     from the cache. Void responses are left out, and their items too, so that models are still
     compared on the same items. A second override of the same response replaces the first.
 
-    Stored rows name their author by a random actor id. The name itself stands in one table, and
+    Stored rows name their author by a random actor id. The name itself is stored in one table, and
     'review erase' deletes it.
 
     \b

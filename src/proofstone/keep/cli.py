@@ -345,9 +345,7 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
 @workspace_command.command("purge")
 @click.argument("source")
 @click.option("--reason", default="", help="Reason, stored in the deletion record.")
-@click.option(
-    "--by", "name", help="Person who purges (default: PROOFSTONE_ACTOR, else your login)."
-)
+@click.option("--by", "name", help="Person who purges (default: PROOFSTONE_ACTOR or your login).")
 @click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
 @click.option("--lift", is_flag=True, help="Allow a purged source to be imported again.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")

@@ -223,8 +223,8 @@ def decide_command(
     """Combine all reviews into one decision per item.
 
     TARGET is a bank or form, or a file of reviews (.jsonl), which needs no workspace. The newest
-    decision of each reviewer counts. First the reviewers decide whether a statement is dropped. Of
-    those who would keep it, --fix of them make it a fix, if they want the same change. An open
+    decision of each reviewer counts. First the reviewers decide whether a statement is dropped. A
+    statement that is kept is fixed if --fix of its reviewers want the same change. An open
     statement needs one more reviewer ('review export --undecided'). Nothing is excluded or edited
     before 'correct apply FILE'. The decision is stored with its author, policy and reviews. Options
     that you omit default to the previous decision.

@@ -244,10 +244,10 @@ def init_command(
     settings to proofstone.toml. A folder that is a workspace already stays as it is.
 
     With --guided DOCUMENTS, the documents are read and a pilot is run on them. It builds
-    statements from a sample of passages and shows ten questions beside their pages. The models that
+    statements from a sample of passages and shows ten questions with their pages. The models that
     you name answer these questions. Then it estimates cost and time for all documents, writes a
-    run file, and prints the commands that do the rest. Of private documents each question is asked
-    twice: closed-book and with its passages.
+    run file, and prints the commands that do the rest. For private documents, each question is
+    asked twice: closed-book and with its passages.
 
     Every answer of the dialog has an option; --yes takes the defaults. Leave at any question: the
     same command continues from your answers. Without DIR, the nearest workspace is used; if there

@@ -104,7 +104,7 @@ _LARGE = 200_000
 @click.option(
     "--benchmarks",
     is_flag=True,
-    help="Treat each file as a benchmark with items of its own.",
+    help="Treat each file as a separate benchmark.",
 )
 @column_option("overall", "Accuracy tables: column of the overall accuracy.")
 @column_option("stderr", "Accuracy tables: column of standard errors.")

@@ -512,8 +512,8 @@ def _note_repeats(
             f"{names[int(given.annotator[at])]} labels the same record again, as at {where}",
             column=parts[int(given.file[at])].layout.annotator,
             hint="each annotator may label a record once; if records differ by "
-            "model or sample, name that column: --model-col COLUMN, --sample "
-            "COLUMN",
+            "model or sample, name that column: --model-col COLUMN, "
+            "--sample-col COLUMN",
         )
 
 

@@ -51,7 +51,7 @@ PARAMETERS = (
     *panel_parameters(
         votes="Votes of each judge on an option; more than half are its vote.",
         orders="Orders of the labels in which each vote is asked for; more than half decide.",
-        tie="What becomes of an option on which a panel of judges has no majority.",
+        tie="Tie rule of a panel: drop or keep the option.",
         usual_tie="drop",
     ),
 )

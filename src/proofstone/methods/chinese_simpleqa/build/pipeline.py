@@ -52,7 +52,7 @@ PARAMETERS = (
     *panel_parameters(
         votes="Votes of each judge on evidence; more than half are its vote.",
         orders="Orders of the labels in which each vote is asked for; more than half decide.",
-        tie="What becomes of a row on which a panel of judges has no majority.",
+        tie="Tie rule of a panel: drop or keep the row.",
         usual_tie="drop",
     ),
 )
