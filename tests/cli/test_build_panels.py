@@ -71,7 +71,7 @@ def test_the_command_takes_a_panel_and_shows_what_it_said(
         made = proofstone(*build, "--judge", f"{A},{B}", "--judge", C, *at, "--json")
         assert made.code == 0
         by_role = proofstone(
-            *build[:-2], "-m", "writer=scripted/author,falsifier=scripted/author",
+            *build[:-2], "-m", "writer=scripted/author,perturber=scripted/author",
             "-m", f"judge={A},{B},{C}", *at, "--json",
         )  # fmt: skip
     assert by_role.json["build"] == made.json["build"]

@@ -196,7 +196,7 @@ def test_a_dry_run_lists_what_would_go_and_what_holds_it(
     )
     assert re.search(r"held by   bank:\w{8}  books   24 of 48 facts\n", said.out)
     assert re.search(r"held by   form:\w{8}  books   \d+ of 10 questions\n", said.out)
-    assert re.search(r"held by   run:\w{8}   sim/bob direct   \d+ of 10 replies\n", said.out)
+    assert re.search(r"held by   run:\w{8}   sim/bob direct   \d+ of 10 responses\n", said.out)
     assert (books / ".proofstone" / "store.sqlite").read_bytes() == before
     would = proofstone("workspace", "purge", "Herbal", "--dry-run", "--json", "-w", books).json
     gone = proofstone(

@@ -322,7 +322,7 @@ def _tell_decided(
         "people",
         "per_person",
         "overlap",
-        "truth",
+        "fact_check",
         "undecided",
         "only",
         "output",
