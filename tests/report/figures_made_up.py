@@ -83,17 +83,11 @@ def every_kind(names: Sequence[str]) -> Iterator[Figure]:
     yield figure("bars", [mark(a, g, value=float(i)) for a, i, g, _ in grid], value_unit="number")
     hill = tuple(math.exp(-(((x - 10) / 3) ** 2)) for x in range(21))
     across = tuple(x / 20 for x in range(21))
-    hills = tuple(Curve(row=a, column=c, x=across, values=hill) for a in names for c in ("",))
-    yield figure("ridges", [mark(a, value=0.5) for a in names], curves=hills, levels=CHANCE)
     by_level = tuple(
         Curve(row=a, column=c, x=across, values=hill) for a in names for c in ("field", "book")
     )
     middles = [mark(a, c, value=0.5) for a in names for c in ("field", "book")]
     yield figure("violins", middles, curves=by_level)
-    sets = [(g, str(c), float((c + k) % 2)) for c in range(4) for k, g in enumerate(GROUPS)]
-    yield figure(
-        "sets", [mark(g, c, value=v, text="a, b") for g, c, v in sets], value_unit="number"
-    )
 
 
 def broken(plain: Figure) -> Iterator[Figure]:

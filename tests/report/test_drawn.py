@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from msgspec.structs import replace
 from proofstone.errors import BadUsage
 from proofstone.methods.bequ.report.sections import Scored, precision_recall_figure
 from proofstone.page.figure import can_draw, vega_lite
+from proofstone.page.section import Figure
+from proofstone.page.vega import Box, named, text_width
 from proofstone.records.runs import Estimate, Pace, Spent
 from proofstone.records.scores import Respondent
 from proofstone.results.board_text import Leaderboard
@@ -27,10 +30,7 @@ from proofstone.results.sections.evidence import Evidence
 from proofstone.results.sections.size_and_cost import costs_section
 from proofstone.results.sections.strata import (
     composition_figure,
-    high_scorers_figure,
-    ridges_figure,
     strips_figure,
-    violins_figure,
 )
 
 drawn = pytest.mark.skipif(not can_draw(), reason="the extra [figures] is not installed")
@@ -95,26 +95,51 @@ def test_composition_counts_items() -> None:
     assert [(mark.row, mark.value) for mark in figure.marks] == [("Law", 30.0), ("Physics", 30.0)]
 
 
-def test_figures_outside_the_report() -> None:
-    """Both groups of a model score alike: the mean and the median are that score."""
-    board = board_of()
-    group = board.standings[0]
-    ridges = ridges_figure(board, group, "discipline")
-    assert [mark.value for mark in ridges.marks] == pytest.approx([5 / 6, 1 / 2, 1 / 5])
-    assert all(max(curve.values) == 1.0 for curve in ridges.curves)
-    violins = violins_figure(board, group, ["discipline"])
-    assert [mark.value for mark in violins.marks] == pytest.approx([5 / 6, 1 / 2, 1 / 5])
-    high = high_scorers_figure(board, group, "discipline", at_least=0.4)
-    members = {mark.text: mark.n for mark in high.marks if mark.row == "Law" and mark.value}
-    assert members == {"strong, middle": 2}
-    with pytest.raises(KeyError, match="discipline"):
-        ridges_figure(board, group, "planet")
+def twenty(n: int = 20) -> Figure:
+    """Models of much the same precision and recall, as on a leaderboard of 2026."""
+    rng = np.random.default_rng(3)
+    return precision_recall_figure([
+        Scored(
+            label=f"lab-{place}/model-{place}-instruct"[: 12 + place % 9],
+            precision=Estimate(value=up, n=200, low=up - 0.035, high=up + 0.03),
+            recall=Estimate(value=across, n=200, low=across - 0.03, high=across + 0.04),
+        )
+        for place, (up, across) in enumerate(
+            zip(rng.uniform(0.5, 0.6, n).tolist(), rng.uniform(0.25, 0.35, n).tolist(), strict=True)
+        )
+    ])  # fmt: skip
 
 
-def test_a_density_rises_where_the_scores_are() -> None:
-    board = board_of()
-    curve = ridges_figure(board, board.standings[0], "discipline").curves[0]
-    assert curve.x[int(np.argmax(curve.values))] == pytest.approx(5 / 6, abs=0.01)
+def test_names_of_twenty_models_cover_neither_each_other_nor_points() -> None:
+    """By the boxes that the drawn texts and points take."""
+    spec = vega_lite(twenty())
+    rows = [row for rows in spec["datasets"].values() for row in rows]
+    names = [row for row in rows if {"is_far", "text"} <= set(row)]
+    assert len(names) == 20
+    boxes = [
+        Box(row["at"], row["up"] - 5.5, row["at"] + text_width(row["text"], 11), row["up"] + 5.5)
+        for row in names
+    ]
+    points = [
+        Box(row["from_x"] - 4, row["from_y"] - 4, row["from_x"] + 4, row["from_y"] + 4)
+        for row in names
+    ]
+    assert not [(a, b) for a, b in combinations(boxes, 2) if a.meets(b)]
+    assert not [(box, point) for box in boxes for point in points if box.meets(point)]
+
+
+@pytest.mark.parametrize(("n", "is_crowded"), [(6, False), (7, True)])
+def test_more_than_six_points_have_light_ellipses(n: int, is_crowded: bool) -> None:
+    """Their axes end where both intervals end."""
+    figure = twenty(n)
+    rows = [row for rows in vega_lite(figure)["datasets"].values() for row in rows]
+    outline = [row for row in rows if row.get("mark") == 0]
+    assert bool(outline) == is_crowded
+    assert ("ellipse" in figure.subtitle) == is_crowded
+    if is_crowded:
+        (name,) = [row for row in rows if row.get("text") == named(figure.marks[0].row)]
+        left, right = (pick(row["at"] for row in outline) for pick in (min, max))
+        assert (right - name["from_x"]) / (name["from_x"] - left) == pytest.approx(4 / 3, abs=0.01)
 
 
 def test_precision_and_recall_have_intervals_on_both_axes() -> None:
@@ -180,7 +205,7 @@ def test_each_figure_of_a_page_is_told_and_leads_to_its_numbers() -> None:
     figures = html.count('<figure class="drawn">')
     assert figures == sum(len(section.figures) for section in page_of().sections)
     assert html.count(">The numbers of this figure<") == figures
-    ids = re.findall(r'\bid="([^"]+)"', html)
+    ids = re.findall(r'(?<![\w-])id="([^"]+)"', html)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]+)"', html)) <= set(ids)
 

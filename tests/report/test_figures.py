@@ -155,7 +155,7 @@ def test_what_is_empty_unknown_or_all_alike_is_drawn() -> None:
 def test_long_names_are_not_cut() -> None:
     """All of a long name stands in the figure, in several lines where it is too long for one."""
     for plain in every_kind(LONG[:9]):
-        if plain.kind not in {"matrix", "sets", "curves", "points", "strips"}:
+        if plain.kind not in {"matrix", "curves", "points", "strips"}:
             svg = draw(plain, LONG[:9])
             assert "…" not in svg
             for word in ("organisation-8/very-long-", "reasoning high"):

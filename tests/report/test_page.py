@@ -185,7 +185,7 @@ def test_the_page_encodes_whatever_a_reply_holds() -> None:
 def test_what_was_asked_and_where_it_came_from() -> None:
     text = Outline(render_page(full_page())).text
     for expected in (
-        "Made 2026-11-21 02:30 UTC by proofstone 0.1.0 from 2 runs.",
+        "Made by proofstone 0.1.0 from 2 runs.",
         "Partial: one respondent is still being asked.",
         "elements 40 40 options 4-8 7f3a",
         "imported \N{EM DASH} 2 00aa",

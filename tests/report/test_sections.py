@@ -272,7 +272,7 @@ def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
         "Statistical power",
         "Ranking stability",
         "Where the points come from",
-        "Where the strongest stand apart",
+        "Spread of the top models",
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
@@ -357,7 +357,7 @@ def test_items_that_the_weak_get_right_and_the_strong_wrong_come_first() -> None
     assert first[3] == pytest.approx(4 / 9)
     assert (first[5], first[6]) == (0.0, 1.0)
     assert first[7:] == ("B", 1.0)
-    assert "the best models disagree with the answer that counts as right" in found.plain
+    assert "The best models disagree with the answer key" in found.plain
     plain = section(nine(), "items")
     assert plain.tables[0].rows[0][7:] == (None, None)
 

@@ -367,97 +367,6 @@ def _beside(base: vega.Part, **how: Any) -> vega.Part:
     return names.encode(x=vega.value(-10))
 
 
-# UpSet: which sets go together, and how many members each combination has.
-
-_ACROSS, _DOWN, _BARS, _SIZES = 26, 22, 110, 90
-
-
-def sets_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A row a set and a column a combination of sets: a dark dot where the set is in it (value 1),
-    joined; bars above count the members of just this combination (n), bars at the left those of
-    each set."""
-    del models
-    rows = figure.rows()
-    columns = figure.columns()
-    dots = [
-        {
-            "at": _ACROSS * (columns.index(mark.column) + 0.5),
-            "up": _DOWN * (rows.index(mark.row) + 0.5),
-            "is_in": mark.value == 1,
-            "set": named(mark.row),
-            "members": mark.text,
-            "n": mark.n,
-        }
-        for mark in figure.marks
-    ]
-    plane = vega.chart(dots).encode(x=vega.bare("at"), y=vega.bare("up"))
-    ink = vega.condition("datum.is_in", vega.value(INK), vega.value("#dcdcdc"))
-    layers = [
-        plane.only("datum.is_in")
-        .mark("line", color=INK, strokeWidth=1.6)
-        .encode(detail="at:Q", order="up:Q"),
-        plane.mark("point", filled=True, size=80, opacity=1).encode(
-            color=ink, tooltip=["set:N", "members:N", "n:Q"]
-        ),
-        *_above(figure, columns),
-        *_left(figure, rows),
-    ]
-    width, height = _ACROSS * max(len(columns), 1), _DOWN * max(len(rows), 1)
-    return vega.layer(*layers).properties(width=width, height=height)
-
-
-def _above(figure: Figure, columns: list[str]) -> list[vega.Part]:
-    sizes = {mark.column: mark.n for mark in figure.marks}
-    texts = {mark.column: mark.text for mark in figure.marks}
-    most = max(sizes.values(), default=1) or 1
-    bars = [
-        {
-            "at": _ACROSS * (place + 0.5),
-            "feet": -8,
-            "up": -8 - _BARS * sizes[column] / most,
-            "n": sizes[column],
-            "members": texts[column],
-        }
-        for place, column in enumerate(columns)
-    ]
-    base = vega.chart(bars).encode(x=vega.bare("at"), y=vega.bare("up"))
-    numbers = base.mark("text", baseline="bottom", dy=-3, fontSize=11, color=INK)
-    return [
-        base.mark("rule", strokeWidth=14, color=BLUE).encode(
-            y2="feet:Q", tooltip=["n:Q", "members:N"]
-        ),
-        numbers.encode(text="n:Q"),
-    ]
-
-
-def _left(figure: Figure, rows: list[str]) -> list[vega.Part]:
-    """Names beside their rows, and left of them how many members each set has."""
-    sizes = {
-        row: sum(mark.n for mark in figure.marks if mark.row == row and mark.value == 1)
-        for row in rows
-    }
-    most = max(sizes.values(), default=1) or 1
-    lines = [line for row in rows for line in wrapped(row, 60).split("\n")]
-    long = max((text_width(line, 12) for line in lines), default=0)
-    found = [
-        {
-            "name": wrapped(row, 60),
-            "up": _DOWN * (place + 0.5),
-            "feet": -long - 22,
-            "to": -long - 22 - _SIZES * sizes[row] / most,
-            "n": sizes[row],
-        }
-        for place, row in enumerate(rows)
-    ]
-    base = vega.chart(found).encode(y=vega.bare("up"))
-    to = vega.bare("to")
-    return [
-        _beside(base),
-        base.mark("rule", strokeWidth=11, color=QUIET).encode(x=to, x2="feet:Q"),
-        base.words("right", 11, field="n:Q", dx=-4).encode(x=to),
-    ]
-
-
 # Figures of rows by columns: heat maps, the matrix of pairs, and the distribution of ranks.
 
 _CELL_HEIGHT = 21
@@ -505,7 +414,13 @@ def _grid(figure: Figure, *, domain: list[float], only_with_text: bool = False) 
     shade = (
         vega.field_of("value:Q")
         .scale(range=list(RAMP), domain=domain, interpolate="lab")
-        .without_legend()
+        .legend(
+            orient="bottom",
+            title=figure.value_axis or None,
+            gradientLength=160,
+            gradientThickness=8,
+            tickCount=3,
+        )
     )
     if only_with_text:
         shade = vega.condition("datum.text !== ''", shade, vega.value("white"))
@@ -542,34 +457,7 @@ def _columns(figure: Figure, names: list[str], width: int) -> vega.Field:
 _DISTRIBUTIONS_WIDTH, _PANEL = 420, 230
 
 
-_RIDGE, _OVERLAP = 30, 1.9  # a row's pixels, and how many of them the highest ridge takes
-
-
 _VIOLIN = 30
-
-
-def ridges_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A density a row, one before the other, each with the mean of its mark as a line."""
-    rows = figure.rows()
-    looks = series_looks(rows, models)
-    step = _step(rows, _RIDGE)
-    frame = _frame(figure, _DISTRIBUTIONS_WIDTH, step * max(len(rows), 1))
-    top = max((max(each.values, default=0.0) for each in figure.curves), default=1.0) or 1.0
-    layers: list[vega.Part] = []
-    middles: list[vega.Part] = []
-    for place, row in enumerate(rows):
-        feet = step * (place + 1) - 4
-        for each in figure.curves:
-            if each.row == row:
-                scale = _OVERLAP * _RIDGE / top
-                layers += _ridge(figure, frame, each, feet, scale, looks[row].colour)
-        middles += _middle(figure, frame, row, feet, 7)
-    layers += [
-        *middles,
-        _names(rows, step, 0.8),
-        *level_layers(figure, frame, above=_OVERLAP * _RIDGE - _RIDGE + 8),
-    ]
-    return frame.chart(*layers)
 
 
 def violins_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
@@ -620,22 +508,6 @@ def _frame(figure: Figure, width: int, height: int) -> Frame:
 
 def _axis(frame: Frame, figure: Figure) -> vega.Field:
     return frame.across_axis("x:Q", figure.x_axis, domain=False, ticks=False, tickCount=6)
-
-
-def _ridge(
-    figure: Figure, frame: Frame, curve: Curve, feet: float, scale: float, colour: str
-) -> list[vega.Part]:
-    points = [
-        {"x": scaled(x, figure.x_unit), "up": round(feet - scale * value, 2), "feet": feet}
-        for x, value in zip(curve.x, curve.values, strict=True)
-    ]
-    base = vega.chart(points).encode(x=_axis(frame, figure), y=vega.bare("up"))
-    # White beneath, so that a ridge covers the one behind it and still lets its colour stay light.
-    return [
-        base.mark("area", color="white", opacity=0.75).encode(y2="feet:Q"),
-        base.mark("area", color=colour, opacity=0.35).encode(y2="feet:Q"),
-        base.mark("line", color=INK, strokeWidth=1.1),
-    ]
 
 
 def _violin(

@@ -1,4 +1,4 @@
-"""A figure as files: SVG, PNG, a page to point at things in, and its Vega-Lite specification."""
+"""Write a figure as files: SVG, PDF, PNG, an interactive page, Vega-Lite."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ from proofstone.page.chart import (
     heat_chart,
     matrix_chart,
     ranks_chart,
-    ridges_chart,
-    sets_chart,
     slopes_chart,
     strips_chart,
     violins_chart,
@@ -70,9 +68,7 @@ _FORMS: Mapping[FigureKind, str] = {
     "dumbbells": noted("Dumbbells"),
     "slopes": noted("Lines between two ranks"),
     "bars": noted("Bars"),
-    "ridges": noted("Ridge lines"),
     "violins": noted("Violins"),
-    "sets": noted("Sets and their intersections"),
     "map": noted("Map"),
 }
 
@@ -95,7 +91,7 @@ def _range(figure: Figure) -> Sequence[str]:
     if not known:
         return (say("no value is known"),)
     rows = counted(len({mark.row for mark in figure.marks}), "row")
-    if figure.kind in {"sets", "map"}:
+    if figure.kind == "map":
         return (rows,)
     low, high = (pick(known, key=attrgetter("value")) for pick in (min, max))
     ends = {"low": _at(low, figure), "high": _at(high, figure)}
@@ -135,9 +131,7 @@ _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "dumbbells": dumbbells_chart,
     "slopes": slopes_chart,
     "bars": bars_chart,
-    "ridges": ridges_chart,
     "violins": violins_chart,
-    "sets": sets_chart,
     "map": map_chart,
 }
 
@@ -191,7 +185,9 @@ def _named(svg: str, figure: Figure) -> str:
     drawing to the next, and ids of a page must differ."""
     numbers: dict[str, int] = {}
     name = re.sub(r"\W+", "-", figure.name)
-    return _IDS.sub(lambda found: f"{name}-{numbers.setdefault(found[0], len(numbers) + 1)}", svg)
+    return _IDS.sub(
+        lambda found: f"{name}-drawn-{numbers.setdefault(found[0], len(numbers) + 1)}", svg
+    )
 
 
 def vega_lite(
@@ -281,7 +277,7 @@ def _cell(key: str, mark: Mark) -> Cell:
     return None if math.isnan(value) else value
 
 
-FigureFile = Literal["svg", "png", "html", "json"]
+FigureFile = Literal["svg", "pdf", "png", "html", "json"]
 
 
 FIGURE_KINDS: tuple[FigureFile, ...] = get_args(FigureFile)
@@ -308,9 +304,10 @@ def figure_files(
     spec = vega_lite(figure, models, is_titled=True)
     text = json.dumps(spec, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
     files = {"vl.json": f"{text}\n".encode()}
-    svg = _svg(figure, spec) if {"svg", "png", "html"} & set(kinds) else ""
+    svg = _svg(figure, spec) if {"svg", "pdf", "png", "html"} & set(kinds) else ""
     makers: Mapping[str, Callable[[], bytes]] = {
         "svg": f"{svg}\n".encode,
+        "pdf": lambda: bytes(needed("vl_convert").svg_to_pdf(svg)),
         "png": lambda: bytes(needed("vl_convert").svg_to_png(svg, scale=_TIMES)),
         "html": lambda: _page(figure, spec, svg).encode(),
     }

@@ -80,6 +80,9 @@ def panel_titles(columns: Sequence[str]) -> list[list[str]]:
 _PLANES_WIDE, _PLANES_HIGH = 460, 300
 
 
+_CROWDED = (540, 380)
+
+
 _MOST_NAMED = 24  # more points than these have numbers, with a list beside
 
 
@@ -87,10 +90,16 @@ _GAP = 15
 
 
 # Lines that belong to no series: those of a scale, and the edge of something.
-_THIN: Mapping[str, Any] = {"color": "#9a9a9a", "strokeWidth": 0.9, "strokeDash": [3, 3]}
+_THIN: Mapping[str, Any] = {"color": "#bdbdbd", "strokeWidth": 0.9}
 
 
-_FIRM: Mapping[str, Any] = {"color": QUIET, "strokeWidth": 1.4}
+_EDGE: Mapping[str, Any] = {"color": QUIET, "strokeWidth": 1.4, "strokeDash": [6, 4]}
+
+
+MOST_CROSSES = 6  # more points with intervals on both axes have ellipses instead of crosses
+
+
+_ELLIPSE_STEPS = 32
 
 
 def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
@@ -140,7 +149,8 @@ def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     shown = [mark for mark in figure.marks if _is_shown(mark, figure)]
     many = not has_fits and len(shown) > _MOST_NAMED
     rows = math.ceil(len(shown) / 2)
-    frame = frame_of(figure, _PLANES_WIDE, max(_PLANES_HIGH, 15 * rows) if many else _PLANES_HIGH)
+    wide, high = _CROWDED if _has_ellipses(figure) else (_PLANES_WIDE, _PLANES_HIGH)
+    frame = frame_of(figure, wide, max(high, 15 * rows) if many else high)
     layers = plane_layers(figure, frame, looks)
     if has_fits:
         layers += _ends(figure, frame, looks)
@@ -175,6 +185,8 @@ def plane_layers(
         dash = vega.field_of("dash:N").scale(None)
         line = base.mark("line", strokeWidth=1.8, opacity=0.9)
         layers.append(line.encode(y=y, color=vega.COLOUR, detail="series:N", strokeDash=dash))
+    if ellipses := _ellipses(figure, frame, looks):
+        return [*layers, ellipses, base.points(46, y=y)]
     bars = base.mark("rule", strokeWidth=1.4, opacity=0.8).encode(color=vega.COLOUR)
     return [
         *layers,
@@ -182,6 +194,52 @@ def plane_layers(
         bars.encode(x=frame.x("x_low:Q", figure), x2="x_high:Q", y=y),
         base.points(46, y=y),
     ]
+
+
+def _has_ellipses(figure: Figure) -> bool:
+    """Return True if many marks have intervals on both axes, whose crosses would hide each
+    other."""
+    crossed = [
+        mark
+        for mark in figure.marks
+        if math.isfinite(mark.x_high - mark.x_low) and math.isfinite(mark.high - mark.low)
+    ]
+    return len(crossed) > MOST_CROSSES
+
+
+def _ellipses(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> vega.Part | None:
+    """Return a light ellipse for each mark, or None for few marks.
+
+    The ends of its axes are the ends of both intervals, so quarters differ where intervals are not
+    symmetric. It is no joint confidence region.
+    """
+    if not _has_ellipses(figure):
+        return None
+    rows = []
+    for place, mark in enumerate(figure.marks):
+        boxes = list(_bars(figure, frame, mark))
+        if len(boxes) < 2 or not _is_shown(mark, figure):
+            continue
+        upright, level = boxes
+        x, y = _pixels(figure, frame, mark)
+        wide = x - level.left
+        for step in range(_ELLIPSE_STEPS + 1):
+            across, up = (f(2 * math.pi * step / _ELLIPSE_STEPS) for f in (math.cos, math.sin))
+            rows.append(
+                {
+                    "mark": place,
+                    "step": step,
+                    "at": round(x + across * (level.right - x if across > 0 else wide), 2),
+                    "up": round(y - up * (y - upright.top if up > 0 else upright.bottom - y), 2),
+                    "colour": looks.get(mark.row, OTHER).colour,
+                }
+            )
+    drawn = vega.chart(rows).mark("line", filled=True, fillOpacity=0.06, strokeOpacity=0.3,
+                                  strokeWidth=0.8)  # fmt: skip
+    return drawn.encode(
+        x=vega.pixels("at"), y=vega.pixels("up"), order="step:Q", detail="mark:N",
+        fill=vega.COLOUR, stroke=vega.COLOUR,
+    )  # fmt: skip
 
 
 def _mark(figure: Figure, mark: Mark, looks: Mapping[str, Look]) -> dict[str, Any]:
@@ -230,7 +288,7 @@ def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
             continue
         for run in clipped(_scaled_points(figure, each), frame.across, frame.up):
             line = _line_of(figure, frame, run)
-            yield line.mark("line", clip=True, **(_FIRM if each.is_firm else _THIN))
+            yield line.mark("line", clip=True, **(_EDGE if each.is_firm else _THIN))
         end = _end_within(figure, frame, each)
         if each.text and end[0] >= text_width(each.text, 10):
             at = vega.chart([{"at": end[0], "up": end[1], "text": each.text}])
@@ -335,7 +393,9 @@ def _names(
 ) -> list[vega.Part]:
     """Each mark's text beside it, on no other; a thin line leads to one that stands away."""
     points = [_pixels(figure, frame, mark) for mark in marks]
-    taken = [box for mark in marks for box in _bars(figure, frame, mark)]
+    # Names may lie on light ellipses, not on crosses.
+    bars = () if _has_ellipses(figure) else marks
+    taken = [box for mark in bars for box in _bars(figure, frame, mark)]
     for text, _, up in _levels(figure, frame):
         taken.append(Box(frame.width - text_width(text, 11), up - 7, frame.width, up + 7))
     # Names may run out of the plane at the right, numbers have a list there.
@@ -355,7 +415,7 @@ def _names(
         for text, label, (x, y) in zip(texts, found, points, strict=True)
     ]
     base = vega.chart(rows)
-    leads = base.only("datum.is_far").mark("rule", color="#b0b0b0", strokeWidth=0.8)
+    leads = base.only("datum.is_far").mark("rule", color="#808080", strokeWidth=0.8)
     return [
         leads.encode(x=vega.pixels("from_x"), x2="to_x:Q", y=vega.pixels("from_y"), y2="up:Q"),
         base.words("left", 11).encode(x=vega.pixels("at"), y=vega.pixels("up")),

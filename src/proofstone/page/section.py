@@ -34,9 +34,7 @@ FigureKind = Literal[
     "dumbbells",
     "slopes",
     "bars",
-    "ridges",
     "violins",
-    "sets",
     "map",
 ]
 
@@ -459,12 +457,14 @@ def tie_lanes(ties: Sequence[tuple[int, int]]) -> tuple[int, ...]:
 
 
 class PageTable(Struct, frozen=True, kw_only=True):
-    """``name`` is that of its files, of small letters, digits and hyphens. ``notes`` stand beneath
-    it: how it was computed, what the marks mean."""
+    """A table with the ``name`` of its files (small letters, digits, hyphens) and ``notes``: how
+    it was computed, what the marks mean. ``best`` are the rows (from 0) that are statistically tied
+    for first in its first column of estimates."""
 
     name: str
     table: Table
     notes: tuple[str, ...] = ()
+    best: tuple[int, ...] = ()
 
 
 def estimates_in(table: Table) -> Iterator[Estimate]:

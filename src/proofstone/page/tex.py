@@ -64,13 +64,19 @@ class _Shown(Struct, frozen=True):
     cells: tuple[str, ...]
     is_number: bool
     width: int
+    bold: tuple[int, ...] = ()
 
 
 def tex_table(page: PageTable, *, about: str, how: Sequence[str] = ()) -> str:
     """The file of a table. ``about`` says in the caption what the numbers are of; ``how`` stands
     in the notes before the table's own: seed, software."""
+    first = _first_estimates(page.table)
     columns = [
-        _shown(column, [row[place] for row in page.table.rows])
+        _shown(
+            column,
+            [row[place] for row in page.table.rows],
+            page.best if place == first else (),
+        )
         for place, column in enumerate(page.table.columns)
     ]
     parts = [
@@ -84,6 +90,12 @@ def tex_table(page: PageTable, *, about: str, how: Sequence[str] = ()) -> str:
     body = "\n".join(blocks)
     head = PREAMBLE if r"\proofstone" in body else ""
     return f"{head}{_RULES}{body}\n"
+
+
+def _first_estimates(table: Table) -> int:
+    """Return the place of the first column of estimates; -1 if there is none."""
+    places = range(len(table.columns))
+    return next((p for p in places if any(isinstance(r[p], Estimate) for r in table.rows)), -1)
 
 
 def _part(
@@ -133,7 +145,8 @@ def _head(column: _Shown) -> str:
 def _cell(column: _Shown, place: int) -> str:
     text = column.cells[place]
     if column.is_number:
-        return _number(text)
+        number = _number(text)
+        return rf"\textbf{{{number}}}" if place in column.bold else number
     return _boxed(text) if len(text) > _LONGEST else tex_text(text)
 
 
@@ -149,13 +162,13 @@ def _boxed(text: str) -> str:
     return rf"\parbox[t]{{{_LONGEST / 2:g}em}}{{\raggedright {broken}\strut}}"
 
 
-def _shown(column: Column, cells: Sequence[Cell]) -> _Shown:
+def _shown(column: Column, cells: Sequence[Cell], bold: tuple[int, ...] = ()) -> _Shown:
     shown = [shown_cell(cell, column) for cell in cells]
     texts = tuple(each.text for each in shown)
     is_number = bool(shown) and all(each.is_number for each in shown)
     is_number &= any(text != MISSING for text in texts)
     longest = max(map(len, (column.name, *texts)))
-    return _Shown(column.name, texts, is_number, min(longest, _LONGEST))
+    return _Shown(column.name, texts, is_number, min(longest, _LONGEST), bold)
 
 
 def _panels(columns: Sequence[_Shown]) -> Iterator[list[int]]:

@@ -181,9 +181,9 @@ class Field:
         """In the order of the domain, and not of the alphabet."""
         return Field({**self.spec, "sort": None})
 
-    def without_legend(self) -> Field:
-        """Explained elsewhere."""
-        return Field({**self.spec, "legend": None})
+    def legend(self, **how: Any) -> Field:
+        """Return the field with a legend."""
+        return Field({**self.spec, "legend": how})
 
 
 def field_of(name: str, **more: Any) -> Field:
@@ -414,6 +414,14 @@ CONFIG: Mapping[str, Any] = {
         "gridColor": RULE,
         "domainColor": QUIET,
         "tickColor": QUIET,
+    },
+    "legend": {
+        "labelColor": INK,
+        "labelFontSize": 11,
+        "titleColor": QUIET,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "titleLimit": 0,
     },
 }
 

@@ -268,7 +268,7 @@ class FiguresOfPage(Struct, frozen=True, kw_only=True):
     figures: Annotated[tuple[str, ...], Opt(
         "Also write all figures as files to a folder next to the page (report-figures); html is "
         "interactive.",
-        metavar="svg,png,html", separated=True,
+        metavar="svg,pdf,png,html", separated=True,
     )] = ()  # fmt: skip
     figures_to: Annotated[Path | None, Opt(
         "Folder for figures (without --figures: svg and png).", metavar="DIR",
@@ -281,10 +281,10 @@ class FiguresOfPage(Struct, frozen=True, kw_only=True):
 
     def of(self, page: Path | None) -> FiguresAsked | None:
         """What is asked for beside a page; None where nothing. Raises as ``_files_of_page``."""
-        kinds: tuple[FigureFile, ...] = ("svg", "png", "html", "json")
+        kinds: tuple[FigureFile, ...] = ("svg", "pdf", "png", "html", "json")
         found = _files_of_page(
             "figures", self.figures, self.figures_to, page,
-            kinds=kinds, usual=("svg", "png"), expected="svg, png, html or json, or several",
+            kinds=kinds, usual=("svg", "png"), expected="svg, pdf, png, html or json, or several",
         )  # fmt: skip
         if found is None:
             return None

@@ -62,6 +62,7 @@ from proofstone.results.sections.evidence import chance_levels
 from proofstone.results.sections.pairs import all_pairs
 from proofstone.results.sections.strata import all_documents
 from proofstone.results.sentences import HAND_MARK, apart_name, deeds
+from proofstone.results.summary import top_group
 from proofstone.session.written_files import FIGURES, check_folder, files_into
 from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
 
@@ -153,12 +154,9 @@ def _write_methods(
 
 
 def _how(data: PageData) -> tuple[str, ...]:
-    """What stands beneath every table: the seed of all draws, and what made it."""
-    made = say(
-        "Made {at} by proofstone {version}.",
-        at=data.provenance.made_at,
-        version=data.provenance.version,
-    )
+    """Return the notes of every table: version and random seed. No time, so that the same results
+    give the same bytes."""
+    made = say("Made by proofstone {version}.", version=data.provenance.version)
     seed = "" if data.seed is None else say("Seed of all draws: {seed}.", seed=data.seed)
     return (made, seed)
 
@@ -260,7 +258,7 @@ def write_drawn(
                 (folder / name).write_bytes(content)
                 about[name] = figure.title
         files = tuple(about)
-    readable = "png" not in asked.kinds or has_chinese_font(figures)
+    readable = not {"pdf", "png"} & set(asked.kinds) or has_chinese_font(figures)
     return FiguresWritten(folder=str(asked.folder), files=files, shows_chinese=readable)
 
 
@@ -450,7 +448,8 @@ def board_tables(data: PageData) -> Iterator[PageTable]:
             if table.rows:
                 notes = tuple(_ranking_notes(data.board, group)) if name == "leaderboard" else ()
                 titled = structs.replace(table, title=f"{head}{table.title}")
-                yield PageTable(name=name + end, table=titled, notes=notes)
+                best = top_group(group) if name == "leaderboard" else ()
+                yield PageTable(name=name + end, table=titled, notes=notes, best=best)
 
 
 def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]]:
@@ -546,6 +545,8 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
         yield say("Each {level} counts the same.", level=word(board.level))
     if group.ties:
         yield say("Models that share a letter are not significantly different (Holm-adjusted).")
+    if group.has_ranks:
+        yield say("Bold in LaTeX: statistically tied for first (Holm-adjusted).")
     if group.has_ranks and group.is_paired:
         yield say(
             "Ranks come from paired comparisons on the same items, Holm-adjusted for all pairs. "
@@ -615,7 +616,7 @@ def leaderboard_figure(board: Leaderboard, group: Standings) -> Figure | None:
         levels=chance_levels(group),
         spans=tuple(Span(first=first, last=last) for first, last in group.ties),
         row_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         x_axis=say("ranks left open"),
     )
 

@@ -419,7 +419,7 @@ _GROUNDS: tuple[tuple[str, str, Callable[[Evidence], _Said | str]], ...] = (
     ("faults", noted("Errors found in the items"), _faults),
     ("judge", noted("A judge's agreement with people"), _judge),
     ("overrides", noted("Scores that people corrected"), _overrides),
-    ("roles", noted("Models that had a hand in the items"), _roles),
+    ("roles", noted("Self-evaluation"), _roles),
     ("complete", noted("Completeness of results"), _complete),
     ("truncated", noted("Replies that were cut off"), partial(_ended, outcome="truncated")),
     (

@@ -31,8 +31,8 @@ ItemFlag = Literal["nearly-all-right", "nearly-all-wrong", "weak-beat-strong", "
 
 
 ITEM_FLAGS: dict[ItemFlag, str] = {
-    "nearly-all-right": "nearly everybody is right: it tells nobody apart",
-    "nearly-all-wrong": "nearly everybody is wrong: too hard, or the key is wrong",
+    "nearly-all-right": "ceiling item: nearly all models are correct",
+    "nearly-all-wrong": "floor item: nearly all models are wrong",
     "weak-beat-strong": "the weak are right and the strong wrong: the key may be wrong",
     "strong-distractor": "the strongest agree on one wrong answer: it may be the right one",
 }

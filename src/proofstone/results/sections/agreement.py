@@ -159,8 +159,7 @@ def annotators_section(evidence: Evidence) -> Section | None:
         title=say("Inter-annotator agreement"),
         finding=_finding(found, by_name, both),
         plain=say(
-            "Two annotators who label the same record give it the same label in {share:.0f} of 100 "
-            "cases.",
+            "Two annotators of one record give it the same label in {share:.0f}% of cases.",
             share=100 * by_name[OBSERVED].value,
         ),
         cannot=say_of(
@@ -245,11 +244,11 @@ def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> 
         return found.annotators[place], int((own >= 0).sum()), int(shared.sum()), agrees, known
 
     return Table(
-        title=say("Each annotator beside the others"),
+        title=say("Agreement by annotator"),
         columns=(
             Column(key="annotator", name=say("annotator")),
-            Column(key="n", name=say("labels"), help=say("records labelled")),
-            Column(key="n_shared", name=say("shared"), help=say("of them labelled by others too")),
+            Column(key="n", name=say("labels"), help=say("records labeled")),
+            Column(key="n_shared", name=say("shared"), help=say("also labeled by others")),
             Column(key="agreement", name=say("agrees"), unit="points",
                    help=say("how often the label is that of another annotator of the record")),
             Column(key="alpha_without", name=say("alpha without"), digits=3,
@@ -495,15 +494,15 @@ def _corrected(rates: dict[str, JudgedRate]) -> Table:
         rates.items(),
         column("of", say("of"), lambda row: _named(row[0])),
         column("n_people", say("by people"), "1.people_only.n",
-               help=say("records that both labelled")),
+               help=say("records labeled by both")),
         column("corrected", say("corrected"), "1.corrected", unit="points",
                help=say("PPI++")),
         column("people_only", say("by people alone"), lambda row: by_people(row[1].people_only),
                unit="points"),
         column("judge_only", say("by the judge alone"), "1.judge_only",
-               unit="points", help=say("without an interval: none could mend a judge that leans")),
+               unit="points", help=say("without an interval: none can correct a biased judge")),
         column("bias", say("judge's lean"), "1.bias", unit="points",
-               help=say("how far the judge lies above people on the same records")),
+               help=say("judge score minus human score on the same records")),
         column("trust", say("trust"), "1.trust",
                help=say("how much of the judge's word is used: 0 none, 1 all")),
         column("labels_saved", say("labels saved"), "1.labels_saved", digits=0,
@@ -557,9 +556,9 @@ def panel_section(evidence: Evidence) -> Section | None:
         name="panel",
         title=say("The ranking without each judge"),
         finding=_panel_finding(found, ranking, models),
-        plain=say("Who is ahead hangs on who judges: with another panel it may be another model.")
+        plain=say("The leader depends on the judges: another panel can change it.")
         if any(left.moved or left.reversed_pairs for left in ranking.without)
-        else say("No single judge decides who is ahead."),
+        else say("Leaving out any one judge does not change the leader."),
         how=say(
             "A record's label is the one given by more than half of the judges; without a "
             "majority it has none. A model's score is the mean of its records' labels as "
@@ -586,7 +585,7 @@ def _panel_finding(found: Annotated, ranking: PanelRanking, models: list[str]) -
     moving = [left for left in ranking.without if left.moved or left.reversed_pairs]
     judges = counted(len(found.annotators), "judge")
     said = say(
-        "{judges} labelled the answers of {models}.",
+        "{judges} labeled the answers of {models}.",
         judges=judges,
         models=counted(len(models), "model"),
     )
@@ -637,7 +636,7 @@ def _otherwise(ranking: PanelRanking, models: list[str]) -> Table:
         return ", ".join(f"{models[one]} / {models[other]}" for one, other in left.reversed_pairs)
 
     return table_of(
-        say("What each judge's absence changes"),
+        say("Leave-one-judge-out scores"),
         ranking.without,
         column("judge", say("judge")),
         column("otherwise", say("decided otherwise"),

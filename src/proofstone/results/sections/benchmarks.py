@@ -229,7 +229,7 @@ def _agreement(pairs: Sequence[_Pair]) -> Table:
 
 def _freed(pairs: Sequence[_Pair]) -> Table:
     return table_of(
-        say("What endless items would show"),
+        say("Estimate without item sampling error"),
         pairs,
         column("pair", say("benchmarks"), "name"),
         column("observed", say("correlation"), "freed.observed"),

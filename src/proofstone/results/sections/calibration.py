@@ -47,8 +47,8 @@ def reliability_diagram(known: Sequence[tuple[str, Calibration]]) -> Figure:
             for label, found in known[:_MOST_DRAWN]
             for part in found.bins
         ),
-        x_axis=say("stated confidence"),
-        value_axis=say("share right"),
+        x_axis=say("stated confidence (%)"),
+        value_axis=say("correct (%)"),
         table=4,
     )
 
@@ -67,8 +67,8 @@ def risk_curves(known: Sequence[tuple[str, Calibration]]) -> Figure:
             for label, found in known[:_MOST_DRAWN]
             for point in found.curve
         ),
-        x_axis=say("share answered"),
-        value_axis=say("share wrong"),
+        x_axis=say("coverage: answered (%)"),
+        value_axis=say("wrong answers (%)"),
         table=3,
     )
 
@@ -333,7 +333,7 @@ def _selective(known: Sequence[_Model]) -> Table:
         say("Answering only when sure"),
         known,
         column("model", say("model"), "label"),
-        column("auroc", say("right told from wrong"),
+        column("auroc", say("AUROC"),
                lambda m: m.estimate(m.by_width.auroc, _WILSON),
                help=say("how often a right answer was the surer one; 0.5 is chance")),
         column("risk_area", say("risk over coverages"),
@@ -371,7 +371,7 @@ def _bins(known: Sequence[_Model]) -> Table:
         column("to", say("to"), lambda row: row[1].end, unit="points"),
         column("n", "n", lambda row: row[1].n),
         column("confidence", say("mean confidence"), lambda row: row[1].confidence, unit="points"),
-        column("accuracy", say("share right"), lambda row: _share_right(*row), unit="points"),
+        column("accuracy", say("correct (%)"), lambda row: _share_right(*row), unit="points"),
     )
 
 

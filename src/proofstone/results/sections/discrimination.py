@@ -231,7 +231,7 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
         )
     return Section(
         name="discrimination",
-        title=say("Where the strongest stand apart"),
+        title=say("Spread of the top models"),
         finding=finding,
         cannot=say(
             "No significant differences among the strongest models within {shown} (each {by} "

@@ -82,7 +82,7 @@ def factors_section(evidence: Evidence) -> Section | None:
         ranked,
         levels,
         name="factors",
-        title=say("What the way of asking changes"),
+        title=say("Effect of the prompting method"),
         matters=say("How one asks matters"),
         otherwise=say("The prompting method has no statistically significant effect."),
     )
@@ -142,7 +142,7 @@ def _dumbbells(ranked: RankedValues, found: Levels, name: str, title: str) -> Fi
         ),
         levels=chance_levels(ranked.group),
         row_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
     )
 
 
@@ -375,7 +375,7 @@ def alignment_section(evidence: Evidence) -> Section | None:
         ranked,
         levels,
         name="alignment",
-        title=say("What training to chat changes"),
+        title=say("Base and chat models"),
         matters=say("Training to chat matters"),
         otherwise=say("Chat training has no statistically significant effect."),
     )
@@ -440,7 +440,7 @@ def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> An
             by_measure[measure].append(change)
     return make_analysis(
         "alignment",
-        say("What training to chat changes"),
+        say("Base and chat models"),
         _alignment_finding(*next(iter(by_measure.items()))),
         columns=(
             Column(key="pair", name=say("base > chat")),

@@ -156,8 +156,8 @@ def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Seque
         column("n", "n", lambda each: each.by_items.n_units if each.by_items else 0,
                help=say("items that hold it")),
         column("score", say("score"), known("by_items", "mean"), unit="points"),
-        column("lift", say("beside the rest"), known("by_items", "lift"), unit="points",
-               help=say("how far scores on its items lie above the models' own level")),
+        column("lift", say("difference from the rest"), known("by_items", "lift"), unit="points",
+               help=say("mean score difference of its items from the models' own mean")),
         column("discrimination", say("discrimination"), known("by_items", "discrimination"),
                help=say("correlation over models of scores on its items and on all others")),
         column("n_answers", say("answers to it"),
@@ -180,8 +180,7 @@ def items_section(evidence: Evidence) -> Section | None:
         title=say("Which items to look at first"),
         finding=_items_finding(found, len(flagged)),
         plain=say(
-            "On {questions} the best models disagree with the answer that counts as right: "
-            "somebody should check these first.",
+            "The best models disagree with the answer key on {questions}: check these first.",
             questions=counted(suspects, "question"),
         )
         if suspects
@@ -302,9 +301,9 @@ REASONS: dict[Reason, str] = {
     "strong-distractor": noted("the strongest agree on one wrong answer: it may be the right one"),
     "probably-wrong": noted("its questions are missed more, and the strong gain nothing on them"),
     "weak-beat-strong": noted("the weak are right and the strong wrong: the key may be wrong"),
-    "nearly-all-wrong": noted("nearly everybody is wrong: too hard, or the key is wrong"),
+    "nearly-all-wrong": noted("floor item: nearly all models are wrong"),
     "harder-than-the-rest": noted("questions that hold it are missed more than the others"),
-    "nearly-all-right": noted("nearly everybody is right: it tells nobody apart"),
+    "nearly-all-right": noted("ceiling item: nearly all models are correct"),
 }
 
 

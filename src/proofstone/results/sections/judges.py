@@ -338,7 +338,7 @@ def _agreement(pairs: Sequence[JudgePair]) -> Table:
 def _changes(pairs: Sequence[JudgePair]) -> Table:
     measures = list(pairs[0].changes[0].by_measure)
     return Table(
-        title=say("What the second judge changes, in points, on the same replies"),
+        title=say("Effect of the second judge (points, same responses)"),
         columns=(
             Column(key="judges", name=say("judges")),
             Column(key="model", name=say("model")),
@@ -465,7 +465,7 @@ def roles_section(evidence: Evidence) -> Section | None:
     filters = list(_filters(evidence))
     return Section(
         name="roles",
-        title=say("Models that had a hand in the items"),
+        title=say("Self-evaluation"),
         finding=_roles_finding(rows, filters),
         plain=_roles_plain(rows, filters),
         cannot=_roles_cannot(rows, filters),
@@ -566,14 +566,14 @@ def _roles_table(rows: Sequence[BoardRow]) -> Table:
         return row.hand.untouched if row.hand is not None and row.hand.untouched.n else None
 
     return table_of(
-        say("With and without the items they had a hand in"),
+        say("With and without self-evaluated items"),
         rows,
         column("model", say("model"), "label"),
         column("did", say("did"), lambda row: deeds(row.hand)),
         column("all", say("all items"), "estimate", unit="points"),
         column("rank", say("rank")),
         column("touched", say("touched"), "hand.n_self_evaluated",
-               help=say("items that rest on it or its family")),
+               help=say("items from the model or its family")),
         column("rest", say("without its own"), rest, unit="points"),
         column("rank_rest", say("rank there"), "hand.rank"),
     )  # fmt: skip
@@ -581,7 +581,7 @@ def _roles_table(rows: Sequence[BoardRow]) -> Table:
 
 def _bias_table(filters: Sequence[_Filter]) -> Table:
     return table_of(
-        say("What a filter costs its own model"),
+        say("Filter bias"),
         filters,
         column("filter", say("filter by"), "model"),
         column("models", say("its models here"), lambda each: joined(each.own)),

@@ -147,7 +147,7 @@ def _estimates(
             low=float(found.low[place]),
             high=float(found.high[place]),
             level=level,
-            population="replies like these",
+            population="responses like these",
             made_by=found.made_by[place] if n else "none",
             resampled="items" if dependence.is_shared else "responses",
             effective_n=dependence.among(member[:, place] > 0).groups,
@@ -228,7 +228,7 @@ def _figures(ranked: RankedValues) -> Iterator[Figure]:
     yield Figure(
         name="length-by-model",
         kind="curves",
-        title=say("Score by length of the reply"),
+        title=say("Score by response tokens"),
         subtitle=say(
             "a model's replies in five parts, shortest first, at their median tokens; {level:g}% "
             "intervals by items; difficulty is in it: hard items draw long replies",
@@ -237,8 +237,8 @@ def _figures(ranked: RankedValues) -> Iterator[Figure]:
         + (cut if len(shown) < len(labels) else ""),
         marks=tuple(mark for mark in marks if mark.row in shown),
         levels=chance_levels(ranked.group),
-        value_axis=say("points"),
-        x_axis=say("tokens of the reply"),
+        value_axis=say("score (%)"),
+        x_axis=say("response tokens"),
         x_unit="number",
         is_log=True,
     )
@@ -311,7 +311,7 @@ def _estimate(slope: Slope, level: float) -> Estimate:
 
 def _table(rows: Sequence[tuple[str, float, LengthEffect]], level: float) -> Table:
     return table_of(
-        say("Points for a reply twice as long"),
+        say("Points for a response twice as long"),
         rows,
         column("model", say("model"), "0"),
         column("tokens", say("median tokens"), "1", digits=0),
@@ -319,7 +319,7 @@ def _table(rows: Sequence[tuple[str, float, LengthEffect]], level: float) -> Tab
                unit="points"),
         column("within_items", say("on the same item"),
                lambda row: _estimate(row[2].within_items, level), unit="points",
-               help=say("needs several replies to an item")),
+               help=say("needs several responses to an item")),
         column("confounded", say("by difficulty"), "2.confounded", unit="points",
                help=say("the part of the first that the second does not bear out")),
     )  # fmt: skip
@@ -364,7 +364,7 @@ def analyze_lengths(parts: Sequence[Part]) -> Analysis:
         rows.append((label, len(known), *tokens_of, *(e if e.n else None for e in estimates)))
     return make_analysis(
         "length",
-        say("Accuracy by length of the reply"),
+        say("Accuracy by response length"),
         _lengths_finding(part, told),
         columns=(
             Column(key="model", name=say("model")),

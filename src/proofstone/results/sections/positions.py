@@ -209,12 +209,12 @@ def _table(found: Sequence[_Held]) -> Table:
         column("model", say("model"), "label"),
         column("n", say("n"), help=say("items asked in two orders or more")),
         column("alike_apart", say("alike, other order"), "apart", unit="points",
-               help=say("pairs of replies in different orders that are alike")),
+               help=say("equal pairs of responses, different orders")),
         column("alike_same", say("alike, same order"), "same", unit="points",
-               help=say("pairs of replies in the same order that are alike")),
+               help=say("equal pairs of responses, same order")),
         column("score", say("score"), "mean", unit="points"),
         column("right_each_time", say("right each time"), "in_all", unit="points",
-               help=say("each item by the lowest score of its replies")),
+               help=say("each item by its lowest response score")),
     )  # fmt: skip
 
 
@@ -248,9 +248,9 @@ def positions_section(evidence: Evidence) -> Section | None:
 def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
     designs = [test.design for bias in found for test in (bias.accuracy, bias.choice, bias.error)]
     if all(math.isnan(each) or each == 1.0 for each in designs):
-        return say("Replies share nothing that is known, and count as independent.")
+        return say("Responses count as independent: no shared source is known.")
     return say(
-        "Replies of one item depend on each other (p after Rao and Scott 1984, second order)."
+        "Responses to one item are dependent (p after Rao and Scott 1984, second order)."
         if evidence.population == "bank"
         else "Replies of one item or of items that share a key depend on each other (p after Rao "
         "and Scott 1984, second order)."
@@ -355,7 +355,7 @@ def _tests(found: Sequence[tuple[str, PositionBias]]) -> Table:
                 column(f"{name}_p", say("p"), of(test, "p"), unit="probability"),
             )
         ),
-        column("unread", say("no choice"), "1.unread", help=say("replies that chose no position")),
+        column("unread", say("no choice"), "1.unread", help=say("responses without a position")),
     )  # fmt: skip
 
 
@@ -366,7 +366,7 @@ def _shares(found: Sequence[tuple[str, PositionBias]]) -> Table:
         column("model", say("model"), "0"),
         column("position", say("position"), lambda row: string.ascii_uppercase[row[1].position]),
         column("right", say("right there"), "1.right",
-               help=say("replies to questions whose right option stood there")),
+               help=say("responses to questions with the correct option there")),
         column("accuracy", say("score"), "1.accuracy", unit="points"),
         column("chosen", say("chosen"), "1.chosen"),
         column("expected", say("if even"), lambda row: round(row[1].expected, 1), digits=1,
@@ -407,7 +407,7 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
         rows.append((label, word("all"), len(units), said, say("p {p}", p=p), ""))
     return make_analysis(
         "position",
-        say("Accuracy by position of the right option"),
+        say("Accuracy by position of the correct option"),
         _accuracy_finding(tests),
         columns=(
             Column(key="model", name=say("model")),
@@ -418,7 +418,7 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
             Column(key="right", name=say("right %"), unit="points"),
         ),
         rows=rows,
-        axes=("position of the right option", "accuracy"),
+        axes=("position of the correct option", "accuracy"),
         marks=marks,
         notes=(
             say(

@@ -148,7 +148,7 @@ def _table(
     averages = [average_at_k(table.sample[own], counted[own]) for own in owns]
     heads = {_ONE_OF.format(k=k): say(_ONE_OF, k=k)}
     return table_of(
-        say("What repetition shows"),
+        say("Repeated sampling"),
         zip(ranked.labels, averages, splits, zip(*estimates.values(), strict=True), strict=True),
         column("model", say("model"), "0"),
         *(
@@ -213,7 +213,7 @@ def best_of_section(evidence: Evidence) -> Section | None:
                 curves.setdefault(name, {})[size] = ranked.means(values)
     return Section(
         name="best-of",
-        title=say("What asking again buys"),
+        title=say("Best-of-N sampling"),
         finding=_best_of_finding(ranked.labels, curves, k),
         plain=_best_of_plain(ranked.labels, curves, k),
         cannot=""
@@ -327,7 +327,7 @@ def _best_of_table(labels: Sequence[str], curves: Curves, sizes: Sequence[int]) 
 
 
 _BEST_OF_HELP = {
-    "oracle": noted("best of N, for somebody who knows the right answer"),
+    "oracle": noted("best of N with the answer key (oracle)"),
     "majority": noted("the most frequent answer of N, which any user can take"),
     "surest": noted("the answer of N stated as surest, which any user can take"),
 }
@@ -359,7 +359,7 @@ def _best_of_figure(ranked: RankedValues, curves: Curves) -> Figure:
             for size, found in by_size.items()
         ),
         levels=chance_levels(ranked.group),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         x_axis=say("samples"),
         x_unit="number",
         is_log=True,

@@ -73,7 +73,7 @@ def costs_section(evidence: Evidence) -> Section | None:
     )
     return Section(
         name="cost",
-        title=say("What quality costs"),
+        title=say("Cost and accuracy"),
         finding=_finding(priced, usd),
         cannot=" ".join([*([unpriced] if n_unpriced else []), *bounded_sentence(group, priced)]),
         how=say(
@@ -90,7 +90,7 @@ def costs_section(evidence: Evidence) -> Section | None:
                 subtitle=f"{counted(len(marks), 'model')}; {kind}",
                 marks=marks,
                 row_axis=word("model"),
-                value_axis=say("points"),
+                value_axis=say("score (%)"),
                 x_axis=say("USD for 1,000 questions"),
                 x_unit="usd",
                 is_log=True,
@@ -198,7 +198,7 @@ def scaling_section(evidence: Evidence) -> Section | None:
     gaps = list(_gaps(sized, confidence))
     return Section(
         name="scaling",
-        title=say("What ten times the parameters are worth"),
+        title=say("Scaling with model size"),
         finding=_scaling_finding(families),
         plain=_plain(families[0]),
         cannot=_scaling_cannot(families),
@@ -409,7 +409,7 @@ def _sizes_figure(families: Sequence[_Family], confidence: float, group: Standin
         marks=tuple(mark for family in families for mark in _dots(family, confidence)),
         curves=tuple(_line(family) for family in families),
         levels=chance_levels(group),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         x_axis=say("parameters, billions"),
         x_unit="number",
         is_log=True,

@@ -179,10 +179,10 @@ def _how(ranked: RankedValues, half: Stability, boot: Stability) -> str:
         "what": joined([word(name) for name in names]),
     }
     draws = (
-        say("{n:,} draws each of {what} (strata: {level}), seed {seed}.",
+        say("{n:,} bootstrap resamples each of {what} (strata: {level}), seed {seed}.",
             level=word(ranked.level), **what)
         if any("strata" in name for name in names)
-        else say("{n:,} draws each of {what}, seed {seed}.", **what)
+        else say("{n:,} bootstrap resamples each of {what}, seed {seed}.", **what)
     )  # fmt: skip
     return paragraph(
         draws,
@@ -238,14 +238,14 @@ def _schemes(found: Sequence[Stability]) -> Table:
         found,
         column("scheme", say("scheme"), lambda each: word(each.scheme)),
         column("rate", say("rate")),
-        column("items", say("items drawn"), "n_drawn"),
+        column("items", say("items resampled"), "n_drawn"),
         column("variance_share", say("share of the variance"),
                help=say("relative to a new set of as many items")),
         column("tau", say("tau"), "tau.mean", digits=3,
                help=say("Kendall's tau-b over the top, between the whole and a draw")),
-        column("tau_low", "2.5%", "tau.low", digits=3, help=say("quantile of tau over the draws")),
+        column("tau_low", "2.5%", "tau.low", digits=3, help=say("quantile over the resamples")),
         column("tau_high", "97.5%", "tau.high", digits=3,
-               help=say("quantile of tau over the draws")),
+               help=say("quantile over the resamples")),
         column("first", say("first stays"), "first_alone", unit="share",
                help=say("the leader is first, and no other ties with it")),
         column("overlap", say("top kept"), "overlap.mean", unit="share",
@@ -260,8 +260,8 @@ def _ranks(ranked: RankedValues, boot: Stability) -> Table:
         sorted(boot.ranks, key=lambda spread: spread.rank),
         column("model", say("model"), lambda spread: ranked.labels[spread.respondent]),
         column("rank", say("rank"), help=say("on all items; equal means share the best rank")),
-        column("low", say("best"), help=say("95% of the draws give this rank or a worse one")),
-        column("high", say("worst"), help=say("95% of the draws give this rank or a better one")),
+        column("low", say("best"), help=say("95% of resamples give this rank or a worse one")),
+        column("high", say("worst"), help=say("95% of resamples give this rank or a better one")),
         column("mean", say("mean rank"), digits=1),
         column("first", say("first, alone or tied"),
                lambda spread: spread.counts[0] / boot.n_resamples, unit="share"),
@@ -302,7 +302,7 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
         marks=tuple(marks),
         row_axis=say("model"),
         column_axis=say("rank"),
-        value_axis=say("percent of draws"),
+        value_axis=say("resamples (%)"),
         table=2,
     )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -15,7 +14,6 @@ from proofstone.errors import BadUsage
 from proofstone.page.section import (
     Cell,
     Column,
-    Curve,
     Figure,
     Mark,
     ReadColumn,
@@ -271,7 +269,7 @@ def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
         ),
         row_axis=say("model"),
         column_axis=word(part.by),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         table=table,
     )
 
@@ -444,7 +442,7 @@ def _figure(topic: _Topic, number: int, measure: str) -> Figure:
         ),
         spans=tuple(Span(first=low, last=high) for low, high in runs if high > low),
         row_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         x_axis=say("ranks left open"),
     )  # fmt: skip
 
@@ -592,7 +590,7 @@ def strips_figure(
         levels=chance_levels(group),
         row_axis=word(part.by),
         column_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         table=table,
     )
 
@@ -615,7 +613,7 @@ def composition_figure(table: ScoreTable) -> Figure | None:
     return Figure(
         name="composition",
         kind="bars",
-        title=say("What the items are about"),
+        title=say("Item composition"),
         subtitle=say("{items} by {what}", items=counted(len(table.items), "item"),
                      what=what) + (cut if len(marks) > _MOST_BARS else ""),
         marks=tuple(marks[:_MOST_BARS]),
@@ -650,163 +648,3 @@ def _composition_marks(table: ScoreTable, outer: str, inner: str) -> list[Mark]:
     whole = {column: sum(m.value for m in found if m.column == column) for column in
              {mark.column for mark in found}}  # fmt: skip
     return sorted(found, key=lambda mark: (-whole[mark.column], mark.column, -mark.value, mark.row))
-
-
-Floats = NDArray[np.float64]
-
-
-_GRID = np.linspace(0.0, 1.0, 101)
-
-
-_MOST_MODELS = 10
-
-
-_MOST_COMBINATIONS = 24
-
-
-def ridges_figure(
-    board: Leaderboard, group: Standings, by: str, *, top: int = _MOST_MODELS
-) -> Figure:
-    """The density of each of the ``top`` models' scores over the groups of ``by`` (subjects), every
-    group weighing the same, with their mean. KeyError for a level that there is not."""
-    part = _part(group, by)
-    return _distributions(
-        group,
-        [part],
-        top,
-        kind="ridges",
-        name=f"ridges-{by}",
-        title=say("Scores over {what}", what=word(by)),
-        subtitle=say(
-            "density of a model's scores over {groups}, each weighing the same; line: their mean",
-            groups=counted(len(part.groups), "group"),
-        ),
-    )
-
-
-def violins_figure(
-    board: Leaderboard, group: Standings, levels: Sequence[str] = (), *, top: int = _MOST_MODELS
-) -> Figure:
-    """The same by each of ``levels`` (all there are), each group weighing as many items as it has,
-    with the weighted median. KeyError for a level that there is not."""
-    return _distributions(
-        group,
-        [_part(group, by) for by in levels] or group.breakdowns,
-        top,
-        kind="violins",
-        name="violins",
-        title=say("Scores by level of grouping"),
-        subtitle=say("density of a model's scores over groups by their items; line: the median"),
-    )
-
-
-def _distributions(
-    group: Standings,
-    parts: Sequence[Breakdown],
-    top: int,
-    *,
-    kind: Literal["ridges", "violins"],
-    name: str,
-    title: str,
-    subtitle: str,
-) -> Figure:
-    """Densities of the models' known scores over groups: as ridges each group weighs the same,
-    else as many items as it has."""
-    marks, curves = [], []
-    for part, (place, row) in product(parts, enumerate(group.ranked[:top])):
-        known = [each for each in part.groups if not math.isnan(each.estimates[place].value)]
-        scores = np.array([each.estimates[place].value for each in known])
-        n = np.array([float(each.n) for each in known])
-        if kind == "ridges":
-            column, weights, middle = "", np.ones(len(n)), float(scores.mean()) if known else np.nan
-        else:
-            column, weights, middle = part.by, n, _weighted_median(scores, n)
-        marks.append(
-            Mark(row=row.label, column=column, value=middle, n=len(n), text=points(middle))
-        )
-        curves.append(_density(row.label, column, scores, weights))
-    return Figure(
-        name=name,
-        kind=kind,
-        title=title,
-        subtitle=subtitle,
-        marks=tuple(marks),
-        curves=tuple(curves),
-        levels=chance_levels(group),
-        row_axis=word("model"),
-        value_axis=say("points"),
-        x_axis=say("points"),
-    )
-
-
-def high_scorers_figure(
-    board: Leaderboard,
-    group: Standings,
-    by: str,
-    *,
-    at_least: float = 0.35,
-    top: int = _MOST_MODELS,
-) -> Figure:
-    """In which groups of ``by`` each of the ``top`` models scores ``at_least``: a column for each
-    combination of groups, with the models of just that one; the most frequent 24. KeyError for a
-    level that there is not."""
-    part = _part(group, by)
-    reached: dict[tuple[bool, ...], list[str]] = {}
-    for place, row in enumerate(group.ranked[:top]):
-        values = [each.estimates[place].value for each in part.groups]
-        reached.setdefault(tuple(value >= at_least for value in values), []).append(row.label)
-    order = sorted(reached, key=lambda sets: (-len(reached[sets]), -sum(sets), sets))
-    return Figure(
-        name=f"high-scorers-{by}",
-        kind="sets",
-        title=say("Who scores {bar} or more, by {what}", bar=points(at_least), what=word(by)),
-        subtitle=say(
-            "{models}; a column for each combination of groups, above it how many models",
-            models=counted(min(top, len(group.ranked)), "model"),
-        ),
-        marks=tuple(
-            Mark(
-                row=each.name,
-                column=str(number),
-                value=float(sets[at]),
-                n=len(reached[sets]),
-                text=", ".join(reached[sets]),
-            )
-            for number, sets in enumerate(order[:_MOST_COMBINATIONS], start=1)
-            for at, each in enumerate(part.groups)
-        ),
-        row_axis=word(by),
-        value_axis=say("models"),
-        value_unit="number",
-    )
-
-
-def _part(group: Standings, by: str) -> Breakdown:
-    for part in group.breakdowns:
-        if part.is_named(by):
-            return part
-    raise KeyError(f"{by!r}: levels here are {', '.join(p.by for p in group.breakdowns) or 'none'}")
-
-
-def _weighted_median(scores: Floats, weights: Floats) -> float:
-    if not len(scores):
-        return math.nan
-    order = np.argsort(scores)
-    below = np.cumsum(weights[order]) / weights.sum()
-    return float(scores[order][np.searchsorted(below, 0.5)])
-
-
-def _density(row: str, column: str, scores: Floats, weights: Floats) -> Curve:
-    """A Gaussian kernel of Silverman's bandwidth (1986, eq. 3.31), its highest point at 1; it is
-    cut at 0 and 1, where no score is beyond. Nothing for no score."""
-    if not len(scores):
-        return Curve(row=row, column=column, x=(), values=())
-    share = weights / weights.sum()
-    mean = share @ scores
-    spread = math.sqrt(share @ (scores - mean) ** 2)
-    quarter = np.subtract(*np.percentile(scores, [75, 25])) / 1.34
-    narrow = min(part for part in (spread, quarter, 1.0) if part > 0) if spread > 0 else 0.0
-    width = max(0.9 * narrow * (1 / (share @ share)) ** -0.2, 0.01)
-    heights = np.exp(-0.5 * ((_GRID[:, None] - scores[None, :]) / width) ** 2) @ share
-    values = tuple(round(height, 4) for height in (heights / heights.max()).tolist())
-    return Curve(row=row, column=column, x=tuple(_GRID.tolist()), values=values)

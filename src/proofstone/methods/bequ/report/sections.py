@@ -23,6 +23,7 @@ from proofstone.methods.bequ.report.findings import (
     shown_range,
     value_name,
 )
+from proofstone.page.planes import MOST_CROSSES
 from proofstone.page.section import (
     Column,
     Curve,
@@ -177,7 +178,7 @@ def f1_figure(board: TripleBoard) -> Figure | None:
         marks=tuple(marks),
         spans=tuple(Span(first=first, last=last) for first, last in board.ties),
         row_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         x_axis=say("ranks left open"),
     )
 
@@ -225,7 +226,7 @@ def plane_section(board: TripleBoard) -> Section | None:
         figures=(
             structs.replace(
                 figure,
-                subtitle=say("{said}; firm line: the frontier", said=figure.subtitle),
+                subtitle=say("{said}; dashed: Pareto frontier", said=figure.subtitle),
                 curves=(*figure.curves, _stairs(first)),
             ),
         ),
@@ -264,7 +265,7 @@ def _stairs(first: Sequence[TripleRow]) -> Curve:
     return Curve(
         x=tuple(x),
         values=(*values, 0.0),
-        text=say("frontier"),
+        text=say("Pareto frontier"),
         is_reference=True,
         is_firm=True,
     )
@@ -304,8 +305,11 @@ def precision_recall_figure(
         kind="points",
         title=say("Precision against recall"),
         subtitle=say(
-            "{models}; intervals on both axes; thin lines: equal {name}",
+            "{models}; ellipse axes: {level:g}% CI; thin lines: equal {name}"
+            if len(scored) > MOST_CROSSES
+            else "{models}; {level:g}% CI on both axes; thin lines: equal {name}",
             models=counted(len(scored), "model"),
+            level=100 * next((each.precision.level for each in scored), 0.95),
             name=name,
         ),
         marks=tuple(
@@ -320,8 +324,8 @@ def precision_recall_figure(
         ),
         curves=tuple(_equal_f(level, beta, name) for level in levels or _f_levels(scored, beta)),
         row_axis=word("model"),
-        value_axis=say("precision"),
-        x_axis=say("recall"),
+        value_axis=say("precision (%)"),
+        x_axis=say("recall (%)"),
     )
 
 
@@ -497,7 +501,7 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
         marks=marks,
         row_axis=parts.name,
         column_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         table=table,
     )
     yield strips
@@ -573,7 +577,7 @@ def _nonexistent_section(board: TripleBoard) -> Section | None:
             for row, given in rows
         ),
         row_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         table=1,
     )
     each = Figure(
@@ -680,6 +684,6 @@ def _rate_figure(board: TripleBoard, rows: Collection[TripleRow], measure: str) 
         ),
         marks=tuple(_row_mark(row, found) for row, found in known),
         row_axis=word("model"),
-        value_axis=say("points"),
+        value_axis=say("score (%)"),
         table=1,
     )
