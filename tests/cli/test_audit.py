@@ -151,8 +151,9 @@ def test_a_first_place_is_no_lead_where_the_number_of_items_is_unknown(
     path.write_text("model,all,Law,Art\na,50,40,60\nb,55,50,60\n", encoding="utf-8")
     assert proofstone("audit", path, "-o", page).code == 0
     told = " ".join(page.read_text(encoding="utf-8").split())
-    assert "b scores highest, 55.0; how many items there were is not known" in told
-    assert "lead over all others" not in told
+    assert "b has the highest score (55.0%). The number of items is unknown" in told
+    assert "Accuracy in %, without confidence intervals." in told
+    assert "leads with" not in told
 
 
 def test_models_that_never_differ_have_no_resolution(

@@ -155,6 +155,6 @@ def test_the_page_marks_the_name_and_leads_to_the_table() -> None:
     said = "wrote 10 and its family&#39;s writer-mini falsified 10"
     on = "of the 40 items; on the other 25: 60.0"
     assert f'lab/writer<a href="#hands" title="{said} {on}' in page
-    assert '<h3 id="hands">Contestants that had a hand in the items</h3>' in page
+    assert '<details id="hands"><summary>Self-evaluation (1)</summary>' in page
     assert f'<td class="wrap">{said}</td>' in page
     assert "lab/other<a" not in page

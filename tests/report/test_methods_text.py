@@ -91,7 +91,8 @@ def test_a_run_is_told_whole() -> None:
 def test_a_page_shows_it_and_says_that_nothing_was_fixed_beforehand() -> None:
     """In a section of its own, from which it is copied."""
     page = render_page(page_of(MANIFEST))
-    assert '<h2 id="methods">Methods paragraph</h2>' in page
+    assert '<h2 id="methods">Methods</h2>' in page
+    assert "<summary>Methods text</summary>" in page
     assert f"<p>{SCORED.replace(chr(39), '&#39;')}</p>" in page
     said = "Nothing was fixed before these results came in: every comparison here is exploratory."
     assert page.count(said) == 1
@@ -103,7 +104,7 @@ def test_nothing_is_told_where_nobody_was_scored() -> None:
     provenance = Provenance(version="0.1.0", made_at="2026-11-21 02:30 UTC")
     data = PageData(title="Elements", board=empty, provenance=provenance)
     assert methods_text(data) == ()
-    assert "Methods paragraph" not in render_page(data)
+    assert "Methods text" not in render_page(data)
 
 
 def test_of_others_results_the_files_are_told_and_what_is_not_known(tmp_path: Path) -> None:

@@ -52,9 +52,9 @@ PRICED = (asked("dear", 4.0, 2.0), asked("cheap", 0.4, 1.25), asked("poor", 0.02
 def test_the_best_group_is_named_with_what_separates_it() -> None:
     """36 - 33 = 3 of 40 within it, 36 - 12 = 24 of 40 to the next one."""
     assert part_of(evidence_of(close(*PRICED))).best == (
-        "The best group is dear and cheap: these questions do not show which of them is best.",
+        "Statistically tied for first: dear and cheap.",
         "Their scores are within 7.5 points; no difference between them is significant.",
-        "The next one, poor, scores 60.0 points less than dear. This difference is significant.",
+        "poor scores 60.0 points below dear; this difference is significant.",
         "Probability of having the highest true score (hierarchical model): dear direct (95.0%) "
         "and cheap direct (5.1%).",
     )
@@ -67,19 +67,17 @@ def test_one_that_is_ahead_of_all_is_best_and_decided() -> None:
         "strong ranks first. Its lead over every other model is statistically significant."
     )
     assert part.undecided == (
-        "Which model is best is decided: no more questions are needed for that.",
+        "The first place is decided: its lead over every other model is significant.",
     )
 
 
 def test_costs_and_times_are_compared_within_the_best_group() -> None:
     """4 USD for 40 questions are 100 for 1,000; the third costs less than half of the cheapest."""
     assert part_of(evidence_of(close(*PRICED))).told == (
-        "The cheapest of the best group is cheap, 10.00 USD for 1,000 questions; the dearest dear, "
-        "100.00 USD.",
-        "Below the best group, poor costs 0.50 USD for 1,000 questions, and scores 60.0 points "
-        "less than dear.",
-        "The fastest of it is cheap: half of its replies came within 1.2 s; the slowest dear, "
-        "2.0 s.",
+        "Of the models tied for first, cheap is cheapest (10.00 USD per 1,000 questions) and dear "
+        "most expensive (100.00 USD).",
+        "poor costs 0.50 USD per 1,000 questions and scores 60.0 points below dear.",
+        "Of the models tied for first, cheap is fastest (median 1.2 s) and dear slowest (2.0 s).",
     )
 
 
@@ -96,7 +94,7 @@ def test_a_cost_that_is_only_bounded_decides_nothing() -> None:
     )
     small = structs.replace(spent, estimated_usd=0.1)
     told = part_of(evidence_of(close(replace(bounded, spent=small), *PRICED[1:]))).told
-    assert told[0].startswith("The cheapest of the best group is cheap, 10.00 USD")
+    assert told[0].startswith("Of the models tied for first, cheap is cheapest (10.00 USD")
     assert told[1].startswith("The cost of dear is an upper bound")
 
 
@@ -168,13 +166,11 @@ def test_several_samples_of_an_item_are_paid_each() -> None:
 def test_an_absent_price_is_said() -> None:
     """Of one, of all; then what more questions cost is not known either."""
     some = part_of(evidence_of(close(asked("dear", None, 2.0), *PRICED[1:])))
-    assert some.told[0].startswith("Below the best group, poor costs 0.50 USD")
-    assert some.told[-1] == "What dear cost is not known: not all of their calls have a price."
+    assert some.told[0].startswith("poor costs 0.50 USD")
+    assert some.told[-1] == "The cost of dear is unknown: some of their calls have no price."
     assert some.undecided[0].endswith("(40 were asked). The price is not known.")
     none = part_of(evidence_of(close(*(asked(name, None, 2.0) for name in "abc"))))
-    assert none.told == (
-        "What the answers cost is not known: there is no price of any of these models.",
-    )
+    assert none.told == ("Cost is unknown: none of these models has a price.",)
 
 
 def test_files_say_what_they_lack() -> None:
@@ -187,9 +183,8 @@ def test_files_say_what_they_lack() -> None:
     part = part_of(evidence_of(table))
     assert part.table is None
     assert part.told == (
-        "What the answers cost, and how long they took, is not known: the files do not say.",
-        "Which replies were refused, unreadable or cut off is not known: the files do not say. "
-        "Such a reply counts as its score says.",
+        "The files do not record cost or time.",
+        "The files do not record outcomes of responses. Each response counts with its score.",
     )
     tokens = np.where(table.respondent == 0, 100.0, np.where(table.respondent == 1, 7.0, np.nan))
     shown = part_of(evidence_of(replace(table, tokens=tokens))).table
@@ -213,13 +208,11 @@ def test_a_second_ranking_says_so_from_its_own_scores() -> None:
 def test_accuracies_alone_say_what_would_be_needed() -> None:
     """With numbers of items there is a best group; without, nothing can be said."""
     known = part_of(accuracies([20, 20]))
-    assert known.best[0].startswith("All are in the best group (a, b and c)")
+    assert known.best[0].startswith("All models are statistically tied for first: a, b and c.")
     assert known.undecided[0].startswith("How many more questions would decide it cannot be said")
     unknown = part_of(accuracies([0, 0]))
     assert (unknown.best, unknown.table) == ((), None)
-    assert unknown.undecided == (
-        "Which is best cannot be said: no questions are known that all of them answered.",
-    )
+    assert unknown.undecided == ("The first place is undecided: the models share no questions.",)
 
 
 def test_incomplete_ones_may_still_be_best() -> None:
@@ -234,7 +227,7 @@ def test_incomplete_ones_may_still_be_best() -> None:
     rows = right_of(40, 20, 0) + right_of(20, 20, 1)
     table = table_of([Respondent("a", ""), Respondent("b", "")], rows, n_units=40)
     assert part_of(evidence_of(table)).undecided == (
-        "b may still turn out best: replies are missing.",
+        "b may still rank first: responses are missing.",
     )
 
 
@@ -242,7 +235,7 @@ def test_ways_of_one_model_are_told_apart_by_name() -> None:
     """Where a model stands once, its name is enough."""
     part = part_of(evidence_of(two_small()))
     assert part.best[0].startswith(
-        "All are in the best group (smollm2-135m cot and smollm2-135m direct)"
+        "All models are statistically tied for first: smollm2-135m cot and smollm2-135m direct"
     )
 
 
@@ -296,8 +289,6 @@ def test_where_nothing_can_be_ranked_it_is_said() -> None:
         rows = [row for who, n in enumerate(answered) for row in right_of(n, n // 2, who)]
         return part_of(evidence_of(table_of(respondents, rows, n_units=20))).best
 
-    assert best(pair, 10, 12) == ("Nothing can be ranked: no model has answered everything.",)
-    assert best(pair, 20, 12) == ("Nothing can be ranked: a alone has answered everything.",)
-    assert best(pair[:1], 20) == (
-        "There is one model, a: nothing stands beside it to be ranked with.",
-    )
+    assert best(pair, 10, 12) == ("No model is complete, so none is ranked.",)
+    assert best(pair, 20, 12) == ("Only a is complete, so there is no ranking.",)
+    assert best(pair[:1], 20) == ("a is the only model, so there is no ranking.",)

@@ -126,12 +126,15 @@ def full_page() -> PageData:
 def test_the_answer_comes_first() -> None:
     text = Outline(render_page(page_of(two_small()))).text
     answer = (
-        "Of 2 respondents on 60 items, smollm2-135m cot scores highest, 18.3 [10.6, 29.9], but its "
-        "lead over the other is not significant. Chance lies inside both intervals: these results "
-        "do not show knowledge. Chance is 20.0%."
+        "smollm2-135m cot has the highest score (18.3%, 3.3 points above smollm2-135m direct); "
+        "1 model is statistically tied with it. Chance lies inside both intervals: these results "
+        "do not show knowledge."
     )
-    assert answer in text
-    assert text.index(answer) < text.index("Leaderboard")
+    assert f"Leaderboard Methods Leaderboard {answer}" in text.replace(" By group", "").replace(
+        " Data quality", ""
+    )
+    assert text.index(answer) < text.index("18.3 [10.6,")
+    assert "chance 20.0" in text
 
 
 def test_tags_nest_headings_descend_and_ids_are_unique() -> None:
@@ -185,11 +188,11 @@ def test_the_page_encodes_whatever_a_reply_holds() -> None:
 def test_what_was_asked_and_where_it_came_from() -> None:
     text = Outline(render_page(full_page())).text
     for expected in (
-        "Made by proofstone 0.1.0 from 2 runs.",
+        "2026-11-21 \u00b7 internal",
         "Partial: one respondent is still being asked.",
         "elements 40 40 options 4-8 7f3a",
         "imported \N{EM DASH} 2 00aa",
-        "lab/large direct temperature 0; not taken: seed large-2026 (fp_1) "
+        "lab/large direct temperature 0; not accepted: seed large-2026 (fp_1) "
         "2026-11-20 to 2026-11-21",
         "lab/large direct 40 12,345 678 \N{EM DASH} 0.5000 -0.250 1.50",
         "question 7 B 50.0 -0.25 significant negative discrimination",
@@ -216,11 +219,11 @@ def test_what_is_missing_says_why() -> None:
     outline = Outline(render_page(full_page()))
     titles = {value for tag, name, value in outline.attributes if (tag, name) == ("abbr", "title")}
     assert {
-        "imported, not drawn",
-        "the endpoint did not say",
-        "no price is known",
-        "not asked for, or not given",
-        "nothing was asked",
+        "imported, not sampled",
+        "not reported by the endpoint",
+        "price unknown",
+        "not requested or not reported",
+        "no calls were made",
     } <= titles
 
 
@@ -230,13 +233,13 @@ def test_forms_of_one_recipe_say_it_once() -> None:
         for seed, name in enumerate("ab")
     )
     text = Outline(render_page(page_of(two_small(), forms=forms))).text
-    assert "form seed items id a 0 2 a b 1 2 b All made with: options 4-8." in text
+    assert "test form seed items id a 0 2 a b 1 2 b Parameters of all forms: options 4-8." in text
 
 
 def test_a_remedy_is_said_once_for_all_it_helps() -> None:
     text = Outline(render_page(page_of(two_small()))).text
     assert (
-        "smollm2-135m cot: 11.7% unparsed (7 of 60); smollm2-135m direct: 3.3% unparsed (2 of 60). "
+        "smollm2-135m cot: 11.7% unparsed (7 of 60), smollm2-135m direct: 3.3% unparsed (2 of 60). "
         "To try: read some (proofstone show RUN --outcome unparsed -n 5), or try another "
         "--prompt-method."
     ) in text
@@ -244,13 +247,14 @@ def test_a_remedy_is_said_once_for_all_it_helps() -> None:
 
 def test_simulated_respondents_stand_under_a_banner() -> None:
     text = Outline(render_page(full_page())).text
-    banner = "A program made these replies up; no model was asked."
-    board = text[text.index("Leaderboard") :]
-    assert board.index("lab/large") < board.index(banner) < board.index("sim/guesser")
+    banner = "Simulated: a program generated these responses; no model was called."
+    among = "They are ranked only among themselves."
+    board = text[text.index("Methods Leaderboard") :]
+    assert board.index("lab/large") < board.index(f"{banner} {among}") < board.index("sim/guesser")
     alone = table_of([Respondent("sim/x", "direct", simulated=True)], right_of(9, 4, 0), n_units=9)
     text = Outline(render_page(page_of(alone))).text
-    assert text.index("Simulated respondents only") < text.index("Leaderboard")
-    assert banner not in text
+    assert text.index(banner) < text.index("Leaderboard")
+    assert among not in text
 
 
 def test_ties_are_marked_by_letter_and_band() -> None:
@@ -282,7 +286,7 @@ def test_every_number_says_what_it_is_of() -> None:
         "bank; Wilson; "
         "drawn: items; it is not known what the items rest on, so they were taken as independent"
     ) in titles
-    assert "4 of 60 replies" in titles
+    assert "7 of 60 responses" in titles
 
 
 def test_no_blanks_fill_up_the_brackets_of_intervals() -> None:
@@ -297,14 +301,13 @@ def test_no_blanks_fill_up_the_brackets_of_intervals() -> None:
 
 def test_an_empty_board_says_what_to_do() -> None:
     text = Outline(render_page(page_of(table_of([], [], n_units=0)))).text
-    assert "There are no scores yet, so there is nothing to rank." in text
+    assert "No scores yet." in text
     assert "Run the items first" in text
-    assert "Nothing is known of how these respondents were asked." in text
 
 
 def test_only_incomplete_respondents() -> None:
     text = Outline(render_page(page_of(table_of([Respondent("m", "")], [], n_units=3)))).text
-    assert "No respondent is complete, so none is ranked (1 is incomplete)." in text
+    assert "No model is ranked: 1 model is incomplete." in text
 
 
 def test_samples_and_respondents_without_common_items_have_their_places() -> None:
@@ -317,7 +320,7 @@ def test_samples_and_respondents_without_common_items_have_their_places() -> Non
     table = table_of([Respondent("a", "x"), Respondent("b", "y")], rows, n_units=8, expected=[8, 8])
     text = Outline(render_page(page_of(table))).text
     assert "SD over samples" in text
-    assert "These respondents share no item, so they are not ranked against each other." in text
+    assert "These models share no item, so they are not ranked against each other." in text
     assert "rank tied" not in text
 
 
@@ -363,4 +366,4 @@ def test_the_public_sees_no_question_and_no_reply() -> None:
         assert text in inside
         assert text not in outside
     assert "1 2 3" in outside
-    assert outside.startswith("Results: Elements Skip to the answer Results: Elements Public.")
+    assert "\u00b7 public" in outside

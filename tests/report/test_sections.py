@@ -68,8 +68,10 @@ def test_strata_say_where_the_leader_is_strong() -> None:
     found = section(three(), "strata")
     assert found.finding.startswith("Scores by discipline (2 groups), gold position (4 groups).")
     assert "highest observed score in 2 of the 2 groups by discipline" in found.finding
-    (row,) = [row for row in found.tables[0].rows if row[0] == "art"]
-    assert (row[1], row[2].value) == (20, pytest.approx(18 / 20))  # type: ignore[union-attr]
+    table = found.tables[0]
+    (place,) = [at for at, column in enumerate(table.columns) if column.name == "art"]
+    assert table.columns[place].help == "n = 20"
+    assert table.rows[0][place].value == pytest.approx(18 / 20)  # type: ignore[union-attr]
 
 
 def test_resolution_says_how_many_items_would_part_neighbours() -> None:
@@ -257,22 +259,22 @@ def page(evidence: Evidence) -> str:
 
 
 def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
-    """Plain words above the leaderboard; below it what cannot be concluded and how far to trust
-    it; then the sections, each with its own plain words."""
+    """The answer, then the leaderboard and its limits; then the chapters in their order. Forty
+    items are few: comparisons and stability stand in one fold."""
     text = Outline(page(three())).text
     order = [
-        "In plain words",
-        "strong ranks first. Its lead over every other model is statistically significant.",
-        "What is not decided, and what would decide it",
-        "Leaderboard",
-        "What cannot be concluded",
-        "Data quality and provenance",
-        "Items that people checked",
+        "40 items",
+        "its lead over every other model is statistically significant.",
+        "Limitations (",
+        "By group Scores by discipline",
+        "Details 40 items, 3 models: too few for more than tentative results.",
         "Pairwise differences",
         "Statistical power",
         "Ranking stability",
-        "Where the points come from",
-        "Spread of the top models",
+        "Data quality Completeness",
+        "Not recorded: ",
+        "Methods text",
+        "About this page",
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)

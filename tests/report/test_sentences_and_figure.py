@@ -13,6 +13,8 @@ from proofstone.records.runs import Estimate, Outcome
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Standings
 from proofstone.results.page import dot_plot
+from proofstone.results.page_layout import partial_lines
+from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sentences import answer_sentences, chance_sentence
 from proofstone.stats.ranks import RankInterval
@@ -99,33 +101,33 @@ def answer_of(rights: list[int]) -> str:
 
 def test_a_clear_winner_is_named_as_one() -> None:
     assert answer_of([20, 90]) == (
-        "Of 2 respondents on 100 items, m1 direct scores highest, 90.0 [82.6, 94.5], and its "
-        "lead over all others is statistically significant."
+        "m1 direct leads with 90.0%, 70.0 points ahead of m0 direct; the difference is "
+        "statistically significant."
+    )
+    assert answer_of([20, 90, 5]) == (
+        "m1 direct leads with 90.0%, 70.0 points ahead of m0 direct; its lead over every other "
+        "model is statistically significant."
     )
 
 
 def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
-    assert answer_of([50, 51, 5]).endswith(", but its lead over 1 other is not significant.")
-    assert answer_of([50, 51, 52]).endswith(
-        ", but its lead over any of the others is not significant."
+    assert answer_of([50, 51, 5]) == (
+        "m1 direct has the highest score (51.0%, 1.0 points above m0 direct); 1 model is "
+        "statistically tied with it."
     )
+    assert answer_of([50, 51, 52]).endswith("; all other models are statistically tied with it.")
 
 
 def test_respondents_of_one_score_are_named_together() -> None:
     """None of them scores highest alone; the rank interval says who else is open."""
-    assert answer_of([9, 9]) == (
-        "Of 2 respondents on 100 items, m0 direct and m1 direct score highest, 9.0 each; they do "
-        "not differ significantly."
-    )
-    assert answer_of([9, 9, 8]).endswith(
-        "they do not differ significantly from each other or from 1 other."
-    )
-    assert "items, 4 of them score highest, 9.0 each; " in answer_of([9, 9, 9, 9, 1])
+    assert answer_of([9, 9]) == ("m0 direct and m1 direct share the highest score (9.0%).")
+    assert answer_of([9, 9, 8]).endswith("; 1 other model is statistically tied with m0 direct.")
+    assert answer_of([9, 9, 9, 9, 1]).startswith("4 models share the highest score (9.0%)")
 
 
 def test_a_single_respondent_is_not_called_highest() -> None:
     assert answer_of([9]) == (
-        "m0 direct scores 9.0 [4.8, 16.2] on 100 items, the only complete respondent."
+        "m0 direct scores 9.0% [4.8, 16.2] on 100 items. It is the only ranked model."
     )
 
 
@@ -133,17 +135,17 @@ def test_respondents_without_common_items_are_not_compared_in_words() -> None:
     rows: list[Row] = [(i, i // 2, 0, "answered", 1.0) for i in range(4)]
     table = table_of([Respondent("a", ""), Respondent("b", "")], rows, n_units=4, expected=[2, 2])
     assert answer_sentences(leaderboard(table, MEASURES, "accuracy")) == (
-        "The 2 complete respondents share no item: they are not ranked.",
+        "The 2 models share no item, so they are not ranked.",
     )
 
 
-def test_incomplete_ones_are_counted_in_the_answer() -> None:
-    rows = right_of(4, 2, 0)
-    respondents = [Respondent(name, "") for name in "abc"]
-    answer = answer_sentences(
-        leaderboard(table_of(respondents, rows, n_units=4), MEASURES, "accuracy")
-    )
-    assert answer[0].endswith(" 2 respondents are incomplete and not ranked.")
+def test_incomplete_ones_are_counted_at_the_top() -> None:
+    table = table_of([Respondent(name, "") for name in "abc"], right_of(4, 2, 0), n_units=4)
+    board = leaderboard(table, MEASURES, "accuracy")
+    data = PageData(title="t", board=board, provenance=Provenance(version="1", made_at="now"))
+    assert list(partial_lines(data)) == [
+        "Partial run: scores of 2 of 3 models are missing. They are not ranked."
+    ]
 
 
 def test_words_and_numbers() -> None:

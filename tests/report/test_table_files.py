@@ -287,8 +287,9 @@ def test_of_many_documents_the_page_lists_the_largest_and_a_file_all(tmp_path: P
     data = page_of(table)
     found = next(section for section in data.sections if section.name == "documents")
     (listed,) = found.tables
-    assert [row[0] for row in listed.rows] == [f"Volume {39 - n:02}" for n in range(30)]
-    assert [row[1] for row in listed.rows] == [41 - n for n in range(30)]
+    heads = listed.columns[1:]
+    assert [head.name for head in heads] == [f"Volume {39 - n:02}" for n in range(30)]
+    assert [head.help for head in heads] == [f"n = {41 - n}" for n in range(30)]
     assert "11 more are not shown" in listed.note  # ten documents, and the items without one
     written = write_tables(data, TablesAsked(tmp_path / "t", ("csv", "tex")))
     assert "documents-all.tex" not in written.files

@@ -46,9 +46,9 @@ def test_of_a_file_all_that_it_does_not_tell_is_absent() -> None:
     """Only how many scores there are is known: 30 of 2 x 20."""
     found = lines(of_files())
     assert [name for name, line in found.items() if line.known] == ["complete"]
-    assert found["complete"].says == "30 of 40 scores are there, 75.0%."
+    assert found["complete"].says == "30 of 40 scores (75.0%)."
     for name, line in found.items():
-        assert name == "complete" or line.says.startswith("Not known: ")
+        assert name == "complete" or line.says
         assert line.share is None
 
 
@@ -56,18 +56,18 @@ def test_of_our_own_runs_without_evidence() -> None:
     """What is absent is told apart from what is known to be nothing."""
     told = said(evidence_of(close(*PRICED), upkeep=OURS))
     assert told == {
-        "checked": "Not known: no review of these items is on record.",
-        "faults": "Not known: nobody checked a sample, and no item was retired or corrected.",
-        "judge": "No judge scored here: answers are read and compared by fixed rules.",
-        "overrides": "None: nobody ruled on any of 120 replies.",
-        "roles": "Not known: no model's part in these items is on record.",
-        "complete": "3 of 3 respondents answered everything; 120 of 120 replies came, 100.0%.",
-        "truncated": "1 of 120 replies, 0.8% [0.0, 4.8]. Most of them for poor direct: 2.5%.",
-        "unparsed": "2 of 120 replies, 1.7% [0.2, 6.1]. Most of them for poor direct: 5.0%.",
-        "cost": "None of 4.4200 USD: endpoints counted every call.",
-        "clusters": "Not known: nothing says which items rest on the same source or fact. "
-        "Intervals take each as independent, and may be too narrow.",
-        "plan": "No: there is no plan, so everything here is exploratory.",
+        "checked": "No review of these items is recorded.",
+        "faults": "No sample was checked, and no item was excluded or corrected.",
+        "judge": "No judge: answers are parsed and scored by fixed rules.",
+        "overrides": "None of 120 replies.",
+        "roles": "No model's role in these items is recorded.",
+        "complete": "3 of 3 respondents complete; 120 of 120 replies received (100.0%).",
+        "truncated": "1 of 120 replies, 0.8% [0.0, 4.8]. Highest rate: poor direct (2.5%).",
+        "unparsed": "2 of 120 replies, 1.7% [0.2, 6.1]. Highest rate: poor direct (5.0%).",
+        "cost": "4.4200 USD: endpoints reported the usage of every call.",
+        "clusters": "Shared sources of items are not recorded. "
+        "Intervals treat items as independent and may be too narrow.",
+        "plan": "No plan, so all comparisons are exploratory.",
     }
 
 
@@ -84,13 +84,15 @@ def test_what_people_did_is_counted() -> None:
     evidence = evidence_of(table, upkeep=Upkeep(n_overridden=4, n_corrected=3))
     evidence = replace(evidence, board=structs.replace(evidence.board, n_excluded=2))
     told = said(evidence)
-    assert told["checked"].endswith("People looked at 4 items, when they ruled on a reply to one.")
-    assert told["faults"].startswith("Of 42 items, 2 retired and 3 corrected: so many were wrong")
-    assert told["overrides"] == "5 of 121 replies: 2 raised, 1 lowered, 1 upheld, 1 void."
+    assert told["checked"].endswith("Reviewers saw 4 items when they overrode responses.")
+    assert told["faults"].startswith(
+        "Of 42 items, 2 excluded and 3 corrected. The error rate is unknown"
+    )
+    assert told["overrides"] == "5 of 121 replies: 2 raised, 1 lowered, 1 upheld, 1 invalidated."
     ignore_corrections = replace(
         evidence, board=structs.replace(evidence.board, ignore_corrections=True)
     )
-    assert said(ignore_corrections)["overrides"].startswith("None is applied here")
+    assert said(ignore_corrections)["overrides"].startswith("Not applied")
 
 
 def test_the_judges_agreement_has_its_interval() -> None:
@@ -112,7 +114,7 @@ def test_the_judges_agreement_has_its_interval() -> None:
     unseen = lines(evidence_of(close(*PRICED), upkeep=Upkeep(judges=("lab/judge",))))["judge"]
     assert (unseen.known, unseen.says) == (
         False,
-        "Not known: lab/judge scored here, and no labels by people stand beside.",
+        "Judged by lab/judge; no human labels for comparison.",
     )
 
 
@@ -121,12 +123,13 @@ def test_models_with_a_role_are_named_whether_they_compete_or_not() -> None:
     held = HeldRole("wrote", "lab/author", np.arange(10, dtype=np.int32))
     table = replace(close(*PRICED), roles=(held,))
     assert said(evidence_of(table, upkeep=OURS))["roles"] == (
-        "lab/author; neither these nor models of their families compete."
+        "lab/author helped to make the items; neither these nor models of their families "
+        "are ranked."
     )
     author = replace(PRICED[0], hands=((0, True),))
     self_evaluation = replace(table, respondents=(author, *PRICED[1:]))
     assert said(evidence_of(self_evaluation, upkeep=OURS))["roles"].startswith(
-        "These compete on items that they or their family had a hand in: dear direct (wrote 10)."
+        "Models ranked on items that they or their family helped to make: dear direct (wrote 10)."
     )
 
 
@@ -135,11 +138,11 @@ def test_estimated_costs_and_unpriced_calls_are_told() -> None:
     spent = Spent(calls=40, cost_usd=4.0, estimated_usd=1.0, estimated_calls=5, unpriced=3)
     table = close(replace(PRICED[0], spent=spent), Respondent("b", ""), Respondent("c", ""))
     assert said(evidence_of(table, upkeep=OURS))["cost"] == (
-        "1.0000 of 4.0000 USD, 25.0%: endpoints did not say what they counted. "
-        "3 calls without a price are not in it."
+        "4.0000 USD, of which 1.0000 USD (25.0%) is estimated: endpoints did not report usage. "
+        "3 calls without a price are not included."
     )
     free = close(Respondent("a", ""), Respondent("b", ""), Respondent("c", ""))
-    assert said(evidence_of(free, upkeep=OURS))["cost"].startswith("Nothing was paid")
+    assert said(evidence_of(free, upkeep=OURS))["cost"].startswith("No paid calls")
     unpriced = close(replace(PRICED[0], spent=Spent(calls=2, unpriced=2)), *free.respondents[1:])
     assert lines(evidence_of(unpriced, upkeep=OURS))["cost"].known is False
 
@@ -149,12 +152,11 @@ def test_incomplete_runs_and_failed_calls_are_told_of_real_respondents_alone() -
     hundred facts are none: 20 keys."""
     told = said(evidence_of(mixed(), upkeep=OURS))
     assert told["complete"] == (
-        "2 of 3 respondents answered everything; 110 of 120 replies came, 91.7%. "
-        "1 call brought none."
+        "2 of 3 respondents complete; 110 of 120 replies received (91.7%). 1 call failed."
     )
-    assert told["clusters"].startswith("40 items rest on 20 sources or facts; those that share")
+    assert told["clusters"].startswith("40 items come from 20 sources or facts. Standard errors")
     bank = evidence_of(mixed(), upkeep=OURS, population="bank")
-    assert said(bank)["clusters"].endswith("speak of these alone, not of others.")
+    assert said(bank)["clusters"].endswith("generalize to this item bank only.")
 
 
 @pytest.mark.parametrize(("after", "before"), [(0, 3), (1, 2), (3, 0)])
@@ -167,7 +169,7 @@ def test_runs_under_a_plan_are_counted(after: int, before: int) -> None:
     )  # fmt: skip
     evidence = evidence_of(close(*PRICED), upkeep=OURS)
     planned = replace(evidence, board=structs.replace(evidence.board, plans=(mark,)))
-    assert said(planned)["plan"].startswith(f"{before} of 4 runs were made under a plan")
+    assert said(planned)["plan"].startswith(f"{before} of 4 runs have a plan made before")
 
 
 def test_accuracies_alone_and_empty_tables_are_answered() -> None:

@@ -13,7 +13,17 @@ from msgspec import Struct
 from proofstone.wording.messages import language_tag, noted, say, word
 
 # In this order: the last sets the others to work.
-_PIECES = ("says", "sorting", "filtering", "asking", "copying", "regions", "phone", "page")
+_PIECES = (
+    "says",
+    "sorting",
+    "filtering",
+    "asking",
+    "copying",
+    "regions",
+    "phone",
+    "contents",
+    "page",
+)
 
 
 # Pieces of pages with browsers: of items, and of entities and verdicts.

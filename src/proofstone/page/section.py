@@ -58,13 +58,15 @@ class Column(Struct, frozen=True, kw_only=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Rows of cells under columns; None is a value that there is not. An estimate is shown with its
     interval, and asked for its n, estimand and what was resampled. ``sorts``: whether its order
-    means nothing, so that a reader may change it."""
+    means nothing, so that a reader may change it. ``is_heat``: a page shades its estimates by
+    value, and shows their intervals on focus."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
     sorts: bool = True
+    is_heat: bool = False
 
 
 class ReadColumn(NamedTuple):

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import jinja2
 from jinja2.bccache import Bucket, BytecodeCache
@@ -22,10 +22,16 @@ from proofstone.page.figure import BeginDrawing, DrawnAhead, described, draw, nu
 from proofstone.page.html import ITEM_SCRIPT, page_script, script_words
 from proofstone.page.section import (
     MISSING,
+    Cell,
+    Figure,
+    Section,
+    Table,
+    estimates_in,
     number_columns,
     points,
     shown_cell,
     shown_estimate,
+    shown_interval,
     shown_rank,
     shown_share,
     tie_lanes,
@@ -37,12 +43,7 @@ from proofstone.records.runs import FLAGS, Estimate
 from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.cards import card_value
-from proofstone.results.corrections import (
-    OVERRIDE_HEADS,
-    correction_notes,
-    overridden_rows,
-    override_cells,
-)
+from proofstone.results.corrections import OVERRIDE_HEADS, overridden_rows, override_cells
 from proofstone.results.item_browser import (
     FLAG_NAMES,
     SHOWN_FIRST,
@@ -52,19 +53,27 @@ from proofstone.results.item_browser import (
     items_json,
 )
 from proofstone.results.methods_paragraph import methods_text
+from proofstone.results.page_layout import (
+    chapters,
+    contents,
+    context_line,
+    details_note,
+    limitations,
+    partial_lines,
+    setting_of,
+    shared_setting,
+    unrecorded,
+)
 from proofstone.results.page_parts import (
     PageData,
-    by_remedy,
     css_string,
     estimate_tables,
-    open_questions,
     page_for,
     page_texts,
     paper_line,
     same_recipe,
     table_bodies,
 )
-from proofstone.results.plan import plan_lines, unplanned_line
 from proofstone.results.sections.strata import documents_text
 from proofstone.results.sentences import (
     HAND_MARK,
@@ -76,6 +85,7 @@ from proofstone.results.sentences import (
     scale_head,
     where_lines,
 )
+from proofstone.results.summary import spent_columns
 from proofstone.wording.messages import say, word
 
 if TYPE_CHECKING:
@@ -84,6 +94,10 @@ if TYPE_CHECKING:
 
 # With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
 MOST_LANES = 6
+
+
+# Models of a long table that are shown before "Show all" is chosen.
+ROWS_OPEN = 20
 
 
 # A table of more columns is printed row by row, each value beside the name of its column.
@@ -112,7 +126,9 @@ def render_page(
         drawn = DrawnAhead(begin_drawing, figures, models).draw
     environment = page_environment()
     style = environment.get_template("page.css.jinja").render(
-        n_lanes=_n_lanes(data), paper_line=visible(paper_line(data.title, data.provenance))
+        n_lanes=_n_lanes(data),
+        rows_open=ROWS_OPEN,
+        paper_line=visible(paper_line(data.title, data.provenance)),
     )
     script = page_script(*ITEM_SCRIPT)
     if data.items is not None and held is None:
@@ -127,6 +143,12 @@ def render_page(
         script=script,
         policy=page_policy(style, script, more_scripts=held is not None and held.is_beside),
         held=held,
+        chapters=chapters(data),
+        contents=contents(data),
+        context_line=context_line(data),
+        limitations=limitations(data),
+        partial_lines=tuple(partial_lines(data)),
+        unrecorded=unrecorded(data),
         flags=_flags_used(data),
     )
 
@@ -148,6 +170,7 @@ def page_environment(*packages: str) -> Environment:
         keep_trailing_newline=True,
     )
     shown: Mapping[str, Any] = {
+        "bracketed": lambda estimate: shown_interval(estimate.low, estimate.high),
         "css_string": css_string,
         "in_column": _in_column,
         "points": points,
@@ -184,14 +207,21 @@ def page_environment(*packages: str) -> Environment:
         "rank_place": lambda rank, group: round(100 * (rank - 1) / len(group.ranked), 2),
         "has_averages": _has_averages,
         "number_columns": number_columns,
-        "open_questions": open_questions,
         "tells": _told_outcomes,
         "tells_any": _tells_any,
-        "by_remedy": by_remedy,
-        "correction_notes": correction_notes,
+        "details_note": details_note,
         "deeds": deeds,
         "described": described,
+        "all_above_chance": _all_above_chance,
         "dot_plot": dot_plot,
+        "dots_of": lambda plot: {dot.label: dot for dot in plot.dots} if plot else {},
+        "figures_shown": _figures_shown,
+        "has_own_n": _has_own_n,
+        "heat_shades": heat_shades,
+        "ROWS_OPEN": ROWS_OPEN,
+        "setting_of": setting_of,
+        "shared_setting": shared_setting,
+        "spent_columns": lambda group: list(spent_columns(group.ranked)),
         "estimate_tables": estimate_tables,
         "hand_sentence": hand_sentence,
         "has_samples": lambda rows: any(row.average and row.average.k > 1 for row in rows),
@@ -205,8 +235,6 @@ def page_environment(*packages: str) -> Environment:
         "scale_head": scale_head,
         "apart_name": apart_name,
         "apart_reason": apart_reason,
-        "plan_lines": plan_lines,
-        "unplanned_line": unplanned_line,
         "methods_text": methods_text,
         "where_lines": where_lines,
     }
@@ -250,14 +278,34 @@ def _n_lanes(data: PageData) -> int:
 
 
 def _told_outcomes(group: Standings) -> list[str]:
-    """The outcomes of which rates are known, in the order of their columns."""
-    return list(dict.fromkeys(rate.outcome for row in group.rows for rate in row.rates))
+    """Return the outcomes without an answer that some response here had."""
+    found = {rate.outcome for row in group.ranked for rate in row.rates if rate.count}
+    return [name for name in ("refused", "unparsed", "truncated") if name in found]
 
 
 def _tells_any(board: Leaderboard) -> bool:
     """Whether what outcomes count as says anything here; it does where nobody is ranked yet."""
     groups = board.standings
-    return bool(board.counts) and (not groups or any(map(_told_outcomes, groups)))
+    return bool(board.counts) and (
+        not groups or any(row.rates for group in groups for row in group.rows)
+    )
+
+
+def _all_above_chance(group: Standings) -> bool:
+    """Return True if every interval lies above the chance level."""
+    return all(row.estimate.low > group.chance for row in group.ranked)
+
+
+def _has_own_n(group: Standings) -> bool:
+    """Return True if rows have unlike numbers of items, or none is known for all."""
+    return len({row.estimate.n for row in group.ranked}) > 1
+
+
+def _figures_shown(part: Section) -> tuple[Figure, ...]:
+    """Return the figures of a section that repeat none of its shaded tables."""
+    if not any(table.is_heat for table in part.tables):
+        return part.figures
+    return tuple(figure for figure in part.figures if figure.kind not in ("heat", "strips"))
 
 
 def _has_lanes(group: Standings) -> bool:
@@ -309,6 +357,31 @@ class KeptTemplates(BytecodeCache):
 def _place(bucket: Bucket) -> Path:
     template = Path(__file__).with_name(f"template_{jinja2.__version__}_{bucket.key}.py")
     return Path(importlib.util.cache_from_source(str(template)))
+
+
+# Shades of a table of models by groups.
+
+_N_SHADES = 7
+
+
+class HeatShades(NamedTuple):
+    """The ends of the scale: the lowest and the highest value of a table, in [0, 1]."""
+
+    low: float
+    high: float
+
+    def of(self, cell: Cell) -> str:
+        """Return the class of a cell, with a space before it; empty where it has no value."""
+        if not isinstance(cell, Estimate) or math.isnan(cell.value):
+            return ""
+        share = (cell.value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+        return f" shade-{min(int(share * _N_SHADES), _N_SHADES - 1)}"
+
+
+def heat_shades(table: Table) -> HeatShades:
+    """Return the scale of a table's shades."""
+    values = [estimate.value for estimate in estimates_in(table)]
+    return HeatShades(min(values, default=math.nan), max(values, default=math.nan))
 
 
 # The dots with intervals beside a leaderboard: places along their axis in percent of its width.

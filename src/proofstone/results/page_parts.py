@@ -17,7 +17,7 @@ from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.brief import Brief
 from proofstone.results.item_browser import ItemBrowser, without_texts
-from proofstone.results.sentences import apart_name, group_heading, scale_head
+from proofstone.results.sentences import group_heading, scale_head
 from proofstone.results.summary import Opening
 from proofstone.results.trust import DataQualityLine
 from proofstone.wording.messages import (
@@ -279,8 +279,7 @@ def page_texts() -> Mapping[str, Callable[..., Any]]:
         "language_tag": language_tag,
         "listed": listed,
         "paragraph": _paragraph,
-        "plot_subtitle": _plot_subtitle,
-        "plot_title": _plot_title,
+        "plot_label": _plot_label,
         "say": _say,
         "say_of": lambda n, one, many, **values: _say(one if n == 1 else many, **values),
         "scale_sentence": _scale_sentence,
@@ -303,11 +302,16 @@ def _paragraph(*sentences: str) -> Markup:
     return Markup(paragraph(*(str(escape(sentence)) for sentence in sentences)))  # noqa: S704
 
 
-def _scale_sentence(board: Leaderboard) -> str:
-    """What the leaderboard's numbers are, and what their intervals speak of."""
+def _scale_sentence(board: Leaderboard, group: Standings) -> str:
+    """What the leaderboard's numbers are, of how many items, and what their intervals cover."""
+    measure = word(board.measure).capitalize()
+    if all(math.isnan(row.estimate.low) for row in group.ranked):
+        return say("{measure} in %, without confidence intervals.", measure=measure)
     said = say(
-        "{measure} in points out of 100, with the {confidence:g}% interval for {population}.",
-        measure=word(board.measure).capitalize(),
+        "{measure} in % on {items} with {confidence:g}% confidence intervals (population: "
+        "{population}).",
+        measure=measure,
+        items=counted(group.n_items, "item"),
         confidence=100 * board.confidence,
         population=word(board.population),
     )
@@ -321,27 +325,15 @@ def _band_sentence(group: Standings, has_lanes: bool) -> str:
     if not group.ties:
         return ""
     if has_lanes:
-        return say(
-            "Models that share a letter and a band are not significantly different "
-            "(adjusted for all pairs)."
-        )
-    return say("A bar shows the rank range, with first place at the left.")
+        return say("Models that share a letter are not significantly different (Holm-adjusted).")
+    return say("Bars show the rank range, first place at the left.")
 
 
-def _plot_title(board: Leaderboard, group: Standings) -> str:
-    said = say("{measure} by respondent", measure=word(board.measure))
-    return f"{scale_head(group)}{said}" if apart_name(group) else said[:1].upper() + said[1:]
-
-
-def _plot_subtitle(board: Leaderboard, group: Standings) -> str:
-    dots = say(
-        "dots with {confidence:g}% intervals for {population}, in points out of 100",
-        confidence=100 * board.confidence,
-        population=word(board.population),
-    )
-    if not group.is_common:
-        return dots
-    return say("{items}; {dots}", items=counted(group.n_items, "item"), dots=dots)
+def _plot_label(plot: Any) -> str:
+    """What the axis of the leaderboard is, for those who do not see it."""
+    ends = f"{plot.ticks[0].text}-{plot.ticks[-1].text}"
+    said = say("Axis from {ends}, in %", ends=ends)
+    return said if plot.chance is None else f"{said}; {plot.chance.text}"
 
 
 def _estimates_heading(group: Standings, table: EstimateTable) -> str:

@@ -7,7 +7,13 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from proofstone.page.section import points, shown_estimate, shown_rank
+from proofstone.page.section import (
+    points,
+    shown_estimate,
+    shown_interval,
+    shown_rank,
+    shown_share,
+)
 from proofstone.page.text import printable
 from proofstone.records.runs import Estimate, FormPart
 from proofstone.results.board import (
@@ -90,11 +96,11 @@ def _chance_places(places: Counter[Against], n: int) -> str:
 
 
 def answer_sentences(board: Board) -> tuple[str, ...]:
-    """The reader's answer first: who is ahead, and what cannot be told apart; one a standing."""
+    """Return the answer of each standing in a sentence: who leads, by how much, and who is tied."""
     if board.is_of_labels:
-        return (say("These files hold labels alone, without scores: nobody is ranked."),)
+        return (say("The files hold labels without scores, so no model is ranked."),)
     if not board.standings:
-        return (say("There are no scores yet, so there is nothing to rank."),)
+        return (say("No scores yet."),)
     return tuple(f"{scale_head(group)}{_standings_answer(group)}" for group in board.standings)
 
 
@@ -137,110 +143,120 @@ def apart_reason(group: Standings) -> str:
 
 
 def _standings_answer(group: Standings) -> str:
-    subject = "simulated respondent" if group.simulated else "respondent"
     n = len(group.incomplete)
     if not group.ranked:
         return say_of(
             n,
-            "No {subject} is complete, so none is ranked ({n} is incomplete).",
-            "No {subject} is complete, so none is ranked ({n} are incomplete).",
-            subject=word(subject),
+            "No model is ranked: {n} model is incomplete.",
+            "No model is ranked: {n} models are incomplete.",
             n=n,
         )
-    left_out = say_of(
-        n,
-        "{respondents} is incomplete and not ranked.",
-        "{respondents} are incomplete and not ranked.",
-        respondents=counted(n, subject),
-    )
     if group.experiment:
-        rows = counted(len(group.ranked), subject)
-        return paragraph(say("{respondents}, not ranked.", respondents=rows), left_out if n else "")
-    return paragraph(_ranked_answer(group, subject), left_out if n else "")
+        return say("{models}, not ranked.", models=counted(len(group.ranked), "model"))
+    return _ranked_answer(group)
 
 
-def _ranked_answer(group: Standings, subject: str) -> str:
+def _ranked_answer(group: Standings) -> str:
     first = group.ranked[0]
-    score = shown_estimate(first.estimate)
+    best = first.estimate.value
     if len(group.ranked) == 1:
         return say(
-            "{first} scores {score} on {items}, the only complete {subject}.",
+            "{first} scores {score} on {items}. It is the only ranked model.",
             first=first.label,
-            score=score,
+            score=_share_with_interval(first.estimate),
             items=counted(first.estimate.n, "item"),
-            subject=word(subject),
         )
     if not group.is_common:
         return say(
-            "The {respondents} share no item: they are not ranked.",
-            respondents=counted(
-                len(group.ranked),
-                "complete simulated respondent" if group.simulated else "complete respondent",
-            ),
+            "The {models} share no item, so they are not ranked.",
+            models=counted(len(group.ranked), "model"),
         )
-    of = {
-        "respondents": counted(len(group.ranked), subject),
-        "items": counted(group.n_items, "item"),
-    }
     if not group.has_ranks:
         return say(
-            "Of {respondents}, {first} scores highest, {score}; how many items there were is not "
-            "known, so nothing says whether that is more than chance.",
+            "{first} has the highest score ({score}). The number of items is unknown, so its "
+            "significance is unknown too.",
             first=first.label,
-            score=points(first.estimate.value),
-            respondents=of["respondents"],
+            score=shown_share(best),
         )
-    best = first.estimate.value
     level = [row for row in group.ranked if math.isclose(row.estimate.value, best)]
     if len(level) > 1:
-        return say(
-            "Of {respondents} on {items}, {leaders} score highest, {score} each; {lead}",
-            leaders=_leaders(level),
-            score=points(best),
-            lead=_level_lead(group.ranked, len(level)),
-            **of,
-        )
-    return say(
-        "Of {respondents} on {items}, {first} scores highest, {score}, {lead}",
-        first=first.label,
-        score=score,
-        lead=_lead(group.ranked),
-        **of,
-    )
+        return _shared_lead(group.ranked, level)
+    return _lead(group.ranked)
+
+
+def _share_with_interval(estimate: Estimate) -> str:
+    """``53.2% [49.9, 56.4]``; without an interval where there is none."""
+    score = shown_share(estimate.value)
+    if math.isnan(estimate.low):
+        return score
+    return f"{score} {shown_interval(estimate.low, estimate.high)}"
 
 
 def _leaders(level: Sequence[BoardRow]) -> str:
-    """Respondents of one and the same score: their names, or how many they are."""
+    """Models of one and the same score: their names, or how many they are."""
     if len(level) <= _MOST_NAMED:
         return joined([row.label for row in level])
-    return say("{n} of them", n=len(level))
+    return counted(len(level), "model")
 
 
-def _level_lead(ranked: Sequence[BoardRow], level: int) -> str:
-    """What a shared first place is worth: the others that the data leave it open to."""
-    rank_range = ranked[0].rank.high if ranked[0].rank else level
-    rest = rank_range - level
-    if rest <= 0:
-        return say("they do not differ significantly.")
-    return say(
-        "they do not differ significantly from each other or from {others}.",
-        others=counted(rest, "other"),
+def _shared_lead(ranked: Sequence[BoardRow], level: Sequence[BoardRow]) -> str:
+    """A shared first place, and how many others are tied with its first model."""
+    shared = {"leaders": _leaders(level), "score": shown_share(level[0].estimate.value)}
+    n_tied = _n_tied(ranked) - (len(level) - 1)
+    if n_tied <= 0:
+        return say("{leaders} share the highest score ({score}).", **shared)
+    return say_of(
+        n_tied,
+        "{leaders} share the highest score ({score}); {n} other model is statistically tied with "
+        "{first}.",
+        "{leaders} share the highest score ({score}); {n} other models are statistically tied with "
+        "{first}.",
+        n=n_tied,
+        first=level[0].label,
+        **shared,
     )
 
 
+def _n_tied(ranked: Sequence[BoardRow]) -> int:
+    """How many models are not significantly worse than the first."""
+    return ranked[0].rank.high - 1 if ranked[0].rank else 0
+
+
 def _lead(ranked: Sequence[BoardRow]) -> str:
-    """What the first rank is worth, as the end of a sentence."""
-    first = ranked[0]
-    rank_range = first.rank.high if first.rank else 1
-    if rank_range == 1:
-        return say("and its lead over all others is statistically significant.")
-    if rank_range < len(ranked):
-        others = counted(rank_range - 1, "other")
-    elif len(ranked) == 2:
-        others = say("the other")
-    else:
-        others = say("any of the others")
-    return say("but its lead over {others} is not significant.", others=others)
+    """Who has the highest score, by how much, and who is tied; "leads" only if the lead over every
+    other model is significant."""
+    first, second = ranked[:2]
+    told = {
+        "first": first.label,
+        "second": second.label,
+        "score": shown_share(first.estimate.value),
+        "gap": points(first.estimate.value - second.estimate.value),
+    }
+    n_tied = _n_tied(ranked)
+    if not n_tied:
+        return say(
+            "{first} leads with {score}, {gap} points ahead of {second}; its lead over every other "
+            "model is statistically significant."
+            if len(ranked) > 2
+            else "{first} leads with {score}, {gap} points ahead of {second}; the difference is "
+            "statistically significant.",
+            **told,
+        )
+    if n_tied == len(ranked) - 1 > 1:
+        return say(
+            "{first} has the highest score ({score}, {gap} points above {second}); all other "
+            "models are statistically tied with it.",
+            **told,
+        )
+    return say_of(
+        n_tied,
+        "{first} has the highest score ({score}, {gap} points above {second}); {n} model is "
+        "statistically tied with it.",
+        "{first} has the highest score ({score}, {gap} points above {second}); {n} models are "
+        "statistically tied with it.",
+        n=n_tied,
+        **told,
+    )
 
 
 def _mixed(places: Counter[Against], n: int) -> str:

@@ -93,12 +93,12 @@ def best_sentences(group: Standings) -> Iterator[str]:
         )
     elif len(best) == len(rows):
         yield say(
-            "All are in the best group ({models}): these questions do not show which is best.",
+            "All models are statistically tied for first: {models}.",
             models=names,
         )
     else:
         yield say(
-            "The best group is {models}: these questions do not show which of them is best.",
+            "Statistically tied for first: {models}.",
             models=names,
         )
     if len(best) > 1:
@@ -122,8 +122,7 @@ def best_sentences(group: Standings) -> Iterator[str]:
     ]
     ahead = rows[next((place for place in best if place in beaten_by), best[0])]
     yield say(
-        "The next one, {model}, scores {gap} points less than {ahead}. This difference is "
-        "significant.",
+        "{model} scores {gap} points below {ahead}; this difference is significant.",
         model=called(group, rows[after]),
         gap=points(ahead.estimate.value - rows[after].estimate.value),
         ahead=called(group, ahead),
@@ -133,14 +132,14 @@ def best_sentences(group: Standings) -> Iterator[str]:
 def _nobody_ranked(group: Standings) -> Iterator[str]:
     """Why nobody is said to be best, where it is for want of respondents."""
     if not group.ranked:
-        yield say("Nothing can be ranked: no model has answered everything.")
+        yield say("No model is complete, so none is ranked.")
     elif len(group.ranked) == 1:
         model = called(group, group.ranked[0])
         yield (
-            say("Nothing can be ranked: {model} alone has answered everything.", model=model)
+            say("Only {model} is complete, so there is no ranking.", model=model)
             if group.incomplete
             else say(
-                "There is one model, {model}: nothing stands beside it to be ranked with.",
+                "{model} is the only model, so there is no ranking.",
                 model=model,
             )
         )
@@ -202,9 +201,7 @@ def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
     if group.simulated or not rows:
         return
     if is_of_files:
-        yield say(
-            "What the answers cost, and how long they took, is not known: the files do not say."
-        )
+        yield say("The files do not record cost or time.")
         return
     best = [group.ranked[place] for place in top_group(group)] or list(group.ranked[:1])
     yield from _cheapest(group, best)
@@ -213,10 +210,10 @@ def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
     yield from _fastest(group, best)
     without = [row for row in rows if cost_of_thousand(row) is None]
     if len(without) == len(rows):
-        yield say("What the answers cost is not known: there is no price of any of these models.")
+        yield say("Cost is unknown: none of these models has a price.")
     elif without:
         yield say(
-            "What {models} cost is not known: not all of their calls have a price.",
+            "The cost of {models} is unknown: some of their calls have no price.",
             models=named(group, without),
         )
 
@@ -238,11 +235,13 @@ def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
         )
         return
     if shown_usd(low) == shown_usd(high):
-        yield say("In the best group all cost {usd} USD for 1,000 questions.", usd=shown_usd(low))
+        yield say(
+            "All models tied for first cost {usd} USD per 1,000 questions.", usd=shown_usd(low)
+        )
         return
     yield say(
-        "The cheapest of the best group is {cheap}, {low} USD for 1,000 questions; the dearest "
-        "{dear}, {high} USD.",
+        "Of the models tied for first, {cheap} is cheapest ({low} USD per 1,000 questions) "
+        "and {dear} most expensive ({high} USD).",
         cheap=cheap,
         low=shown_usd(low),
         dear=dear,
@@ -260,8 +259,7 @@ def _cheaper_below(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
         if row in best or cost is None or 2 * cost > min(least_costs):
             continue
         yield say(
-            "Below the best group, {model} costs {usd} USD for 1,000 questions, and scores {gap} "
-            "points less than {leader}.",
+            "{model} costs {usd} USD per 1,000 questions and scores {gap} points below {leader}.",
             model=called(group, row),
             usd=shown_usd(cost),
             gap=points(best[0].estimate.value - row.estimate.value),
@@ -282,8 +280,8 @@ def _fastest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
     if _seconds(fast) == _seconds(slow):
         return
     yield say(
-        "The fastest of it is {first}: half of its replies came within {fast} s; the slowest "
-        "{last}, {slow} s.",
+        "Of the models tied for first, {first} is fastest (median {fast} s) and {last} "
+        "slowest ({slow} s).",
         first=first,
         fast=_seconds(fast),
         last=last,
@@ -346,7 +344,7 @@ def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
     """The table of the first seven, best first, then those that are incomplete. Columns of which
     nothing is known are left out; None where it would only repeat the leaderboard."""
     shown = group.rows[:_MOST_ROWS]
-    columns = [*_spent_columns(shown)]
+    columns = [*spent_columns(shown)]
     if sheet is not None:
         places = {_key(who): place for place, who in enumerate(sheet.table.respondents)}
         of = {key: places[key] for key in map(_key, shown)}
@@ -357,7 +355,7 @@ def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
         return None
     more = len(group.rows) - len(shown)
     return table_of(
-        say("Quality, cost, time and kinds of error"),
+        say("Scores, cost, time and outcomes"),
         shown,
         column("model", word("model"), lambda row: called(group, row)),
         column(
@@ -365,7 +363,7 @@ def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
             help=say("out of 100, with its confidence interval in brackets"),
         ),
         *columns,
-        note=say("{n} more stand in the leaderboard below.", n=more) if more > 0 else "",
+        note=say("{n} more are in the leaderboard.", n=more) if more > 0 else "",
     )  # fmt: skip
 
 
@@ -377,22 +375,23 @@ def _key(row: BoardRow | Respondent) -> _Key:
     return row.name, row.prompt_method, row.settings, row.simulated
 
 
-def _spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
+def spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
+    """Yield the columns of cost and time that are recorded of these rows."""
     costs = [cost for row in rows if (cost := cost_of_thousand(row)) is not None]
     if costs:  # with enough places for a digit of the smallest
         least = min(filter(None, costs), default=1.0)
         digits = max(2, -math.floor(math.log10(least)))
         yield column(
-            "usd_per_thousand", say("USD for 1,000 questions"),
+            "usd_per_thousand", say("USD per 1,000 questions"),
             lambda row: bounded_cell(row, cost_of_thousand(row), digits), digits=digits,
             help=say("by what these questions cost; a dash where a price is not known"),
         )  # fmt: skip
     times = [time for row in rows if (time := row.pace.median_latency_s) is not None]
     if times:
         yield column(
-            "median_latency_s", say("typical seconds"), "pace.median_latency_s",
+            "median_latency_s", say("median seconds"), "pace.median_latency_s",
             digits=1 if min(times) >= 1 else 2,
-            help=say("half of the replies came within this time (the median)"),
+            help=say("median time of a response"),
         )  # fmt: skip
 
 
@@ -408,8 +407,8 @@ def _token_column(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColu
         return float(np.median(known)) if len(known) else None
 
     yield column(
-        "median_tokens", say("typical tokens"), median, digits=0,
-        help=say("a token is a piece of a word; half of the replies have no more than this"),
+        "median_tokens", say("median tokens"), median, digits=0,
+        help=say("median number of tokens of a response"),
     )  # fmt: skip
 
 
@@ -417,19 +416,19 @@ def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadCo
     """Shares of the replies, those of kinds that nobody has left out."""
     ends = {key: endings_of(sheet, place) for key, place in places.items()}
     yield column("responses", say("responses"), lambda row: ends[_key(row)].n)
-    kinds = {"wrong": (say("wrong"), say("answers that were read and are wrong"))}
+    kinds = {"wrong": (say("wrong"), say("answered, with the wrong answer"))}
     if any(each.partly for each in ends.values()):
         kinds = {"partly": (say("partly right"), ""), **kinds}
     if sheet.table.tells_outcomes:
         unread = (
-            say("judges gave no label, so the reply has no grade")
+            say("the judge's response holds no label")
             if sheet.judged
-            else say("no answer could be found in the reply")
+            else say("no answer was found in the response")
         )
         without = {
-            "refused": (say("refused"), say("the model would not answer")),
-            "unparsed": (say("unreadable"), unread),
-            "truncated": (say("cut off"), say("the reply reached its longest length first")),
+            "refused": (say("refused"), say("the model declined to answer")),
+            "unparsed": (say("unparsed"), unread),
+            "truncated": (say("truncated"), say("the response reached its token limit")),
         }
         unknown = sheet.table.unknown_outcomes
         kinds |= {kind: said for kind, said in without.items() if kind not in unknown}
@@ -441,8 +440,8 @@ def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadCo
         yield column(kind, name, partial(share, kind), unit="share", help=what)
     if any(each.failed for each in ends.values()):
         yield column(
-            "failed", say("no reply"), lambda row: ends[_key(row)].failed,
-            help=say("calls that brought none: no error of the model, and no score"),
+            "failed", say("failed"), lambda row: ends[_key(row)].failed,
+            help=say("API error, no response; not scored"),
         )  # fmt: skip
 
 
@@ -459,11 +458,11 @@ def undecided_sentences(evidence: Evidence, group: Standings) -> Iterator[str]:
     may still join it. Of respondents that are ranked."""
     best = top_group(group)
     if len(best) == 1:
-        yield say("Which model is best is decided: no more questions are needed for that.")
+        yield say("The first place is decided: its lead over every other model is significant.")
     elif best:
         yield from _pairs(evidence, group, best)
     elif len(group.ranked) > 1:
-        yield say("Which is best cannot be said: no questions are known that all of them answered.")
+        yield say("The first place is undecided: the models share no questions.")
     yield from _may_join(group)
 
 
@@ -482,8 +481,8 @@ def _pairs(evidence: Evidence, group: Standings, best: tuple[int, ...]) -> Itera
     if more > 0:
         yield say_of(
             more,
-            "{n} more of the best group is just as open.",
-            "{n} more of the best group are just as open.",
+            "{n} more model is tied for first.",
+            "{n} more models are tied for first.",
             n=more,
         )
 
@@ -548,7 +547,7 @@ def _may_join(group: Standings) -> Iterator[str]:
     open_ = [row for row in group.incomplete if row.bounds and row.bounds.high >= best]
     if open_:
         yield say(
-            "{models} may still turn out best: replies are missing.", models=named(group, open_)
+            "{models} may still rank first: responses are missing.", models=named(group, open_)
         )
 
 
@@ -583,11 +582,10 @@ def _part(evidence: Evidence, group: Standings) -> OpeningPart:
 
 def _endings_unknown(sheet: Sheet | None) -> Iterator[str]:
     if sheet is None:
-        yield say("How many answers were wrong, refused or unreadable is not known.")
+        yield say("The files do not record outcomes of responses.")
     elif not sheet.table.tells_outcomes:
         yield say(
-            "Which replies were refused, unreadable or cut off is not known: the files do not say. "
-            "Such a reply counts as its score says."
+            "The files do not record outcomes of responses. Each response counts with its score."
         )
     elif sheet.table.unknown_outcomes:
         yield say(

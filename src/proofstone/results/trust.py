@@ -89,36 +89,34 @@ def _judge(evidence: Evidence) -> _Said | str:
         )
         return _Said(said, share=share)
     if upkeep is not None and not upkeep.judges:
-        return say("No judge scored here: answers are read and compared by fixed rules.")
+        return say("No judge: answers are parsed and scored by fixed rules.")
     if upkeep is not None:
         return _unknown(
             say(
-                "Not known: {judges} scored here, and no labels by people stand beside.",
+                "Judged by {judges}; no human labels for comparison.",
                 judges=joined(upkeep.judges),
             )
         )
-    return _unknown(
-        say("Not known: no column was named that holds labels by people (--human-col).")
-    )
+    return _unknown(say("No column of human labels was named (--human-col)."))
 
 
 def _overrides(evidence: Evidence) -> _Said | str:
     """How many replies people ruled on, and what that did to their scores."""
     if evidence.upkeep is None:
-        return _unknown(say("Not known: the files do not say whether anybody looked at scores."))
+        return _unknown(say("The files do not record overrides."))
     if evidence.board.ignore_corrections:
-        return say("None is applied here: scores stand as they were first read.")
+        return say("Not applied: scores are as first computed.")
     rows = meant_rows(evidence)
     n_responses = sum(row.n_responses + row.corrections.invalidated for row in rows)
     n = sum(row.corrections.total for row in rows)
     if not n:
         return say(
-            "None: nobody ruled on any of {responses}.",
+            "None of {responses}.",
             responses=counted(n_responses, "response", "responses"),
         )
     return say(
-        "{n:,} of {responses}: {raised} raised, {lowered} lowered, {upheld} upheld, "
-        "{invalidated} void.",
+        "{n:,} of {responses}: {raised} raised, {lowered} lowered, {upheld} upheld, {invalidated} "
+        "invalidated.",
         n=n,
         responses=counted(n_responses, "response", "responses"),
         **{
@@ -133,10 +131,10 @@ def _ended(evidence: Evidence, outcome: Outcome) -> _Said | str:
     sheet = evidence.sheet
     is_told = sheet is not None and sheet.table.tells_outcomes
     if sheet is None or not is_told or outcome in sheet.table.unknown_outcomes:
-        return _unknown(say("Not known: the files do not say how replies ended."))
+        return _unknown(say("The files do not record outcomes of responses."))
     share, groups = _share(sheet, outcome, evidence)
     if share is None:
-        return _unknown(say("Not known: no reply came."))
+        return _unknown(say("No response was received."))
     places = list(meant_places(evidence, sheet))
     n = int(sheet.outcomes[places, outcome_code(outcome)].sum())
     said = say(
@@ -151,7 +149,7 @@ def _ended(evidence: Evidence, outcome: Outcome) -> _Said | str:
     if rate.count and len(rows) > 1:
         said = paragraph(
             said,
-            say("Most of them for {model}: {share}.", model=worst.label,
+            say("Highest rate: {model} ({share}).", model=worst.label,
                 share=shown_share(rate.share)),
         )  # fmt: skip
     return _Said(said, share=share)
@@ -204,7 +202,7 @@ def _complete(evidence: Evidence) -> _Said | str:
     """The share of replies, or of a file's scores, that came."""
     sheet = evidence.sheet
     if sheet is None:
-        return _unknown(say("Not known: accuracies alone do not say what is missing."))
+        return _unknown(say("Accuracies do not show missing scores."))
     table = sheet.table
     places = list(meant_places(evidence, sheet))
     came = sum(map(sheet.n_responses, places))
@@ -212,7 +210,7 @@ def _complete(evidence: Evidence) -> _Said | str:
         samples = int(table.sample.max(initial=0)) + 1
         full = len(table.items) * samples * len(places)
         return say(
-            "{came:,} of {all} are there, {share}.",
+            "{came:,} of {all} ({share}).",
             came=came,
             all=counted(full, "score"),
             share=shown_share(came / full if full else 0.0),
@@ -220,7 +218,7 @@ def _complete(evidence: Evidence) -> _Said | str:
     full = came + int(sheet.missing[places].sum())
     n_whole = int(sheet.is_complete[places].sum())
     said = say(
-        "{whole} of {models} answered everything; {came:,} of {all} came, {share}.",
+        "{whole} of {models} complete; {came:,} of {all} received ({share}).",
         whole=n_whole,
         models=counted(len(places), "respondent"),
         came=came,
@@ -229,32 +227,35 @@ def _complete(evidence: Evidence) -> _Said | str:
     )
     failed = sum(map(sheet.n_failed, places))
     if failed:
-        said = paragraph(said, say("{calls} brought none.", calls=counted(failed, "call")))
+        said = paragraph(said, say("{calls} failed.", calls=counted(failed, "call")))
     return said
 
 
 def _cost(evidence: Evidence) -> _Said | str:
     """The part of the cost for calls that endpoints did not count, and calls without a price."""
     if evidence.upkeep is None:
-        return _unknown(say("Not known: the files hold no costs."))
+        return _unknown(say("The files hold no costs."))
     spent = sum((row.spent for row in meant_rows(evidence)), Spent())
     if not spent.calls:
-        return say("Nothing was paid: no model was asked over a line that costs.")
+        return say("No paid calls were made.")
     if spent.unpriced == spent.calls:
-        return _unknown(say("Not known: no price is known of any call."))
+        return _unknown(say("No price is known for any call."))
     if spent.estimated_usd:
         said = say(
-            "{part} of {all} USD, {share}: endpoints did not say what they counted.",
+            "{all} USD, of which {part} USD ({share}) is estimated: endpoints did not "
+            "report usage.",
             part=usd(spent.estimated_usd),
             all=usd(spent.cost_usd),
             share=shown_share(spent.estimated_usd / spent.cost_usd),
         )
     else:
-        said = say("None of {all} USD: endpoints counted every call.", all=usd(spent.cost_usd))
+        said = say(
+            "{all} USD: endpoints reported the usage of every call.", all=usd(spent.cost_usd)
+        )
     if spent.unpriced:
         said = paragraph(
             said,
-            say("{calls} without a price are not in it.", calls=counted(spent.unpriced, "call")),
+            say("{calls} without a price are not included.", calls=counted(spent.unpriced, "call")),
         )
     return said
 
@@ -262,14 +263,14 @@ def _cost(evidence: Evidence) -> _Said | str:
 def _plan(evidence: Evidence) -> _Said | str:
     """Whether what is looked at was fixed before the first reply came."""
     if evidence.upkeep is None:
-        return _unknown(say("Not known: the files do not say what was planned."))
+        return _unknown(say("The files do not record an analysis plan."))
     plans = evidence.board.plans
     if not plans:
-        return say("No: there is no plan, so everything here is exploratory.")
+        return say("No plan, so all comparisons are exploratory.")
     n_runs = plans[0].n_runs + plans[0].n_unplanned
     before = sum(mark.n_runs - mark.n_after for mark in plans)
     return say(
-        "{n:,} of {runs} were made under a plan that was fixed before their first reply.",
+        "{n:,} of {runs} have a plan made before their first response.",
         n=before,
         runs=counted(n_runs, "run"),
     )
@@ -283,24 +284,24 @@ def _checked(evidence: Evidence) -> _Said | str:
     upkeep = evidence.upkeep
     is_known = upkeep is not None and bool(upkeep.n_read or upkeep.n_partly_read)
     if upkeep is None:
-        said = say("Not known: the files hold no review of the items.")
+        said = say("The files hold no review of the items.")
     elif is_known:
         said = say_of(
             upkeep.n_readers,
-            "One person has read all statements of {whole} of {items}, and some of {partly} more.",
-            "{n} people have read all statements of {whole} of {items}, and some of {partly} more.",
+            "One reviewer read all statements of {whole} of {items}, and some of {partly} more.",
+            "{n} reviewers read all statements of {whole} of {items}, and some of {partly} more.",
             n=upkeep.n_readers,
             whole=upkeep.n_read,
             partly=upkeep.n_partly_read,
             items=counted(evidence.board.n_items + evidence.board.n_excluded, "item"),
         )
     else:
-        said = say("Not known: no review of these items is on record.")
+        said = say("No review of these items is recorded.")
     if upkeep is not None and upkeep.n_overridden:
         looked = say_of(
             upkeep.n_overridden,
-            "People looked at {items}, when they ruled on a reply to it.",
-            "People looked at {items}, when they ruled on a reply to one.",
+            "Reviewers saw {items} when they overrode a response.",
+            "Reviewers saw {items} when they overrode responses.",
             items=counted(upkeep.n_overridden, "item"),
         )
         said = paragraph(said, looked)
@@ -312,21 +313,21 @@ def _faults(evidence: Evidence) -> _Said | str:
     statements, how often they were wrong."""
     upkeep, n_excluded = evidence.upkeep, evidence.board.n_excluded
     if upkeep is None:
-        return _unknown(say("Not known: the files do not say which items turned out wrong."))
+        return _unknown(say("The files do not record errors in the items."))
     n = evidence.board.n_items + n_excluded
     if upkeep.checked or upkeep.n_purged:
         said = paragraph(*map(_rate_said, upkeep.checked))
         if upkeep.n_purged:
             purged = say_of(
                 upkeep.n_purged,
-                "{statements} that people checked was purged since, and counts in no rate.",
-                "{statements} that people checked were purged since, and count in no rate.",
+                "{statements} with a review was purged and is in no rate.",
+                "{statements} with a review were purged and are in no rate.",
                 statements=counted(upkeep.n_purged, "statement"),
             )
             said = paragraph(said, purged)
         if n_excluded or upkeep.n_corrected:
             since = say(
-                "Of {items}, {excluded} retired and {corrected} corrected.",
+                "Of {items}, {excluded} excluded and {corrected} corrected.",
                 items=counted(n, "item"),
                 excluded=n_excluded,
                 corrected=upkeep.n_corrected,
@@ -334,13 +335,10 @@ def _faults(evidence: Evidence) -> _Said | str:
             said = paragraph(said, since)
         return said
     if not n_excluded and not upkeep.n_corrected:
-        return _unknown(
-            say("Not known: nobody checked a sample, and no item was retired or corrected.")
-        )
+        return _unknown(say("No sample was checked, and no item was excluded or corrected."))
     return say(
-        "Of {items}, {excluded} retired and {corrected} corrected: so many were wrong at "
-        "least. The "
-        "rate is not known, since nobody checked a sample.",
+        "Of {items}, {excluded} excluded and {corrected} corrected. The error rate is "
+        "unknown because no sample was checked.",
         items=counted(n, "item"),
         excluded=n_excluded,
         corrected=upkeep.n_corrected,
@@ -353,26 +351,29 @@ def _rate_said(checked: CheckedRate) -> str:
     share = f"{shown_share(rate.value)} [{points(rate.low)}, {points(rate.high)}]"
     values = {"n": rate.n, "wrong": checked.wrong, "share": share}
     if checked.name == "true":
-        return say("Of {n} statements that are meant to be true, people found {wrong} false: "
-                   "{share}.", **values)  # fmt: skip
+        return say("Reviewers found {wrong} of {n} true statements to be false: {share}.", **values)
     if checked.name == "false":
-        return say("Of {n} that were falsified, people found {wrong} true: {share}.", **values)
-    return say("Of {n} reasons why a statement is false, {wrong} did not fit: {share}.", **values)
+        return say("Reviewers found {wrong} of {n} false statements to be true: {share}.", **values)
+    return say(
+        "Reviewers rejected {wrong} of {n} reasons why a statement is false: {share}.", **values
+    )
 
 
 def _roles(evidence: Evidence) -> _Said | str:
     """Who wrote, filtered or judged, and whether they compete here."""
     table = None if evidence.sheet is None else evidence.sheet.table
     if table is None or (evidence.upkeep is None and not table.roles):
-        return _unknown(
-            say("Not known: the files do not say who wrote, filtered or judged the items.")
-        )
+        return _unknown(say("The files do not record who wrote, filtered or judged the items."))
     if not table.roles:
-        return _unknown(say("Not known: no model's part in these items is on record."))
+        return _unknown(say("No model's role in these items is recorded."))
     rows = [row for row in meant_rows(evidence) if row.hand]
     if not rows:
         models = listed(sorted({held.model for held in table.roles}))
-        return say("{models}; neither these nor models of their families compete.", models=models)
+        return say(
+            "{models} helped to make the items; neither these nor models of their "
+            "families are ranked.",
+            models=models,
+        )
     return _competing(rows)
 
 
@@ -385,28 +386,28 @@ def _competing(rows: Sequence[BoardRow]) -> str:
     more = len(rows) - len(named)
     named += [say("{n} more", n=more)] if more > 0 else []
     return paragraph(
-        say("These compete on items that they or their family had a hand in: {models}.",
+        say("Models ranked on items that they or their family helped to make: {models}.",
             models=joined(named)),
-        say("Their scores without those items stand beside the leaderboard."),
+        say("The leaderboard section has their scores without those items."),
     )  # fmt: skip
 
 
 def _clusters(evidence: Evidence) -> _Said | str:
     """Whether it is known which items rise and fall together."""
     if evidence.sheet is None:
-        return _unknown(say("Not known: accuracies alone have no items."))
+        return _unknown(say("Accuracies have no items."))
     table = evidence.sheet.table
     if not len(table.cluster_key):
         return _unknown(
             say(
-                "Not known: nothing says which items rest on the same source or fact. Intervals "
-                "take each as independent, and may be too narrow."
+                "Shared sources of items are not recorded. Intervals treat items as "
+                "independent and may be too narrow."
             )
         )
     return say(
-        "{items} rest on {sources}. Intervals here speak of these alone, not of others."
+        "{items} come from {sources}. Intervals generalize to this item bank only."
         if evidence.population == "bank"
-        else "{items} rest on {sources}; those that share one are taken to rise and fall together.",
+        else "{items} come from {sources}. Standard errors are clustered by source.",
         items=counted(len(table.items), "item"),
         sources=counted_sources(len(np.unique(table.cluster_key)), table.key_columns),
     )
@@ -415,25 +416,25 @@ def _clusters(evidence: Evidence) -> _Said | str:
 # All grounds to trust results or not, in the order of the page.
 
 _GROUNDS: tuple[tuple[str, str, Callable[[Evidence], _Said | str]], ...] = (
-    ("checked", noted("Items that people checked"), _checked),
-    ("faults", noted("Errors found in the items"), _faults),
-    ("judge", noted("A judge's agreement with people"), _judge),
-    ("overrides", noted("Scores that people corrected"), _overrides),
-    ("roles", noted("Self-evaluation"), _roles),
-    ("complete", noted("Completeness of results"), _complete),
-    ("truncated", noted("Replies that were cut off"), partial(_ended, outcome="truncated")),
+    ("checked", noted("Item review"), _checked),
+    ("faults", noted("Item error rate"), _faults),
+    ("judge", noted("Judge-human agreement"), _judge),
+    ("overrides", noted("Score overrides"), _overrides),
+    ("roles", noted("Self-evaluation risk"), _roles),
+    ("complete", noted("Completeness"), _complete),
+    ("truncated", noted("Truncated responses"), partial(_ended, outcome="truncated")),
     (
         "unparsed",
-        noted("Replies in which no answer could be read"),
+        noted("Unparsed responses"),
         partial(_ended, outcome="unparsed"),
     ),
-    ("cost", noted("Cost that is only estimated"), _cost),
-    ("clusters", noted("What items share"), _clusters),
-    ("plan", noted("Planned before it was run"), _plan),
+    ("cost", noted("Cost"), _cost),
+    ("clusters", noted("Item clusters"), _clusters),
+    ("plan", noted("Preregistration"), _plan),
 )
 
 
-_UNJUDGED = noted("Replies on which no judge gave a label")
+_UNJUDGED = noted("Unparsed judge responses")
 
 
 def data_quality_lines(evidence: Evidence) -> tuple[DataQualityLine, ...]:

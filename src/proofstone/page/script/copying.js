@@ -2,6 +2,7 @@
 // button selects it.
 function addCopying(section) {
   const text = section.querySelector(".copy");
+  if (!text) return;
   const button = make("button", "", say("Copy"));
   const told = make("span", "quiet");
   button.type = "button";
@@ -13,6 +14,7 @@ function addCopying(section) {
       await navigator.clipboard.writeText(paragraphs.join("\n\n"));
       told.textContent = say("Copied");
     } catch {
+      text.closest("details").open = true;
       getSelection().selectAllChildren(text);
       told.textContent = say("Selected");
     }

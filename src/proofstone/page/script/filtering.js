@@ -86,7 +86,7 @@ function makeChoice(facet, rows) {
 function tableFacets(table) {
   const rows = [...table.tBodies].flatMap(dataRows);
   const heads = [...table.tHead.rows[0].cells];
-  const isWords = (cell) => !cell.matches(".number, .ties, .span");
+  const isWords = (cell) => !cell.matches(".number, .ties, .span, .plot");
   const columns = heads
     .map((head, column) => ({ head, column }))
     .filter(({ column }) => rows.every((row) => isWords(row.cells[column])))

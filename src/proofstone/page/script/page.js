@@ -7,3 +7,4 @@ for (const section of document.querySelectorAll("section.copied")) addCopying(se
 makeAskable(document);
 watchWidth(document.querySelectorAll(".wide"));
 for (const region of document.querySelectorAll(".board")) narrowBoard(region);
+for (const nav of document.querySelectorAll("nav.contents")) markCurrent(nav);

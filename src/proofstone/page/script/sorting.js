@@ -3,6 +3,7 @@
 function makeSortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
+    if ("unsorted" in head.dataset) return;
     const button = make("button", "", ...head.childNodes);
     button.type = "button";
     head.append(button);

@@ -465,7 +465,7 @@ def roles_section(evidence: Evidence) -> Section | None:
     filters = list(_filters(evidence))
     return Section(
         name="roles",
-        title=say("Self-evaluation"),
+        title=say("Self-evaluation risk"),
         finding=_roles_finding(rows, filters),
         plain=_roles_plain(rows, filters),
         cannot=_roles_cannot(rows, filters),

@@ -91,7 +91,7 @@ def costs_section(evidence: Evidence) -> Section | None:
                 marks=marks,
                 row_axis=word("model"),
                 value_axis=say("score (%)"),
-                x_axis=say("USD for 1,000 questions"),
+                x_axis=say("USD per 1,000 questions"),
                 x_unit="usd",
                 is_log=True,
                 table=1,
@@ -111,7 +111,7 @@ def _finding(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> str:
             "The cheapest model is not known: endpoints did not report the usage of some calls."
         )
     return say(
-        "{cheap} costs least, {low:.3g} USD for 1,000 questions at {low_score} points; {dear} "
+        "{cheap} costs least, {low:.3g} USD per 1,000 questions at {low_score} points; {dear} "
         "most, {high:.3g} USD at {high_score}.",
         cheap=cheap.label,
         low=usd[cheap.label],
@@ -128,7 +128,7 @@ def _table(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Table:
         rows,
         column("model", word("model"), "label"),
         column("score", word("score"), "estimate", unit="points"),
-        column("usd_per_thousand", say("USD for 1,000 questions"),
+        column("usd_per_thousand", say("USD per 1,000 questions"),
                lambda row: bounded_cell(row, usd[row.label], _DIGITS), digits=_DIGITS),
         column("calls", say("calls"), "spent.calls"),
     )  # fmt: skip

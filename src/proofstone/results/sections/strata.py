@@ -186,13 +186,35 @@ def _cannot(group: Standings) -> str:
 
 
 def breakdown_table(group: Standings, part: Breakdown) -> Table:
-    """The groups of a breakdown as rows, each with its n and a score of each ranked model."""
-    return _group_table(
-        say("By {by}", by=word(part.by)),
+    """Return the scores of each ranked model in each group of items: models are rows."""
+    return _model_table(
+        group,
+        say("Scores by {by}", by=word(part.by)),
         part,
-        [(row.label, row.label) for row in group.ranked],
         [each.estimates for each in part.groups],
     )
+
+
+def _model_table(
+    group: Standings, title: str, part: Breakdown, estimates: Sequence[Sequence[Estimate]]
+) -> Table:
+    """Models as rows, and a column for each group with its number of items in the head."""
+    return Table(
+        title=title,
+        columns=(
+            Column(key="model", name=word("model")),
+            *(
+                Column(key=each.name, name=word(each.name), unit="points",
+                       help=say("n = {n:,}", n=each.n))
+                for each in part.groups
+            ),
+        ),
+        rows=tuple(
+            (row.label, *(own[place] for own in estimates))
+            for place, row in enumerate(group.ranked)
+        ),
+        is_heat=True,
+    )  # fmt: skip
 
 
 def _group_table(
@@ -228,10 +250,10 @@ def _others(group: Standings, part: Breakdown) -> Iterator[Table]:
         )
         return
     for place, other in enumerate(others):
-        yield _group_table(
+        yield _model_table(
+            group,
             say("By {by}: {measure}", by=word(part.by), measure=word(other.label)),
             part,
-            [(row.label, row.label) for row in group.ranked],
             [each.others[place].estimates for each in part.groups],
         )
 
@@ -470,7 +492,7 @@ def documents_section(evidence: Evidence) -> Section | None:
     few = sum(each.n < FEW_ITEMS for each in named)
     shown = structs.replace(group.documents, groups=groups[:_MOST_LISTED])
     table = breakdown_table(group, shown)
-    if more := len(groups) - len(table.rows):
+    if more := len(groups) - len(shown.groups):
         note = say("{n:,} more are not shown; --tables csv writes all.", n=more)
         table = structs.replace(table, note=note)
     notes = []
@@ -520,8 +542,12 @@ def all_documents(board: Leaderboard) -> Table | None:
     group = next((group for group in board.standings if group.documents is not None), None)
     if group is None or group.documents is None or len(group.documents.groups) <= _MOST_LISTED:
         return None
-    table = breakdown_table(group, group.documents)
-    return structs.replace(table, title=say("All documents"))
+    return _group_table(
+        say("All documents"),
+        group.documents,
+        [(row.label, row.label) for row in group.ranked],
+        [each.estimates for each in group.documents.groups],
+    )
 
 
 def document_column(

@@ -47,7 +47,7 @@ from proofstone.page.text import visible
 from proofstone.records.ids import short
 from proofstone.records.tables import Audience
 from proofstone.results.board_text import Leaderboard
-from proofstone.results.page import MOST_LANES, page_environment, page_policy
+from proofstone.results.page import MOST_LANES, ROWS_OPEN, page_environment, page_policy
 from proofstone.results.page_files import (
     BesideAsked,
     MoreTables,
@@ -73,7 +73,7 @@ from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.session import Session
 from proofstone.session.terminal import minute
-from proofstone.wording.messages import say
+from proofstone.wording.messages import counted, say
 
 
 class TriplePage(Struct, frozen=True, kw_only=True):
@@ -118,6 +118,7 @@ def render_triple_page(page: TriplePage) -> str:
     lanes = tie_lanes(board.ties)
     style = environment.get_template("page.css.jinja").render(
         n_lanes=max(lanes, default=-1) + 1,
+        rows_open=ROWS_OPEN,
         paper_line=visible(paper_line(page.title, page.provenance)),
     )
     script = page_script(*TRIPLE_SCRIPT)
@@ -130,6 +131,9 @@ def render_triple_page(page: TriplePage) -> str:
         script=script,
         browses="triples",
         policy=page_policy(style, script, more_scripts=held is not None and held.is_beside),
+        contents=_contents(page),
+        context_line=_context_line(page),
+        limitations=(*page.notes, *board.notes),
         held_json=None if held is None else held_json(held),
         lane_of=lanes if max(lanes, default=0) < MOST_LANES else (),
         leading=LEADING,
@@ -144,6 +148,28 @@ def render_triple_page(page: TriplePage) -> str:
         with_nonexistent=any(row.nonexistent_given is not None for row in board.rows),
         with_waiting=any(row.waiting for row in board.rows),
     )
+
+
+def _contents(page: TriplePage) -> tuple[tuple[str, str], ...]:
+    """Return the id and title of each entry of the navigation."""
+    found = [("leaderboard", say("Leaderboard"))]
+    found += [("experiments", say("Experiments"))] if page.analyses else []
+    if page.held is not None:
+        found += [("entities", say("Entities")), ("triples", say("Triples and their verdicts"))]
+    return (*found, ("methods", say("Methods")))
+
+
+def _context_line(page: TriplePage) -> str:
+    """Return what the page is of, in one line."""
+    board = page.board
+    parts = (
+        counted(len(board.rows), "model"),
+        counted(board.entities, "entity", "entities"),
+        say("{level:g}% CI", level=100 * board.confidence),
+        page.provenance.made_at[:10],
+        say("public") if page.audience == "public" else say("internal"),
+    )
+    return " \u00b7 ".join(parts)
 
 
 # From verified runs to their page, with the experiments that they carry, and what lies beside it:
