@@ -158,7 +158,7 @@ def test_words_and_numbers() -> None:
     assert [counted(1, "item"), counted(5038, "item"), counted(2, "response", "responses")] == [
         "1 item",
         "5,038 items",
-        "2 replies",
+        "2 responses",
     ]
     assert shown_interval(0.079, 0.261) == "[7.9, 26.1]"
     assert shown_interval(NAN, NAN) == shown_share(NAN) == shown_rank(None) == "\N{EM DASH}"

@@ -59,11 +59,11 @@ def test_of_our_own_runs_without_evidence() -> None:
         "checked": "No review of these items is recorded.",
         "faults": "No sample was checked, and no item was excluded or corrected.",
         "judge": "No judge: answers are parsed and scored by fixed rules.",
-        "overrides": "None of 120 replies.",
+        "overrides": "None of 120 responses.",
         "roles": "No model's role in these items is recorded.",
-        "complete": "3 of 3 respondents complete; 120 of 120 replies received (100.0%).",
-        "truncated": "1 of 120 replies, 0.8% [0.0, 4.8]. Highest rate: poor direct (2.5%).",
-        "unparsed": "2 of 120 replies, 1.7% [0.2, 6.1]. Highest rate: poor direct (5.0%).",
+        "complete": "3 of 3 respondents complete; 120 of 120 responses received (100.0%).",
+        "truncated": "1 of 120 responses, 0.8% [0.0, 4.8]. Highest rate: poor direct (2.5%).",
+        "unparsed": "2 of 120 responses, 1.7% [0.2, 6.1]. Highest rate: poor direct (5.0%).",
         "cost": "4.4200 USD: endpoints reported the usage of every call.",
         "clusters": "Shared sources of items are not recorded. "
         "Intervals treat items as independent and may be too narrow.",
@@ -88,7 +88,7 @@ def test_what_people_did_is_counted() -> None:
     assert told["faults"].startswith(
         "Of 42 items, 2 excluded and 3 corrected. The error rate is unknown"
     )
-    assert told["overrides"] == "5 of 121 replies: 2 raised, 1 lowered, 1 upheld, 1 invalidated."
+    assert told["overrides"] == "5 of 121 responses: 2 raised, 1 lowered, 1 upheld, 1 invalidated."
     ignore_corrections = replace(
         evidence, board=structs.replace(evidence.board, ignore_corrections=True)
     )
@@ -148,11 +148,11 @@ def test_estimated_costs_and_unpriced_calls_are_told() -> None:
 
 
 def test_incomplete_runs_and_failed_calls_are_told_of_real_respondents_alone() -> None:
-    """In mixed() one of three real ones lacks ten of 40 replies; one call brought none. Two
+    """In mixed() one of three real ones lacks ten of 40 responses; one call brought none. Two
     hundred facts are none: 20 keys."""
     told = said(evidence_of(mixed(), upkeep=OURS))
     assert told["complete"] == (
-        "2 of 3 respondents complete; 110 of 120 replies received (91.7%). 1 call failed."
+        "2 of 3 respondents complete; 110 of 120 responses received (91.7%). 1 call failed."
     )
     assert told["clusters"].startswith("40 items come from 20 sources or facts. Standard errors")
     bank = evidence_of(mixed(), upkeep=OURS, population="bank")
@@ -190,9 +190,9 @@ def test_too_few_groups_give_no_interval(n_keys: int, bounded: bool) -> None:
     )
     found = lines(evidence_of(table, upkeep=OURS))["truncated"]
     if bounded:
-        assert found.says.startswith("0 of 720 replies, 0.0% [0.0, ")
+        assert found.says.startswith("0 of 720 responses, 0.0% [0.0, ")
     else:
         assert found.says == (
-            "0 of 720 replies, 0.0% (no interval: it needs 10 independent groups, here are "
+            "0 of 720 responses, 0.0% (no interval: it needs 10 independent groups, here are "
             f"{n_keys})."
         )
