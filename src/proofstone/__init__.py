@@ -1,7 +1,7 @@
 """Proofstone: build, review, run and audit knowledge benchmarks for language models.
 
-``create_workspace`` and ``open_workspace`` give a ``Workspace``, the way in for Python. They are
-imported when first asked for: ``import proofstone`` itself loads nothing.
+``create_workspace`` and ``open_workspace`` return a ``Workspace``, the Python interface. They are
+imported on first use: ``import proofstone`` itself loads nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _FROM_API = frozenset(__all__) - {"__version__"}
 
 
 def __getattr__(name: str) -> Any:  # PEP 562
-    """The names of ``__all__``, from the module that has them."""
+    """Return a name of ``__all__`` from its module."""
     if name not in _FROM_API:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib  # noqa: PLC0415 - the edge to the top of the layers is no import of this one

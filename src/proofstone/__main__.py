@@ -1,4 +1,4 @@
-"""``python -m proofstone`` is the command."""
+"""Run the command line: ``python -m proofstone``."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Proofstone in a notebook: a workspace whose methods are the functions of the capabilities.
+"""Notebook interface: a workspace whose methods are the functions of the other packages.
 
-There is no logic here: each name below is a function that takes a session first, and is imported
-when it is first called. Every one is synchronous and works in a notebook with a running loop; what
-calls models runs in a loop of its own thread. docs/api.md lists them with their arguments.
+There is no logic here. Each name below is a function whose first parameter is a session; it is
+imported on first call. Every one is synchronous and works in a notebook with a running loop.
+Functions that call models run a loop in a separate thread. docs/api.md lists them with their
+arguments.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ R = TypeVar("R")
 
 
 class Verb(Generic[P, R]):
-    """A function of a session as a method of a workspace; ``find`` imports it."""
+    """Expose a function of a session as a method of a workspace; ``find`` imports it."""
 
     def __init__(self, find: Callable[[], Callable[Concatenate[Session, P], R]]) -> None:
         self.find = find
@@ -67,7 +68,7 @@ class Verb(Generic[P, R]):
 
 
 class _Module:
-    """A module of this package, imported when something of it is first asked for."""
+    """A module of this package, imported when one of its names is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -114,7 +115,7 @@ if not TYPE_CHECKING:
 class Workspace(Session):
     """An open workspace. Use as a context manager, or call ``close``."""
 
-    # making
+    # building
     import_bank = Verb(lambda: bank_files.read_bank)
     import_sifted = Verb(lambda: filtered_import.read_sifted)
     import_form = Verb(lambda: bank_files.read_form)
@@ -128,7 +129,7 @@ class Workspace(Session):
     draw = Verb(lambda: pages.draw)
     page_scanner = Verb(lambda: vision.page_scanner)
 
-    # finding passages
+    # searching passages
     index = Verb(lambda: retrieval.source_index)
     index_for = Verb(lambda: retrieval.index_for)
     search = Verb(lambda: retrieval.search_passages)
@@ -138,7 +139,7 @@ class Workspace(Session):
     embedding_model = Verb(lambda: retrieval.open_embedding_model)
     retriever = Verb(lambda: run_outbound.make_retriever)
 
-    # asking and scoring
+    # running and scoring
     run = Verb(lambda: campaign.run)
     resume = Verb(lambda: campaign.resume)
     run_specs = Verb(lambda: campaign.run_specs)
@@ -213,7 +214,7 @@ class Workspace(Session):
     person = Verb(lambda: session.acting)
     erase_person = Verb(lambda: session.erase_person)
 
-    # models and upkeep
+    # models and maintenance
     models = Verb(lambda: session_models.known_models)
     models_here = Verb(lambda: session_models.models_here)
     check_models = Verb(lambda: session_models.check_models)
@@ -228,14 +229,14 @@ class Workspace(Session):
 
 
 def open_workspace(folder: Path | str | None = None) -> Workspace:
-    """The workspace in ``folder``, or the nearest one at or above the current folder.
+    """Return the workspace in ``folder``, or the nearest one at or above the current folder.
 
-    Raises WorkspaceUnusable where there is none, SchemaTooNew where a newer version wrote it.
+    Raises WorkspaceUnusable if there is none, SchemaTooNew if a newer version wrote it.
     """
     return Workspace(workspace_folder(folder))
 
 
 def create_workspace(folder: Path | str = ".") -> Workspace:
-    """Makes a workspace in ``folder`` (kept as it is where it is one) and opens it."""
+    """Create a workspace in ``folder`` (an existing one is kept) and open it."""
     create_folder(Path(folder))
     return Workspace(Path(folder), is_new=True)

@@ -1,9 +1,9 @@
-"""The one tree of exceptions: what went wrong, where, and what to do next.
+"""The tree of exceptions: what happened, where, and how to fix it.
 
-Every error that a user may see is a ``ProofstoneError``. It has a ``code`` of its own that never
-changes (PS-204; its first digit is the exit code of the command that meets it), and an entry in
-docs/errors.md made from its docstring, ``cause`` and ``remedy``. A new kind takes the next free
-number of its exit code; tests/project/error_codes.txt holds them all.
+Every error that a user may see is a ``ProofstoneError``. Its ``code`` never changes (PS-204; the
+first digit is the exit code of the command). Its entry in docs/errors.md is made from its
+docstring, ``cause`` and ``remedy``. A new kind takes the next free number of its exit code;
+tests/project/error_codes.txt lists them all.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import ClassVar
 
 
 class ProofstoneError(Exception):
-    """Something a user can act on: ``message`` says what, ``hint`` the next step."""
+    """An error that users can fix: ``message`` says what happened, ``hint`` how to fix it."""
 
     code: ClassVar[str] = "PS-200"
     exit_code: ClassVar[int] = 2
@@ -32,29 +32,27 @@ class ProofstoneError(Exception):
 
 
 class BadUsage(ProofstoneError):
-    """The command, option or argument cannot mean anything."""
+    """A command, option or argument is invalid."""
 
     code = "PS-201"
-    cause = (
-        "An option was mistyped, two options exclude each other, or a value is out of its range."
-    )
+    cause = "An option is mistyped, two options exclude each other, or a value is out of range."
     remedy = (
-        "The message says what was expected. `proofstone COMMAND --help` lists the options "
-        "and their values."
+        "The message states the expected value. `proofstone COMMAND --help` lists the "
+        "options and their values."
     )
 
 
 class ExtraMissing(BadUsage):
-    """What was asked for needs an optional package that is not installed; the hint installs it."""
+    """An optional package is not installed; the hint installs it."""
 
     code = "PS-211"
-    cause = "Proofstone was installed without the extra that this feature belongs to."
-    remedy = "Install the extra that the message names, or use the other format that it names."
+    cause = "Proofstone was installed without the extra for this feature."
+    remedy = "Install the extra named in the message, or use the other format that it names."
 
 
 @contextmanager
 def needed(message: str, hint: str) -> Iterator[None]:
-    """Raises ExtraMissing with this message where an import within fails; ``hint`` installs it."""
+    """Raise ExtraMissing with this message if an import within fails; ``hint`` installs it."""
     try:
         yield
     except ImportError as missing:
@@ -62,30 +60,30 @@ def needed(message: str, hint: str) -> Iterator[None]:
 
 
 class NoPrice(BadUsage):
-    """A budget in money was given, and the price of a model or search is not known."""
+    """A budget in money needs the price of every model and search, and one is unknown."""
 
     code = "PS-213"
-    cause = "No entry of proofstone.toml gives the price, so what requests cost is not known."
+    cause = "No entry of proofstone.toml states the price, so the cost of requests is unknown."
     remedy = (
-        "Add the lines of the message with the numbers of the provider's page, or give the "
+        "Add the lines in the message with the prices from the provider's page, or set the "
         "budget in tokens: `--budget 5Mtok`."
     )
 
 
 class UnboundedResponse(BadUsage):
-    """A budget was given, and nothing limits how long a model's replies may be."""
+    """A budget is set, but the length of a model's responses is not limited."""
 
     code = "PS-214"
-    cause = "No `max_tokens` reaches the model, and its entry of proofstone.toml has no `window`."
+    cause = "The model receives no `max_tokens`, and its entry in proofstone.toml has no `window`."
     remedy = (
-        "Give `--max-tokens N`. Where the model takes that field under another name, set "
-        '`max_tokens_field = "max_completion_tokens"` in its entry; else its `window`.'
+        "Set `--max-tokens N`. If the model uses another name for that field, set "
+        '`max_tokens_field = "max_completion_tokens"` in its entry, or set its `window`.'
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with an input, at its place (``line 3, field text``)."""
+    """One problem in an input, with its place (``line 3, field text``)."""
 
     where: str
     what: str
@@ -95,16 +93,17 @@ class Problem:
 
 
 class BadInput(ProofstoneError):
-    """An input was checked whole and refused; ``problems`` names each place. Nothing was stored."""
+    """An input was checked completely and rejected; ``problems`` lists each place. Nothing was
+    stored.
+    """
 
     code = "PS-202"
     cause = (
-        "A line of the file lacks a field, holds a value of another kind, or is no valid "
+        "A line of the file lacks a field, has a value of the wrong type, or is not valid "
         "JSON, CSV or Parquet."
     )
     remedy = (
-        "Mend the places that the message lists, each with its line and field, and run the "
-        "same command again: nothing of the file was taken."
+        "Fix the listed lines and fields, then run the same command again. Nothing was imported."
     )
     shown = 20
 
@@ -123,109 +122,110 @@ class BadInput(ProofstoneError):
 
 
 class NotFound(ProofstoneError):
-    """No row, file or model has this name; the message lists what is near."""
+    """No row, file or model has this name; the message lists similar names."""
 
     code = "PS-203"
-    cause = "A name or id was mistyped, or it belongs to another workspace."
-    remedy = "Take one of the names that the message lists, or look with `proofstone list KIND`."
+    cause = "A name or id is mistyped, or belongs to another workspace."
+    remedy = "Use one of the names in the message, or list them with `proofstone list KIND`."
 
 
 class WorkspaceUnusable(ProofstoneError):
-    """The workspace is missing, unwritable or not ours."""
+    """The workspace is missing, not writable, or not a Proofstone workspace."""
 
     code = "PS-204"
     cause = (
-        "No folder at or above the current one is a workspace, the folder may not be written, "
-        "or its database is another program's."
+        "No workspace exists in this folder or its parents, the folder is not writable, or "
+        "the database belongs to another program."
     )
     remedy = (
-        "Make one with `proofstone init`, or name one with `-w FOLDER`. `proofstone doctor` "
-        "looks closer."
+        "Create one with `proofstone init`, or select one with `-w FOLDER`. `proofstone "
+        "doctor` shows details."
     )
 
 
 class SchemaTooNew(WorkspaceUnusable):
-    """The database was written by a newer version; it is left untouched."""
+    """The database was written by a newer version; it was not changed."""
 
     code = "PS-205"
     cause = (
-        "A newer Proofstone has opened this workspace and added tables that this one does not know."
+        "A newer Proofstone has opened this workspace and added tables that this version "
+        "cannot read."
     )
     remedy = "Upgrade with `pip install -U proofstone`. Nothing was changed."
 
 
 class SchemaTooOld(WorkspaceUnusable):
-    """The database was made before the first release; it is left untouched."""
+    """The database is from before the first release; it was not changed."""
 
     code = "PS-215"
-    cause = "Versions before the first release had other tables, and no migration leads from them."
+    cause = (
+        "Versions before the first release had other tables, and there is no migration from them."
+    )
     remedy = (
-        "Start again in a new folder, or with an empty database: `proofstone init`. What the "
-        "version that made it exports can be imported there."
+        "Start again in a new folder, or with an empty database: `proofstone init`. Exports "
+        "of the old version can be imported there."
     )
 
 
 class FolderShared(WorkspaceUnusable):
-    """The workspace's folder is on a network file system or is kept in step by a cloud service."""
+    """The workspace's folder is on a network file system or synchronized by a cloud service."""
 
     code = "PS-207"
     cause = (
-        "A database file is locked and written in place, which network file systems do not "
-        "do reliably and cloud services copy half-written: rows are lost."
+        "A database needs locks and writes in place. Network file systems do not support "
+        "these reliably, and cloud services copy half-written files, so rows are lost."
     )
     remedy = (
-        "Keep the workspace on a disk of this machine, and copy it elsewhere with "
-        "`proofstone workspace backup`. To share one, set `database_env` to a PostgreSQL "
-        "database. To go on all the same, put `allow_shared_folder = true` under "
-        "`[workspace]` in proofstone.toml."
+        "Keep the workspace on a local disk, and copy it elsewhere with `proofstone "
+        "workspace backup`. To share one, set `database_env` to a PostgreSQL database. To "
+        "use this folder anyway, set `allow_shared_folder = true` under `[workspace]` in "
+        "proofstone.toml."
     )
 
 
 class WorkspaceInUse(WorkspaceUnusable):
-    """Another process works on this workspace, and what was asked for needs it alone."""
+    """Another process uses this workspace, and the command needs exclusive access."""
 
     code = "PS-210"
-    cause = "A run is being worked on, or another command has the database open."
-    remedy = "Wait for the process that the message names, or stop it; then repeat the command."
+    cause = "A run is in progress, or another command has the database open."
+    remedy = "Wait for the process named in the message, or stop it. Then repeat the command."
 
 
 class SourcePurged(BadInput):
-    """This source was purged from the workspace, and was to be taken in again."""
+    """This source was purged from the workspace and cannot be ingested again."""
 
     code = "PS-208"
     cause = (
-        "The file, or a bank that rests on it, is the one whose tombstone the message names: "
-        "its content has the same hash."
+        "The file, or a bank made from it, has the content hash of the tombstone named in "
+        "the message."
     )
     remedy = (
-        "Leave it out. Where it may come back, lift the tombstone with `proofstone workspace "
-        "purge SOURCE --lift --reason WHY`; that too is recorded."
+        "Leave it out. To allow it again, lift the tombstone with `proofstone workspace "
+        "purge SOURCE --lift --reason WHY`, which is also recorded."
     )
 
 
 class TextPurged(ProofstoneError):
-    """What was asked for needs texts that were purged; hashes, scores and costs are still here."""
+    """The requested texts were purged; hashes, scores and costs are still stored."""
 
     code = "PS-209"
-    cause = "A source was purged with all that was derived from it."
+    cause = "A source was purged together with everything derived from it."
     remedy = (
-        "`proofstone show SOURCE` says who purged it, when and why. Leaderboards that were scored "
-        "before still stand. `proofstone workspace repair BANK` makes the bank and its forms "
-        "without what was purged; new forms, runs and exports take that version."
+        "`proofstone show SOURCE` says who purged it, when and why. Existing leaderboards "
+        "remain valid. `proofstone workspace repair BANK` makes the bank and its forms "
+        "without the purged parts. New forms, runs and exports use that version."
     )
 
 
 class StoreFailed(ProofstoneError):
-    """A write did not reach the disk (full, gone, read-only). What was committed before stands."""
+    """A write failed (disk full, removed or read-only). Earlier commits are kept."""
 
     code = "PS-301"
     exit_code = 3
-    cause = (
-        "The disk is full, was taken away, or became read-only; or the database server went away."
-    )
+    cause = "The disk is full, was removed, or became read-only; or the database server stopped."
     remedy = (
-        "Free some space or mend the permission, then repeat the command: it goes on from "
-        "what was committed."
+        "Free some space or fix the permissions, then repeat the command. It resumes from "
+        "the last commit."
     )
 
 
@@ -235,65 +235,64 @@ class RunInUse(ProofstoneError):
     code = "PS-206"
     cause = "The same run was started twice, or a process on another machine still works on it."
     remedy = (
-        "Wait for the process that the message names, or stop it. The lease of a process that "
-        "died ends by itself within half a minute."
+        "Wait for the process named in the message, or stop it. The lease of a dead process "
+        "expires within half a minute."
     )
 
 
 class Incomplete(ProofstoneError):
-    """Rows are missing, so the question asked cannot be answered."""
+    """Rows are missing, so the result cannot be computed."""
 
     code = "PS-302"
     exit_code = 3
-    cause = "A run was stopped, was given a limit, or some of its calls failed."
+    cause = "A run was stopped or limited, or some of its calls failed."
     remedy = "`proofstone status` lists unfinished runs; `proofstone run --resume RUN` resumes one."
 
 
 class BudgetReached(ProofstoneError):
-    """The budget does not cover another call. What was done is kept, and the run can be resumed."""
+    """The budget does not cover another call. Finished work is kept, and the run can be resumed."""
 
     code = "PS-401"
     exit_code = 4
-    cause = "What was spent, with what the calls in flight may still cost, reached the budget."
-    remedy = "Repeat the command with a larger budget: it asks only what is missing."
+    cause = "The cost so far, plus the maximum cost of the calls in flight, reached the budget."
+    remedy = "Repeat the command with a larger budget. Only the missing calls are made."
 
 
 class EgressRefused(ProofstoneError):
-    """Data may not go to this host: the workspace's egress policy refuses it, or nobody has allowed
-    it yet. Nothing was sent."""
+    """The egress policy does not allow data to go to this host. Nothing was sent."""
 
     code = "PS-212"
     cause = (
         "`[egress]` in proofstone.toml does not list the host, a table "
-        '`[egress.sources."TITLE"]` keeps this source from it, or the host is new and there was '
-        "no terminal at which to ask."
+        '`[egress.sources."TITLE"]` excludes this source, or the host is new and there was '
+        "no terminal to ask for permission."
     )
     remedy = (
-        "Add the host to the list that the message names, if the data may go there; or answer at a "
-        "terminal, or give `--yes` once. `local` models send nothing anywhere."
+        "If the data may go there, add the host to the list named in the message. Or confirm "
+        "at a terminal, or pass `--yes` once. `local` models send no data anywhere."
     )
 
 
 class EndpointUnusable(ProofstoneError):
-    """An endpoint, key or model cannot be used at all (never one transient failure)."""
+    """An endpoint, key or model cannot be used at all (never a single transient failure)."""
 
     code = "PS-501"
     exit_code = 5
     cause = (
-        "A key is missing or refused, the model's name is unknown there, the credit is used "
-        "up, or the address is no API."
+        "A key is missing or rejected, the model is unknown there, the credit is used up, or "
+        "the address is not an API."
     )
     remedy = (
-        "The message says which it is and what to set. `proofstone models check MODEL` tries "
-        "again with one small request."
+        "The message names the cause and the setting. `proofstone models check MODEL` tests "
+        "it with one small request."
     )
 
 
 class CallFailed(Exception):
-    """A call ended without a reply after its bounded retries.
+    """A call ended without a response after its limited retries.
 
-    A method's ``ask`` lets it pass: the run stage has recorded the failure, the item stays
-    unfinished and is asked again on resume. It never becomes a score.
+    Do not catch it in a method's ``ask``: the run has recorded the failure, and the item is asked
+    again on resume. It never becomes a score.
     """
 
     def __init__(self, kind: str, detail: str) -> None:
@@ -303,5 +302,8 @@ class CallFailed(Exception):
 
 
 class NotAsked(CallFailed):
-    """A call that was not made, or the last of a model that cannot be asked any more: the run
-    stops, the budget is reached, the key is wrong. It says nothing of this one request."""
+    """A call was not made, or the model cannot be called any more.
+
+    The run stops, the budget is reached, or the key is invalid. The error is not about this
+    request.
+    """

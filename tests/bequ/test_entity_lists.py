@@ -178,13 +178,13 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         {"name": "E", "domain": "person"},
         {"name": "e", "domain": "plant"},
     ) == [
-        "line 1, field name: holds only white space",
+        "line 1, field name: contains only white space",
         "line 2, field name: holds U+202E, which is no part of a name",
         'line 3, field name: "\u200f" holds nothing that can be read',
         'line 4, field wikidata: expected a Wikidata number such as Q42, came "7259"',
         "line 5, field nonexistent: expected true or false (correct, incorrect, 1, 0), "
-        'came "maybe"',
-        'line 5, field length: expected a whole number of 0 or more, came "long"',
+        'got "maybe"',
+        'line 5, field length: expected a whole number of 0 or more, got "long"',
         'line 7, field domain: is "plant" here and "person" in line 6, and one entity',
     ]
 

@@ -60,8 +60,8 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
         pass
     assert [str(problem) for problem in refused.value.problems] == [
         "line 2, field subject_name: is missing or empty",
-        "line 3, field predicate: holds only white space",
-        "line 4, field subject_name: expected text or a whole number, came a list",
+        "line 3, field predicate: contains only white space",
+        "line 4, field subject_name: expected text or a whole number, got a list",
     ]
 
 

@@ -209,7 +209,7 @@ def test_two_verified_runs_are_compared_in_f1_precision_and_recall(
     assert rates["recall"]["estimate"]["low"] < -1 / 12 < rates["recall"]["estimate"]["high"]
     level = rates["precision"]["estimate"]
     assert level["low"] < 0 < level["high"]
-    assert level["made_by"] == "entities all alike"
+    assert level["made_by"] == "all entities equal"
     assert found["entities"] == N
     shown = proofstone("compare", *asked).out
     unparsed = "0.0% of precision, 0.0% of recall"

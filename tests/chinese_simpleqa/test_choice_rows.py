@@ -109,10 +109,10 @@ def test_every_problem_is_told_at_once() -> None:
         {"question": "Open?", "answer": "mercury"},
     ) == [
         "line 3, field question: is missing or empty",
-        'line 4, field answer: "E" is no letter, place from 0 or text of its options',
-        "line 5, field answer: is missing; give a letter, a place from 0, or the option's text",
-        "line 6, field options: two options are the same",
-        "line 7, field options: expected 2 to 26 options, came 0",
+        'line 4, field answer: expected a letter, index from 0 or option text, got "E"',
+        "line 5, field answer: is missing; expected a letter, index from 0 or option text",
+        "line 6, field options: two options are identical",
+        "line 7, field options: expected 2 to 26 options, got 0",
         "line 2, field question: repeats the question of line 1 with the same options",
         'line 3, field id: "q1" is already the id of line 1',
     ]
@@ -134,7 +134,7 @@ def test_what_a_twin_lacks_is_told() -> None:
     assert problems_of(
         {**TWIN, "answer_letter": ""}, {**TWIN, "closed_question": "Else?", "made": "found"}
     ) == [
-        "line 1, field answer_letter: is missing; give the letter of the right option",
+        "line 1, field answer_letter: is missing; expected the letter of the correct option",
         'line 2, field made: expected converted or generated, came "found"',
     ]
 

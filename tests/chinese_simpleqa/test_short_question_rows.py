@@ -50,7 +50,7 @@ def test_all_problems_of_a_file_are_told_together() -> None:
         "line 2, field answer: is missing or empty; a question needs its answer",
         "line 5, field answer_type: expected one of date, number, person, place, organisation, "
         'other; came "colour"',
-        "line 6, field question: holds only white space",
+        "line 6, field question: contains only white space",
         'line 6, field answer: "." holds nothing but marks',
         "line 6, field tolerance: expected a number of 0 or more, came -1",
         "line 3, field secondary_category: is empty, and other questions of the file have one",

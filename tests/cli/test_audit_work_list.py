@@ -23,7 +23,9 @@ def test_the_work_list_is_written_beside_the_summary(
     assert told.code == 0
     head, first, *others = (tmp_path / "work.csv").read_text(encoding="utf-8").splitlines()
     assert head.startswith("place,target,document,reason,action,decision,why,changes,replies,kind,")
-    assert first.startswith("1,q0,,the weak are right and the strong wrong: the key may be wrong,")
+    assert first.startswith(
+        "1,q0,,negative discrimination: weak models beat strong ones (check the answer key),"
+    )
     assert told.err.startswith(f"{tmp_path / 'work.csv'}   {len(others) + 1} flagged\n")
     listed = proofstone("audit", results, "--json").json["flagged_items"]
     assert next(row["target"] for row in listed) == "q0"

@@ -27,11 +27,11 @@ def holds_nothing(proofstone: Proofstone, folder: Path) -> bool:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "line 1: the file holds no rows"),
-        (b"\n \n", "line 1: the file holds no rows"),
+        (b"", "line 1: the file has no rows"),
+        (b"\n \n", "line 1: the file has no rows"),
         (f"{GOOD}\n{{".encode(), "line 2: is not valid JSON"),
-        (f"{GOOD}\n[1]\n".encode(), "line 2: expected a JSON object, came a list"),
-        (f"{GOOD[:20]}\0{GOOD[20:]}\n".encode(), "line 1: holds a NUL at offset 20"),
+        (f"{GOOD}\n[1]\n".encode(), "line 2: expected a JSON object, got a list"),
+        (f"{GOOD[:20]}\0{GOOD[20:]}\n".encode(), "line 1: contains a NUL at offset 20"),
         (GOOD.encode().replace(b"green", b"gr\xfcn"), "line 1: is not UTF-8: byte 0xFC"),
         (GOOD.encode("utf-16"), "line 1: is UTF-16 text; save it as UTF-8"),
         (f"{GOOD}\n{GOOD}\n".encode(), "line 2, field text: repeats the statement of line 1"),
@@ -63,7 +63,7 @@ def test_every_problem_of_a_file_is_named_at_once(
         {**third, "id": second["id"]},
     ]
     told = proofstone("import", write_lines(tmp_path / "b.jsonl", bad), "--as", "bank", "-w", empty)
-    assert "has 3 problems; nothing of it was taken." in told.err
+    assert "has 3 problems; nothing was imported" in told.err
     assert "line 1, field correct: expected true or false" in told.err
     assert "line 2, field origin: no row has the id" in told.err
     assert f'line 3, field id: "{second["id"]}" is already the id of line 2' in told.err
@@ -81,7 +81,7 @@ def test_a_line_without_breaks_is_refused_and_not_held(
         out.write(b'", "correct": true, "book": "b"}\n')
     told = proofstone("import", file, "--as", "bank", "-w", empty)
     assert told.code == 2
-    assert "line 1: is 50,000,043 bytes long; at most 8,388,608 are read" in told.err
+    assert "line 1: expected at most 8,388,608 bytes, got 50,000,043" in told.err
     assert holds_nothing(proofstone, empty)
 
 
@@ -111,7 +111,7 @@ def test_a_statement_of_what_is_not_here_is_refused(
         "import", write_lines(tmp_path / "b.jsonl", lines), "--as", "bank", "-w", empty
     )
     assert (told.code, told.out) == (2, "")
-    assert told.err.startswith("error[PS-202]: these facts name what this workspace does not")
+    assert told.err.startswith("error[PS-202]: these facts refer to missing rows")
     assert "abababab" in told.err
     assert "is not in this workspace" in told.err
     assert holds_nothing(proofstone, empty)
@@ -177,7 +177,11 @@ def test_parameters_that_cannot_be_are_refused_together(made: Path, proofstone: 
             "direct, cot",
         ),
         (("run", "old-books", "-m", "sim/a?skill=1"), "unknown parameter 'skill'", "ability"),
-        (("export", "old-books", "-o", "x.xyz"), 'has the suffix ".xyz"', "Use one of .jsonl"),
+        (
+            ("export", "old-books", "-o", "x.xyz"),
+            'unsupported table format ".xyz"',
+            "use one of .jsonl",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -229,8 +233,8 @@ def test_a_mistyped_folder_is_not_its_parent(made_once: Path, proofstone: Proofs
     [
         ("mysql://me:pw-planted@host/x", "PROOF_DB holds no URL of a PostgreSQL database"),
         ("just text pw-planted", "PROOF_DB holds no URL of a PostgreSQL database"),
-        ("postgresql://me:pw-planted@host:port/x", "the URL of the database cannot be read"),
-        ("postgresql://me:pw-planted@127.0.0.1:1/x", "does the server run there"),
+        ("postgresql://me:pw-planted@host:port/x", "cannot parse the URL of the database"),
+        ("postgresql://me:pw-planted@127.0.0.1:1/x", "check that the server is running"),
     ],
 )
 def test_a_database_that_cannot_be_is_said_without_its_password(

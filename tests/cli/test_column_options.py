@@ -55,7 +55,7 @@ def test_an_encoding_is_named(proofstone: Proofstone, tmp_path: Path) -> None:
     path = tmp_path / "gb.csv"
     path.write_bytes("qid,\u9886\u57df,m\nq1,\u6cd5,1\nq2,\u533b,0\n".encode("gb18030"))
     told = proofstone("audit", path)
-    assert "name its encoding where a command takes --encoding" in told.err
+    assert "set --encoding if the command has it" in told.err
     assert "    gb18030       qid,\u9886\u57df,m\n" in told.err
     told = proofstone("audit", path, "--encoding", "gb18030", "--group-col", "\u9886\u57df")
     assert (told.code, told.err) == (0, "")

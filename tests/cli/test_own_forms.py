@@ -130,7 +130,7 @@ def test_a_row_states_the_format_of_its_answers(tmp_path: Path, proofstone: Proo
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("{# answer: regex:(a+)+ #}\n{{ question }}", "a repeat holds another one"),
+        ("{# answer: regex:(a+)+ #}\n{{ question }}", "a repeat contains another one"),
         ("{# answer: regex:[A #}\n{{ question }}", "no regular expression"),
         ("{# user #}\n{{ question }}\n{# assistant #}\nx", "a user's turn at the end"),
         ("{# user #}\nx\n{# system #}\ny\n{# user #}\n{{ question }}", "at most one system"),

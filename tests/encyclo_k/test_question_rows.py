@@ -113,13 +113,13 @@ def test_an_answer_with_two_meanings_needs_one_said_exactly() -> None:
     letters = ["B", "A", "C"]
     question = {"question": "Which letter?", "options": letters, "answer": "A"}
     assert problems_of(question) == [
-        'line 1, field answer: "A" can mean option A or B; say it in answer_letter'
+        'line 1, field answer: "A" can mean option A or B; set answer_letter'
     ]
     assert answer_key_of(letters, answer="A", answer_letter="B") == 1
     assert answer_key_of(letters, answer="A", answer_index=0) == 0
     assert answer_key_of(letters, answer="C") == 2
     assert problems_of({"question": "1 + 1?", "options": ["1", "2", "3"], "answer": "2"}) == [
-        'line 1, field answer: "2" can mean option B or C; say it in answer_letter'
+        'line 1, field answer: "2" can mean option B or C; set answer_letter'
     ]
     assert answer_key_of([0, 1, 2], answer=1) == 1
 
@@ -148,34 +148,34 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         pair | {"answer": "A", "language": "?", "number": "x", "corrects": "y"},
     ) == [
         "line 1, field question: is missing or empty",
-        "line 1, field options: expected 2 to 26 options, came 0",
-        "line 2, field question: holds only white space",
-        "line 2, field options: expected 2 to 26 options, came 1",
-        "line 3, field question: expected text, came 4",
-        "line 3, field options: expected 2 to 26 options, came 27",
-        "line 4, field options: two options are the same",
-        "line 5, field options: option 2 is empty or no text",
-        "line 5, field options: option 3 is empty or no text",
-        "line 5, field options: option 4 is empty or no text",
-        "line 5, field options: option 5 is empty or no text",
+        "line 1, field options: expected 2 to 26 options, got 0",
+        "line 2, field question: contains only white space",
+        "line 2, field options: expected 2 to 26 options, got 1",
+        "line 3, field question: expected text, got 4",
+        "line 3, field options: expected 2 to 26 options, got 27",
+        "line 4, field options: two options are identical",
+        "line 5, field options: option 2 is empty or not a text",
+        "line 5, field options: option 3 is empty or not a text",
+        "line 5, field options: option 4 is empty or not a text",
+        "line 5, field options: option 5 is empty or not a text",
         "line 6, field options: expected a list of texts, the JSON text of one, "
         "or columns A, B, C, ...",
         "line 7, field options: expected a list of texts, the JSON text of one, "
         "or columns A, B, C, ...",
-        'line 8, field options: expected letters from A without a gap, came "A, C"',
-        'line 9, field options: expected letters from A without a gap, came "A, C"',
-        "line 10, field answer: is missing; give a letter, a place from 0, or the option's text",
-        'line 11, field answer: "C" is no letter, place from 0 or text of its options',
-        "line 12, field answer: true is no letter, place from 0 or text of its options",
-        "line 13, field answer: 2 is no letter, place from 0 or text of its options",
-        'line 14, field answer: "x" is not option B, which answer_index or answer_letter names',
-        "line 15, field answer_letter: is none of the 2 options",
-        "line 16, field answer_index: is none of the 2 options",
-        "line 17, field answer_letter: names another option than answer_index",
-        "line 18, field answer_index: expected a whole number of 0 or more, came -1",
-        'line 19, field number: expected a whole number of 0 or more, came "x"',
-        'line 19, field corrects: expected 64 hexadecimal digits, came "y"',
-        'line 19, field language: expected a language code such as en or zh, came "?"',
+        'line 8, field options: expected letters from A without a gap, got "A, C"',
+        'line 9, field options: expected letters from A without a gap, got "A, C"',
+        "line 10, field answer: is missing; expected a letter, index from 0 or option text",
+        'line 11, field answer: expected a letter, index from 0 or option text, got "C"',
+        "line 12, field answer: expected a letter, index from 0 or option text, got true",
+        "line 13, field answer: expected a letter, index from 0 or option text, got 2",
+        'line 14, field answer: expected option B of answer_index or answer_letter, got "x"',
+        "line 15, field answer_letter: is not one of the 2 options",
+        "line 16, field answer_index: is not one of the 2 options",
+        "line 17, field answer_letter: differs from answer_index",
+        "line 18, field answer_index: expected a whole number of 0 or more, got -1",
+        'line 19, field number: expected a whole number of 0 or more, got "x"',
+        'line 19, field corrects: expected 64 hexadecimal digits, got "y"',
+        'line 19, field language: expected a language code such as en or zh, got "?"',
     ]
 
 
@@ -309,7 +309,7 @@ def test_903_real_rows_of_another_benchmark_are_read_or_named() -> None:
     with pytest.raises(BadInput) as caught:
         read_items(whole)
     assert [str(problem) for problem in caught.value.problems] == [
-        "line 559, field options: expected 2 to 26 options, came 1"
+        "line 559, field options: expected 2 to 26 options, got 1"
     ]
     usable = [row for row in whole if row.place != "line 559"]
     for row, item in zip(usable, read_items(usable), strict=True):
@@ -360,5 +360,5 @@ def test_a_statement_without_a_verdict_is_named() -> None:
         read_items(rows)
     assert [str(problem) for problem in caught.value.problems] == [
         "line 1, field answer: is missing; give true or false",
-        'line 2, field answer: expected true or false (correct, incorrect, 1, 0), came "B"',
+        'line 2, field answer: expected true or false (correct, incorrect, 1, 0), got "B"',
     ]

@@ -140,30 +140,30 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
     ) == [
         "line 1, field text: is missing or empty",
         "line 1, field correct: is missing; give true or false",
-        "line 2, field text: holds only white space",
-        'line 2, field correct: expected true or false (correct, incorrect, 1, 0), came "maybe"',
-        "line 3, field text: expected text, came 5",
-        "line 3, field correct: expected true or false (correct, incorrect, 1, 0), came 2",
-        "line 3, field id: expected text or a whole number, came 1.5",
-        "line 3, field title: expected text, came a list",
+        "line 2, field text: contains only white space",
+        'line 2, field correct: expected true or false (correct, incorrect, 1, 0), got "maybe"',
+        "line 3, field text: expected text, got 5",
+        "line 3, field correct: expected true or false (correct, incorrect, 1, 0), got 2",
+        "line 3, field id: expected text or a whole number, got 1.5",
+        "line 3, field title: expected text, got a list",
         f'line 4, field error_type: expected one of {", ".join(ERROR_TYPES)}; came "typo"',
-        'line 4, field language: expected a language code such as en or zh, came "english"',
-        "line 4, field page: expected text or a whole number, came an object",
+        'line 4, field language: expected a language code such as en or zh, got "english"',
+        "line 4, field page: expected text or a whole number, got an object",
         "line 5, field origin: only a falsified statement has an origin, and this one is correct",
         "line 5, field error_type: only a falsified statement has one, and this one is correct",
-        "line 6, field written_by: expected a list of texts, came a list",
-        'line 6, field checked_by: expected a list of texts, came "["x""',
-        "line 7, field source_sha256: expected 64 hexadecimal digits, came 7",
-        'line 7, field passage: expected 64 hexadecimal digits, came "12"',
+        "line 6, field written_by: expected a list of texts, got a list",
+        'line 6, field checked_by: expected a list of texts, got "["x""',
+        "line 7, field source_sha256: expected 64 hexadecimal digits, got 7",
+        'line 7, field passage: expected 64 hexadecimal digits, got "12"',
         "line 8, field license: of what? Give the source (its title) or the book as well",
         "line 9, field license: of what? Give the source (its title) or the book as well",
         "line 10, field source_kind: expected one of document, table, dump, images, web; "
         'came "book"',
-        'line 10, field source_year: expected a whole number of 0 or more, came "x"',
-        f'line 11, field passage: expected 64 hexadecimal digits, came "{"é" * 40}..."',
-        "line 12, field source_year: expected a whole number of 0 or more, came -1",
-        f'line 12, field passage: expected 64 hexadecimal digits, came "{"z" * 40}..."',
-        "line 13, field correct: expected true or false (correct, incorrect, 1, 0), came 0.5",
+        'line 10, field source_year: expected a whole number of 0 or more, got "x"',
+        f'line 11, field passage: expected 64 hexadecimal digits, got "{"é" * 40}..."',
+        "line 12, field source_year: expected a whole number of 0 or more, got -1",
+        f'line 12, field passage: expected 64 hexadecimal digits, got "{"z" * 40}..."',
+        "line 13, field correct: expected true or false (correct, incorrect, 1, 0), got 0.5",
         "line 14, field source_kind: expected one of document, table, dump, images, web; "
         f'came "{"x" * 40}..."',
         'line 11, field corrects: no row has the id "nowhere"',
@@ -180,7 +180,7 @@ def test_a_bad_row_with_a_known_source_stays_bad() -> None:
     so it does not count as a repetition."""
     source = {"correct": True, "source": "S"}
     assert problems_of(source | {"text": "a"}, source | {"text": 3}) == [
-        "line 2, field text: expected text, came 3"
+        "line 2, field text: expected text, got 3"
     ]
 
 
@@ -196,7 +196,7 @@ def test_references_must_lead_to_what_they_mean() -> None:
         false | {"text": "Its origin has its own problem.", "origin": "bad"},
         {"id": "t", "text": "Fire is hot.", "correct": True},
     ) == [
-        "line 6, field text: expected text, came 1",
+        "line 6, field text: expected text, got 1",
         'line 8, field id: "t" is already the id of line 1',
         'line 3, field origin: "f" (line 2) is itself a falsified statement',
         'line 4, field origin: no row has the id "nowhere", and it is no content id (64 digits)',

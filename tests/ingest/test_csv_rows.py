@@ -56,14 +56,14 @@ def test_every_bad_record_is_named_and_the_others_are_read(tmp_path: Path) -> No
     bad_byte = data.index(b"\xe9")
     second = data.index(b"\xe9", bad_byte + 1)
     assert problems == [
-        "line 2: has 1 cells where the header names 2",
-        "line 3: has 3 cells where the header names 2",
+        "line 2: expected 2 cells as in the header, got 1",
+        "line 3: expected 2 cells as in the header, got 3",
         "line 4: is not valid CSV: ',' expected after '\"'",
         f"line 5: is not UTF-8: byte 0xE9 at offset 3 of the line ({bad_byte} of the file)",
-        "line 6: holds a NUL at offset 1 of the line",
-        "line 7: a carriage return stands inside a cell; end lines with LF or CRLF, or quote it",
+        "line 6: contains a NUL at offset 1 of the line",
+        "line 7: a carriage return inside a cell; end lines with LF or CRLF, or quote it",
         f"line 9: is not UTF-8: byte 0xE9 at offset 3 of the line ({second} of the file)",
-        "line 12: a quote opens in this record and never closes, so nothing after it could be read",
+        "line 12: a quote opens in this record and never closes, so the rest cannot be read",
     ]
 
 
@@ -73,7 +73,7 @@ def test_a_header_that_names_nothing_or_twice_stops_the_reading(tmp_path: Path) 
     assert problems == [
         "line 1: column 1 has no name",
         "line 1: column 5 has no name",
-        'line 1: names the column "a" twice',
+        'line 1: has two columns named "a"',
     ]
 
 
@@ -114,4 +114,4 @@ def test_a_line_beyond_the_limit_is_left_out_alone(tmp_path: Path) -> None:
     data = b"a,b\n1,2\n" + b"x" * 300 + b",2\n3,4\n"
     rows, problems = read(tmp_path / "x.csv", data, line_limit=200)
     assert [values for _, values in rows] == [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
-    assert problems == ["line 3: is 303 bytes long; at most 200 are read"]
+    assert problems == ["line 3: expected at most 200 bytes, got 303"]

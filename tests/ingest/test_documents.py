@@ -208,12 +208,12 @@ def test_every_problem_of_a_jsonl_document_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read(tmp_path, "x.jsonl", lines)
     assert [str(problem) for problem in caught.value.problems] == [
-        "line 1, field text: holds only white space",
-        "line 1, field page: expected a whole number of 0 or more, came -1",
-        "line 2: expected a JSON object, came a number",
+        "line 1, field text: contains only white space",
+        "line 1, field page: expected a whole number of 0 or more, got -1",
+        "line 2: expected a JSON object, got a number",
         "line 3, field text: is missing or empty",
-        "line 3, field title: expected text, came 3",
-        'line 3, field language: expected a language code such as en or zh, came "English!"',
+        "line 3, field title: expected text, got 3",
+        'line 3, field language: expected a language code such as en or zh, got "English!"',
     ]
 
 
@@ -224,7 +224,7 @@ def test_every_problem_of_a_jsonl_document_is_named(tmp_path: Path) -> None:
             b"\xef\xbb\xbfgood\ncaf\xe9\r\nx\x00\n",
             [
                 "line 2: is not UTF-8: byte 0xE9 at offset 3 of the line (11 of the file)",
-                "line 3: holds a NUL at offset 1 of the line",
+                "line 3: contains a NUL at offset 1 of the line",
             ],
         ),
         ("x".encode("utf-16"), ["line 1: is UTF-16 text; save it as UTF-8"]),

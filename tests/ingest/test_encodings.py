@@ -44,7 +44,7 @@ def test_without_one_the_error_shows_how_it_would_read(tmp_path: Path) -> None:
     assert "    gb18030       qid,\u9886\u57df,m\n" in caught.value.hint
     # Commands that read documents have no such option, so the hint may not lean on it.
     assert caught.value.hint.startswith(
-        "Save the file as UTF-8, or name its encoding where a command takes --encoding. Line 1 "
+        "save the file as UTF-8, or set --encoding if the command has it; line 1 "
     )
 
 
@@ -54,7 +54,7 @@ def test_a_wrong_encoding_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is not gb18030: illegal multibyte sequence near byte 6"):
         read_columns(tmp_path / "t.csv", encoding="gb18030")
     for name in ("klingon", "base64", "hex"):
-        with pytest.raises(BadUsage, match="there is no text encoding"):
+        with pytest.raises(BadUsage, match="unknown text encoding"):
             read_columns(tmp_path / "t.csv", encoding=name)
 
 

@@ -99,7 +99,7 @@ def test_a_text_too_long_for_a_cell_is_named(tmp_path: Path) -> None:
     """All of them, with their places; nothing is written."""
     pytest.importorskip("xlsxwriter")
     file = tmp_path / "rows.xlsx"
-    with pytest.raises(BadInput, match="a cell of an Excel file holds 32,767 characters") as told:
+    with pytest.raises(BadInput, match="an Excel cell holds at most 32,767 characters") as told:
         write_rows(file, [{"a": "x"}, {"a": "x" * 32_768}, {"a": "y" * 32_767}])
     assert [str(problem) for problem in told.value.problems] == [
         "row 2, column a: has 32,768 characters"

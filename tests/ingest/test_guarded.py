@@ -66,11 +66,11 @@ def test_each_bad_file_has_its_answer_and_the_last_one_is_read(tmp_path: Path) -
         "secret.pdf is encrypted and opens only with a password",
         "damaged.pdf is damaged, has no pages, or is not a PDF",
         "none.pdf is damaged, has no pages, or is not a PDF",
-        f"{tmp_path / 'latin.txt'} has 1 problem; nothing of it was taken.",
+        f"{tmp_path / 'latin.txt'} has 1 problem; nothing was imported",
         "bomb.txt.gz needs more memory than is allowed",
         "huge.html has 209,715,200 bytes; the limit for HTML is 33,554,432",
         'odd.xyz: unsupported suffix ".xyz"',
-        f"There is no file {tmp_path / 'absent.md'}.",
+        f"file not found: {tmp_path / 'absent.md'}",
     ]
     opened, page = answers[-1]
     assert isinstance(opened, Opened)

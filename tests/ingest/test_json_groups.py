@@ -63,4 +63,4 @@ def test_a_group_that_comes_twice_and_a_row_that_is_no_json_of_ours_are_problems
 def test_a_file_of_empty_groups_holds_no_rows(tmp_path: Path) -> None:
     rows, problems = read(tmp_path, '{"a": [], "b": []}')
     assert rows == []
-    assert problems == ["line 1: the file holds no rows"]
+    assert problems == ["line 1: the file has no rows"]

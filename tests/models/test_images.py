@@ -135,14 +135,14 @@ def test_the_type_is_read_from_the_bytes(data: bytes, media_type: str) -> None:
     "data", [b"", b"%PDF-1.7", b"<svg/>", b"RIFF\0\0\0\0WAVE", b"BM" + bytes(9)]
 )
 def test_other_formats_are_refused(data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"figure 3 is no PNG, JPEG, WebP or GIF image: it begins"):
+    with pytest.raises(BadInput, match=r"figure 3: expected a PNG, JPEG, WebP or GIF image"):
         image_part(data, "figure 3")
 
 
 def test_too_large_an_image_is_refused() -> None:
     limit = MAX_IMAGE_BYTES
     assert image_part(PNG.ljust(limit, b"\0")).media_type == "image/png"
-    with pytest.raises(BadInput, match=f"has {limit + 1:,} bytes; endpoints take up to {limit:,}"):
+    with pytest.raises(BadInput, match=f"expected at most {limit:,} bytes, got {limit + 1:,}"):
         image_part(PNG.ljust(limit + 1, b"\0"))
 
 

@@ -62,8 +62,8 @@ COMPUTED = (
 UNKNOWN = (
     "It is not known which model answered for acme/small: the endpoint did not say. Where "
     "temperature, top_p, max_tokens was not sent or not taken, it was the endpoint's own choice, "
-    "which is not known. Some intervals: it is not known what the items rest on, so they were "
-    "taken as independent. It is not known whether the models had met these items before."
+    "which is not known. Some intervals: the facts behind the items are unknown, so items were "
+    "treated as independent. It is not known whether the models had met these items before."
 )
 
 

@@ -284,7 +284,7 @@ def test_every_number_says_what_it_is_of() -> None:
     assert (
         "n = 60, worth 60 independent items; 95% interval for the domain of this item "
         "bank; Wilson; "
-        "drawn: items; it is not known what the items rest on, so they were taken as independent"
+        "drawn: items; the facts behind the items are unknown, so items were treated as independent"
     ) in titles
     assert "7 of 60 responses" in titles
 

@@ -355,7 +355,7 @@ def test_items_that_the_weak_get_right_and_the_strong_wrong_come_first() -> None
     found = section(nine(answers=True), "items")
     first = found.tables[0].rows[0]
     assert first[0] == "item:0000"
-    assert "the strongest agree on one wrong answer" in str(first[1])
+    assert "the strongest models agree on one wrong answer" in str(first[1])
     assert first[3] == pytest.approx(4 / 9)
     assert (first[5], first[6]) == (0.0, 1.0)
     assert first[7:] == ("B", 1.0)

@@ -59,7 +59,7 @@ def test_the_wrong_statement_is_named_with_its_evidence() -> None:
     first = found.tables[0].rows[0]
     n = sum(WRONG in keys for keys in held())
     assert (first[0], first[2], first[6], first[7]) == ("fact:0007", n, 0, None)
-    assert "the strong gain nothing" in str(first[1])
+    assert "no advantage for strong models" in str(first[1])
     assert isinstance(first[4], float)
     assert first[4] < -0.2
 
@@ -83,7 +83,7 @@ def test_it_stands_in_the_work_list_with_what_to_type() -> None:
     assert "beside the rest; correlation with the rest" in first.evidence
     with speaking("zh"):
         said = next(row for row in flagged_items(composed()) if row.kind == "statement")
-    assert said.reason.startswith("含有它的题目更易答错")
+    assert said.reason.startswith("含该条目的题目得分较低")
 
 
 def test_flagged_statements_name_their_documents_and_pages() -> None:

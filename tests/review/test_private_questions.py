@@ -67,7 +67,7 @@ def test_a_sheet_of_private_questions_shows_the_passage_and_asks_for_no_page(
         decided = workspace.review_decisions("site")
         assert decided.outcomes["keep"] == 1
         assert policy_words(decided.policy) == (
-            "two answers from the documents, a third where they differ"
+            "two answers from the documents, a third if they differ"
         )
 
 

@@ -99,8 +99,8 @@ def test_a_cell_whose_text_is_lost_is_told_by_its_place(
         workspace.import_reviews([tmp_path / "damaged.xlsx"])
     n = held["xl/sharedStrings.xml"].count(b"<si>")
     assert [str(problem) for problem in caught.value.problems] == [
-        f"damaged.xlsx, Statements!{cell}: its text is not in the file: it has the number "
-        f"'{number}', of {n} texts"
+        f"damaged.xlsx, Statements!{cell}: its text is missing from the file: "
+        f"expected one of {n} texts, got the number '{number}'"
         for cell, number in (("E2", "x"), ("E3", "-1"), ("E4", "99999"), ("E5", "1.0"))
     ]
     assert workspace.import_reviews([tmp_path / "sheet.xlsx"]).new == 48
@@ -149,7 +149,7 @@ def test_a_cell_beyond_what_csv_is_read_with_is_told_in_words(
     with pytest.raises(BadInput) as caught:
         workspace.import_reviews([tmp_path / "huge.csv"])
     assert [str(problem) for problem in caught.value.problems] == [
-        f"huge.csv, line 2: a cell ends here that has more than {most:,} characters; is a quote "
+        f"huge.csv, line 2: a cell that ends here has more than {most:,} characters; is a quote "
         "left open?"
     ]
 

@@ -102,7 +102,7 @@ def test_replies_without_the_format_are_unparsed(
     [
         ("Final: ([A-D])", "no format of answers"),
         ("regex:(", "no regular expression"),
-        ("regex:(a+)+", "a repeat holds another one"),
+        ("regex:(a+)+", "a repeat contains another one"),
         ("json:$.a[x]", "no JSON path"),
         (7, "invalid answer format"),
     ],
@@ -193,7 +193,7 @@ def test_the_command_takes_it_and_shows_where_it_comes_from(
     words = ("run", form, "-m", "sim/ann", "-w", workspace.folder)
     told = proofstone(*words, "--answer-format", "regex:[", "-q")
     assert told.code == 2
-    assert "no regular expression: '['" in told.err
+    assert "invalid regular expression '['" in told.err
     assert proofstone(*words, "--answer-format", FINAL, "-q").code == 0
     assert proofstone(*words, "-q").code == 0
     runs = proofstone("list", "run", "-w", workspace.folder, "--json").json

@@ -199,7 +199,7 @@ def test_a_build_is_worked_on_by_one_process(workspace: Workspace) -> None:
         drills(workspace)
         ((key, _build),) = workspace.store.builds.every()
         workspace.store.builds.take_lease(key, "another:1", workspace.clock.now())
-        with pytest.raises(RunInUse, match="this build is being worked on by another:1"):
+        with pytest.raises(RunInUse, match="this build is in use by another:1"):
             drills(workspace)
 
 

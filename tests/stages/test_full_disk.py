@@ -55,7 +55,7 @@ def test_a_full_disk_in_mid_run_loses_nothing(workspace: Workspace) -> None:
         full = run_with_room(folder, size + ROOM, name)
         assert full.returncode == 3, full.stderr
         assert full.stderr.startswith("error[PS-301]: could not write to ")
-        assert "what was committed before is kept" in full.stderr
+        assert "committed rows are kept" in full.stderr
         assert "Traceback" not in full.stderr
         asked = server.requests
         kept = done(folder)

@@ -46,7 +46,7 @@ def test_an_interval_is_near_that_of_the_clustered_variance() -> None:
         assert drawn.high == pytest.approx(summed.high, abs=0.012)
         assert (drawn.resampled, drawn.population) == ("clusters", summed.population)
         assert (drawn.effective_n, drawn.flags) == (100, ())
-    assert by_draws[0].made_by == "bootstrap, percentile, 2000 draws, seed 0"
+    assert by_draws[0].made_by == "bootstrap, percentile, 2000 resamples, seed 0"
 
 
 def test_strata_take_out_what_lies_between_them() -> None:

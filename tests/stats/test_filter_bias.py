@@ -79,7 +79,7 @@ def test_no_other_model_no_bias() -> None:
     values = np.ones((4, 2))
     some = np.array([True, True, False, False])
     for own in ([True, True], [False, False]):
-        with pytest.raises(BadUsage, match="others"):
+        with pytest.raises(BadUsage, match="one other"):
             filter_bias(values, some, ~some, np.array(own), NONE(4))
 
 

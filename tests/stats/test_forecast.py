@@ -62,7 +62,7 @@ def test_what_is_known_has_no_spread() -> None:
 
 def test_two_values_are_enough_and_one_is_not() -> None:
     assert forecast_total([Sampled([1, 2], 1)]).high > 1.5
-    with pytest.raises(ValueError, match="two sampled values, not 1"):
+    with pytest.raises(ValueError, match="two sampled values, got 1"):
         forecast_total([Sampled([1], 1)])
 
 

@@ -34,7 +34,7 @@ def test_an_outcome_that_is_not_named_is_left_out() -> None:
 
 
 def test_a_measure_that_counts_failures_is_refused() -> None:
-    with pytest.raises(BadUsage, match="a failed call is no score"):
+    with pytest.raises(BadUsage, match="an API error has no score"):
         counted_values({"failed": 0.0}, codes("failed"), np.array([NAN]))
 
 

@@ -233,7 +233,7 @@ def test_many_items_are_drawn_by_the_normal_law() -> None:
     """From 5,000 on: the same noise as items drawn again, named for what it is."""
     values = answered(18, 5_000, np.linspace(-1, 1, 4))
     by_law, by_items = drawn(values, n_resamples=1_500), drawn(values[:4_999], n_resamples=1_500)
-    assert by_law.made_by.startswith("normal law of the means")
+    assert by_law.made_by.startswith("normal approximation to the means")
     assert by_items.made_by.startswith("bootstrap")
     assert by_law.noise() == pytest.approx(by_items.noise(), rel=0.1)
 
@@ -292,7 +292,7 @@ def test_degenerate_benchmarks_are_answered(values: Floats, shares: str) -> None
 
 
 def test_benchmarks_of_other_models_are_refused() -> None:
-    with pytest.raises(BadUsage, match="3 and 2 models"):
+    with pytest.raises(BadUsage, match="got 3 and 2"):
         rank_agreement(exactly([0.1, 0.2, 0.3]), exactly([0.1, 0.2]))
 
 

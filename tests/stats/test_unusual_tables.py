@@ -36,7 +36,7 @@ def test_agreement_on_overlapping_clusters_is_drawn_from_a_normal_law() -> None:
     alone = cohen_kappa(first, second, n_resamples=400)
     assert shared.value == alone.value
     assert shared.low < shared.value < shared.high
-    assert shared.made_by.startswith("normal law")
+    assert shared.made_by.startswith("normal approximation")
     disjoint = SharedKeys(60, np.arange(60), np.arange(60) // 2)
     whole = cohen_kappa(first, second, clusters=np.arange(120) // 2, keys=disjoint, n_resamples=400)
     assert whole.effective_n == pytest.approx(30)

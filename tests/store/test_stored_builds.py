@@ -211,7 +211,7 @@ async def test_a_build_is_held_by_one(store: Store) -> None:
     await written(store, MADE)
     ((key, _build),) = store.builds.every()
     store.builds.take_lease(key, "host:1", now=100.0)
-    with pytest.raises(RunInUse, match="this build is being worked on by host:1"):
+    with pytest.raises(RunInUse, match="this build is in use by host:1"):
         store.builds.take_lease(key, "host:2", now=120.0)
     store.builds.give_back_lease(key, "host:1")
     store.builds.take_lease(key, "host:2", now=121.0)

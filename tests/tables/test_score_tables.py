@@ -224,8 +224,8 @@ def test_a_broken_file_is_explained_by_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read_columns(path)
     assert [str(problem) for problem in caught.value.problems] == [
-        "line 3: has 1 cells where the header names 2",
-        "line 4: has 3 cells where the header names 2",
+        "line 3: expected 2 cells as in the header, got 1",
+        "line 4: expected 2 cells as in the header, got 3",
     ]
 
 

@@ -63,7 +63,7 @@ Crafts,POTTERY ,,4,,,
     assert problems(table(tmp_path, text)) == [
         "line 2, column colour: expected one of discipline, field, subfield, book, statements, "
         "questions, items, sources, fields, subfields, books, also",
-        'line 3, field items: expected a whole number of 0 or more, came "three"',
+        'line 3, field items: expected a whole number of 0 or more, got "three"',
         "line 4, field discipline: is empty, but field Weaving is below it",
         "line 5, field field: is empty, but subfield Felting is below it",
         "line 7: duplicate of line 6: Crafts / Pottery",

@@ -40,10 +40,10 @@ def test_own_variables_macros_and_filters_are_allowed() -> None:
 def test_all_unknown_variables_and_tags_are_named_by_line() -> None:
     """At their first lines, in order, with the nearest known name."""
     assert refused("{{ qestion }}\n{% include 'other' %}\n{{ odd }}\n{{ odd }}") == (
-        "the template mine.jinja cannot be used\n"
-        "  mine.jinja, line 1: there is no variable qestion; did you mean question?\n"
+        "cannot use the template mine.jinja\n"
+        "  mine.jinja, line 1: unknown variable qestion; did you mean question?\n"
         "  mine.jinja, line 2: include reads another file, which is not allowed\n"
-        "  mine.jinja, line 3: there is no variable odd\n"
+        "  mine.jinja, line 3: unknown variable odd\n"
         "  it may use: letters, question, statements"
     )
 

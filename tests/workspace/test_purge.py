@@ -263,7 +263,7 @@ def test_what_was_purged_is_not_taken_in_again_until_the_tombstone_is_lifted(
     again = proofstone("import", bank_file(tmp_path), "--as", "bank", "-w", books)
     assert (again.code, again.out) == (2, "")
     assert re.match(
-        r"error\[PS-208\]: what was purged is not taken in again; nothing was stored\n"
+        r"error\[PS-208\]: purged sources cannot be added again; nothing was stored\n"
         r"  Herbal: source:\w{8} was purged on 20[\d-]+ [\d:]+ UTC by Ada: the licence has ended\n",
         again.err,
     )

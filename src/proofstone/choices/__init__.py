@@ -1,1 +1,1 @@
-"""Reading the chosen option, or the verdicts, out of a reply."""
+"""Extract the chosen option, or verdicts, from a response."""

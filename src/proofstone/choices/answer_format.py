@@ -1,8 +1,7 @@
-"""The form in which answers stand, as a person states it: a regular expression or a JSON path.
+"""User-defined answer formats: a regular expression or a JSON path.
 
-What it finds in a response is read in place of the response; where it finds nothing, the response
-is unparsed. A regular expression comes from a person and meets text of a model, so one that could
-take long is refused when it is read, and only a response's end is searched.
+The match replaces the response; a response without a match is unparsed. A user's pattern runs on
+model output, so slow patterns are rejected when read, and only the end of a response is searched.
 """
 
 from __future__ import annotations
@@ -22,16 +21,16 @@ from proofstone.choices.outcomes import object_of
 from proofstone.errors import BadInput
 from proofstone.records.runs import Response
 
-_SEARCHED = 4096  # characters at the end of a response that a regular expression sees
+_SEARCHED = 4096  # characters at the end of a response that a regular expression searches
 
 
 _JSON_SEARCHED = 65_536
 
 
-_LONGEST = 500  # characters of a format
+_LONGEST = 500  # maximum length of a format
 
 
-_SLOW_S = 0.05  # a probe may take as long
+_SLOW_S = 0.05  # time limit of one probe
 
 
 _MOST_REPEATS = 8
@@ -54,35 +53,36 @@ class AnswerFormat(Struct, frozen=True):
     path: tuple[str | int, ...] = ()
 
     def find(self, text: str) -> str | None:
-        """The last answer in this form; None where there is none."""
+        """Return the last answer in this format, or None."""
         return _by_path(text, self.path) if self.path else _by_pattern(text, self.pattern)
 
     def applied(self, response: Response, *, is_refusal: bool = False) -> Response:
-        """The reply with its answer as all of its text, empty where it has none; ``is_refusal``
-        says that a text without one refuses."""
+        """Return the response with its answer as the whole text, empty without one.
+
+        ``is_refusal``: a text without an answer is a refusal.
+        """
         found = self.find(response.text)
         if found is None:
             refusal = response.refusal or (response.text[:400] if is_refusal else "")
             return structs.replace(response, text="", refusal=refusal, is_extracted=True)
-        # An answer in the stated form was given before the response was cut off.
+        # An answer in this format was given before the response was truncated.
         finish = "stop" if response.finish == "length" else response.finish
         return structs.replace(response, text=found, finish=finish, is_extracted=True)
 
 
 @lru_cache(maxsize=64)
 def read_answer_format(text: str) -> AnswerFormat:
-    """The format that ``regex:PATTERN`` or ``json:PATH`` states (a space may stand for the colon).
-    Of a pattern its group ``answer`` counts, else its first group, else all of it.
+    """Return the format for ``regex:PATTERN`` or ``json:PATH`` (a space may replace the colon).
 
-    Raises BadInput for what is neither, an invalid pattern or path, and a pattern that may take
-    long.
+    A pattern returns its group ``answer``, else its first group, else the whole match. Raises
+    BadInput for other texts, an invalid pattern or path, and a slow pattern.
     """
     kind, _, stated = text.strip().replace(" ", ":", 1).partition(":")
     if ":" in text and not text.strip().lower().startswith(("regex ", "json ")):
         kind, _, stated = text.strip().partition(":")
     stated = stated.strip()
     if kind.lower() not in {"regex", "json"} or not stated or len(text) > _LONGEST:
-        raise BadInput(f"no format of answers: {text[:80]!r}", hint=_HINT)
+        raise BadInput(f"expected regex:PATTERN or json:PATH, got {text[:80]!r}", hint=_HINT)
     if kind.lower() == "json":
         return AnswerFormat(text, path=_steps(stated))
     _check_pattern(stated)
@@ -100,13 +100,13 @@ def _steps(path: str) -> tuple[str | int, ...]:
         match = _STEP.match(rest, at)
         if match is None:
             raise BadInput(
-                f"no JSON path: {path!r}, at character {at + len(path) - len(rest) + 1}",
-                hint="names and places from 0, as in $.result.answers[0]",
+                f"invalid JSON path {path!r}, at character {at + len(path) - len(rest) + 1}",
+                hint="use names and indexes from 0, as in $.result.answers[0]",
             )
         steps.append(int(match[2]) if match[2] else match[1] or match[3])
         at = match.end()
     if not steps:
-        raise BadInput(f"the JSON path {path!r} names nothing", hint=_HINT)
+        raise BadInput(f"empty JSON path {path!r}", hint=_HINT)
     return tuple(steps)
 
 
@@ -118,7 +118,7 @@ def _by_path(text: str, path: tuple[str | int, ...]) -> str | None:
 
 
 def _objects(text: str) -> Iterator[Any]:
-    """The JSON objects in a text, those within others left out."""
+    """Yield the outermost JSON objects in a text."""
     decoder, at = json.JSONDecoder(), text.find("{")
     for _ in range(_MOST_OBJECTS):
         if at < 0:
@@ -143,7 +143,7 @@ def _at(value: Any, path: tuple[str | int, ...]) -> Any:
 
 
 def _said(value: Any) -> str | None:
-    """A value as an answer; None for none, and for an object."""
+    """Return a value as an answer; None for null and for an object."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
@@ -173,14 +173,14 @@ def _by_pattern(text: str, pattern: str) -> str | None:
 
 
 def _check_pattern(pattern: str) -> None:
-    """Raises BadInput for a pattern that is invalid, or that may take long on some text."""
+    """Raise BadInput for a pattern that is invalid or may be slow."""
     try:
         compiled = _compiled(pattern)
         tree = parser.parse(pattern)
     except (re.error, RecursionError, OverflowError) as error:
-        raise BadInput(f"no regular expression: {pattern!r}: {error}", hint=_HINT) from error
+        raise BadInput(f"invalid regular expression {pattern!r}: {error}", hint=_HINT) from error
     if compiled.match("") is not None:
-        raise BadInput(f"the regular expression {pattern!r} finds an empty answer", hint=_HINT)
+        raise BadInput(f"the regular expression {pattern!r} matches an empty answer", hint=_HINT)
     if wrong := _nested(tree, within=False) or _too_many(tree):
         raise _slow(pattern, wrong)
     for piece in _probes(pattern):
@@ -189,13 +189,13 @@ def _check_pattern(pattern: str) -> None:
             for _match in compiled.finditer((piece * size)[:size]):
                 pass
             if perf_counter() - started > _SLOW_S:
-                raise _slow(pattern, "it takes long on repeated text")
+                raise _slow(pattern, "it is slow on repeated text")
 
 
 def _slow(pattern: str, why: str) -> BadInput:
     return BadInput(
-        f"the regular expression {pattern!r} is refused: {why}",
-        hint="no repeats within repeats; a class such as [A-D] in place of (A|B|C|D)+",
+        f"the regular expression {pattern!r} may be slow: {why}",
+        hint="avoid nested repeats; use a class such as [A-D] instead of (A|B|C|D)+",
     )
 
 
@@ -205,7 +205,7 @@ def _is_long(code: Any, value: Any) -> bool:
 
 
 def _parts(code: Any, value: Any) -> Iterator[Any]:
-    """The patterns within a node of the parsed pattern."""
+    """Yield the sub-patterns of a node of the parsed pattern."""
     stack = [value]
     while stack:
         one = stack.pop()
@@ -216,14 +216,16 @@ def _parts(code: Any, value: Any) -> Iterator[Any]:
 
 
 def _nested(tree: Any, *, within: bool) -> str:
-    """What may take exponentially long: a repeat or alternatives within a repeat, a back
-    reference; empty where there is nothing."""
+    """Return what may take exponential time, or "".
+
+    A repeat or alternatives within a repeat, or a back reference.
+    """
     for code, value in tree:
         if code in (codes.GROUPREF, codes.GROUPREF_EXISTS):
-            return "it refers back to a group"
+            return "it has a back reference"
         is_varying = code in (codes.MAX_REPEAT, codes.MIN_REPEAT) and value[0] != value[1]
         if within and (is_varying or code is codes.BRANCH):
-            return "a repeat holds another one, or alternatives"
+            return "a repeat contains another one, or alternatives"
         inner = within or _is_long(code, value)
         for part in _parts(code, value):
             if wrong := _nested(part, within=inner):
@@ -241,7 +243,7 @@ def _too_many(tree: Any) -> str:
 
 
 def _probes(pattern: str) -> list[str]:
-    """Texts of which repetitions make a slow pattern slow: its own characters, and common ones."""
+    """Return texts whose repetition exposes slow patterns: its own characters, and common ones."""
     own = [character for character in dict.fromkeys(pattern) if character.isprintable()]
     words = [word for word in re.findall(r"\w+[^\w\\()\[\]{}*+?|^$.]*", pattern) if len(word) > 1]
     return [*own[:60], *words[:20], " ", "\n", "a", "A", "0", "A ", "a\n", "(A) "]

@@ -1,8 +1,8 @@
-"""Answers that a reply states in so many words: "The answer is (B)", "答案：B", "\\boxed{B}".
+"""Find explicitly stated answers in a response: "The answer is (B)", "答案：B", "\\boxed{B}".
 
-The last one decides: a reply that corrects itself, or goes on to questions nobody asked, ends with
-what it stands by. One that names several letters at once ("the answer is (A, B)") names none, and
-one that says no option fits ("the answer is not listed") takes back what was stated before.
+The last one counts, as a response may correct itself or continue with further questions. A
+statement with several letters ("the answer is (A, B)") chooses none. A statement that no option
+fits ("the answer is not listed") cancels earlier ones.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from proofstone.choices.options import (
     opens_roman_list,
 )
 
-# How languages other than English and Chinese state which option is right.
+# Answer phrases of languages other than English and Chinese.
 #
-# A language is a row: the words that announce an answer, what may stand between such a word and the
-# letter, and how a sentence says that a letter is right. English and Chinese, of which there is
-# more to know, are in ``marks``. Every pattern is bounded or possessive.
+# A language is a row: the words that announce an answer, what may separate such a word from the
+# letter, and how a sentence says that a letter is correct. English and Chinese have more rules, in
+# ``marks``. Every pattern is bounded or possessive.
 
 _SIGNS = r"[:：=→>—–-]"
 
@@ -42,16 +42,16 @@ _LETTER = rf"{OPENING}{{0,4}}(?-i:{UPPER_LETTER})(?![A-Za-z0-9])"
 
 
 class AnswerWords(Struct, frozen=True):
-    """One language, or several whose words do not collide.
+    """Answer words of one language, or of several whose words do not conflict.
 
-    ``anchors`` are in lower case; ``ending`` is what inflection may add to one. ``states`` makes a
-    statement of what stands between anchor and letter, ``between`` may stand there too.
-    ``is_right`` behind a letter says that it is the answer, ``denies`` that it is not. ``further``
-    leads from the anchor through the sentence up to a letter, ``before`` from a letter to the
-    anchor: with its group ``right``, or with ``and_right`` behind the anchor. ``answers`` are the
-    anchors that mean an answer and not an option, and ``opens`` what may lead up to one that has
-    its letter right behind it. ``nothing`` says that no option fits. ``chooses`` are the anchors
-    that make a choice by themselves: "I choose", "the right one is".
+    ``anchors`` are in lower case; ``ending`` is a possible inflection. ``states`` makes a statement
+    of the words between anchor and letter, where ``between`` may also occur. ``is_right`` after a
+    letter says that it is the answer, ``denies`` that it is not. ``further`` matches from the
+    anchor through the sentence to a letter. ``before`` matches from a letter to the anchor, with
+    its group ``right`` or with ``and_right`` after the anchor. ``answers`` are the anchors that
+    mean an answer and not an option; ``opens`` may precede one that is directly followed by its
+    letter. ``nothing`` says that no option fits. ``chooses`` are anchors that express a choice
+    themselves: "I choose", "the right one is".
     """
 
     anchors: tuple[str, ...]
@@ -70,8 +70,11 @@ class AnswerWords(Struct, frozen=True):
 
 
 def pattern_table(file: str, **shared: str) -> dict[str, dict[str, list[str]]]:
-    """The rows of a table beside this module, by language: the pieces of each pattern, or the words
-    of a list. ``{NAME}`` stands for one of the row's ``parts``, or of those that are ``shared``."""
+    """Return the rows of a table next to this module, by language.
+
+    A row holds the parts of each pattern, or the words of a list. ``{NAME}`` is replaced by one of
+    the row's ``parts``, or of those that are ``shared``.
+    """
     table = tomllib.loads(files(__package__).joinpath(file).read_text(encoding="utf-8"))
     return {language: _pieces(row, shared) for language, row in table.items()}
 
@@ -91,7 +94,7 @@ def _pieces(row: dict[str, Any], shared: Mapping[str, str]) -> dict[str, list[st
 
 
 def _words(row: Mapping[str, Any]) -> AnswerWords:
-    """A language by its row of the table."""
+    """Return a language from its row of the table."""
     listed = {name: tuple(row[name]) for name in ("anchors", "answers", "chooses")}
     said = {name: "".join(pieces) for name, pieces in row.items() if name not in listed}
     states = rf"(?:{_SIGNS}|{said['states']})"
@@ -118,7 +121,7 @@ def _words(row: Mapping[str, Any]) -> AnswerWords:
     )
 
 
-_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?"  # on within the sentence
+_SENTENCE = r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?"  # within the sentence
 
 
 ANSWER_WORDS = tuple(
@@ -132,16 +135,16 @@ def _by_anchor() -> dict[str, AnswerWords]:
 
 
 def words_of(anchor: str) -> AnswerWords | None:
-    """The language of an anchor; None for those of English and Chinese alone."""
+    """Return the language of an anchor; None for those of English and Chinese only."""
     return _by_anchor().get(anchor)
 
 
-# Where a reply may state its answer: anchor words, found from the end of the text.
+# Anchor words where a response may state its answer, found from the end of the text.
 #
-# Plain substring search on a lower-cased copy is linear and fast however the text is made; the
-# number of anchors looked at is bounded, so that a reply of nothing but anchors costs no more.
+# Plain substring search on a lower-cased copy is linear for any text. The number of anchors is
+# limited, so a response that consists only of anchors costs no more.
 
-# A reply that names its answer more often than this has degenerated; the last ones decide.
+# A response with more anchors than this is degenerate; the last ones count.
 MOST_ANCHORS = 250
 
 
@@ -163,7 +166,7 @@ _ALL = _ENGLISH + _CHINESE + _OTHERS
 
 
 class Anchor(Struct, frozen=True):
-    """An anchor word and where it stands: [start, end) in the text."""
+    """An anchor word at [start, end) in the text."""
 
     word: str
     start: int
@@ -171,16 +174,18 @@ class Anchor(Struct, frozen=True):
 
 
 def lowered(text: str) -> str:
-    """``text`` in lower case, character by character in the same places."""
-    # The one character whose lower case is longer is the Turkish dotted capital I.
+    """Return ``text`` in lower case, with every character at the same position."""
+    # The Turkish dotted capital I is the only character whose lower case is longer.
     if not text.isascii() and "\u0130" in text:
         text = text.replace("\u0130", "I")
     return text.lower()
 
 
 def anchors_from_end(lower: str, words: Sequence[str] | None = None) -> Iterator[Anchor]:
-    """The anchors of a text in lower case, last first, at most MOST_ANCHORS of them; ``words`` are
-    those of questions with options, unless others are given."""
+    """Yield at most MOST_ANCHORS anchors of a text in lower case, last first.
+
+    ``words`` are by default those of questions with options.
+    """
     if words is None:
         words = _ASCII if lower.isascii() else _ALL
     last = [(place, word) for word in words if (place := lower.rfind(word)) >= 0]
@@ -195,9 +200,9 @@ def anchors_from_end(lower: str, words: Sequence[str] | None = None) -> Iterator
 
 
 class Mark(Struct, frozen=True):
-    """A stated answer: its letter and where the letter stands.
+    """A stated answer: its letter and position.
 
-    ``letter`` is empty where the statement names ``several`` or says that ``none`` fits.
+    ``letter`` is empty if the statement names ``several`` or says that ``none`` fits.
     """
 
     letter: str
@@ -205,7 +210,7 @@ class Mark(Struct, frozen=True):
     says: Literal["one", "several", "none"] = "one"
 
 
-# Between the anchor and the letter only these may stand: a word that states, and small words.
+# The text between anchor and letter may only hold these: a stating word and short words.
 _STATES = r"(?:(?=[A-Za-z]{2})(?i:is|are|was|be)\b|[:：=→>—–-]|为|是)"
 
 
@@ -225,7 +230,7 @@ _FORWARD = re.compile(
 _STATED = re.compile(_STATES)
 
 
-# "The answer that best reflects this is (A)": within the sentence, and then only a plain letter.
+# "The answer that best reflects this is (A)": within the sentence, and only a plain letter.
 _FURTHER = re.compile(
     r" ?(?:(?i:to|that|which|for|of|based|given|in|from|among|as|is)\b|[,(])"
     r"(?:[^.!?\n]|[.!?](?=\S)){1,120}?\b(?:is|be) (?:the )?(?:option |choice |answer )?"
@@ -251,7 +256,7 @@ _NOTHING = re.compile(
 )
 
 
-# "Answer B", with nothing between, states an answer only where a clause begins with it.
+# "Answer B" without a word between them is an answer only at the start of a clause.
 _BEGINS = re.compile(
     r"(?:^|[\n.:：*#>]|\b(?i:or|is|be|final|correct|my|so|therefore))[\s,*#_`]{0,4}$"
 )
@@ -271,7 +276,7 @@ _LOWER_END = re.compile(
 _UPPER_END = re.compile(CLAUSE_END)
 
 
-# After the words "A" and "I" the sentence may go on; after the letters, only like this.
+# Text may follow the words "A" and "I"; after the letters, only these forms.
 _WORD_FOLLOWS = re.compile(r"[ \t]{1,9}+[A-Za-z\"“'*`$]")
 
 
@@ -282,7 +287,7 @@ _GOES_ON = re.compile(
 )
 
 
-# Only these may have their letter on the next line.
+# Only after these may the letter be on the next line.
 _OVER_LINES = frozenset({"boxed", "answer", "答案"})
 
 
@@ -302,8 +307,10 @@ _RUN = re.compile(rf"(?:{OPENING}|{_STATES}|{_BETWEEN}){{0,20}}+(?P<run>[A-Z]{{2
 
 
 def last_mark(text: str, lower: str, letters: str) -> Mark | None:
-    """The last stated answer of ``text``, or None. ``lower`` is the text in lower case, ``letters``
-    the labels of the options."""
+    """Return the last stated answer of ``text``, or None.
+
+    ``lower`` is the text in lower case, ``letters`` the labels of the options.
+    """
     for anchor in anchors_from_end(lower):
         mark = _mark_at(text, anchor, letters)
         if mark is not None:
@@ -312,13 +319,13 @@ def last_mark(text: str, lower: str, letters: str) -> Mark | None:
 
 
 def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
-    """What one anchor states, if anything."""
+    """Return the answer stated at one anchor, if any."""
     if anchor.word == "[[":
         return _double_bracket(text, anchor, letters)
     words = words_of(anchor.word)
     if words is not None:
         mark = _in_words(text, anchor, words, letters)
-        if mark is not None or anchor.word != "option":  # which English has, too
+        if mark is not None or anchor.word != "option":  # shared with English
             return mark
     end = anchor.end
     if anchor.word == "answer" and text.startswith("s", end):
@@ -342,7 +349,7 @@ _DOUBLE = re.compile(
 )
 
 
-# "or [[B]]" behind one: a choice that is still open.
+# Followed by "or [[B]]": the choice is open.
 _OR_DOUBLE = re.compile(r"[\s*_`]{0,4}(?:,|/|\||(?i:and|or|vs\.?)\b)[\s*_`]{0,4}\[\[")
 
 
@@ -353,7 +360,7 @@ _INDEXED = re.compile(r"[A-Za-z0-9_\])\[]$")
 
 
 def _double_bracket(text: str, anchor: Anchor, letters: str) -> Mark | None:
-    """``[[B]]``, wherever it stands, but for an index, x[[B]], and what is ruled out."""
+    """Return ``[[B]]`` anywhere, except an index such as x[[B]] and excluded options."""
     match = _DOUBLE.match(text, anchor.end)
     before = text[max(0, anchor.start - 24) : anchor.start]
     if match is None or _INDEXED.search(before) or NEGATES.search(before):
@@ -368,7 +375,7 @@ def _double_bracket(text: str, anchor: Anchor, letters: str) -> Mark | None:
 
 
 def _in_words(text: str, anchor: Anchor, words: AnswerWords, letters: str) -> Mark | None:
-    """What an anchor of another language than English or Chinese states, if anything."""
+    """Return the answer at an anchor of a language other than English or Chinese, if any."""
     ending = words.ending.match(text, anchor.end)
     is_within = anchor.word[0] < "\u0590" and text[anchor.start - 1 : anchor.start].isalpha()
     if ending is None or is_within:  # "incorrecta" is not "correcta"
@@ -401,7 +408,7 @@ def _in_words(text: str, anchor: Anchor, words: AnswerWords, letters: str) -> Ma
     return Mark("", end, "none") if words.nothing.match(text, end) else None
 
 
-# What makes no choice of "I choose B": a denial, and a case that is only thought of.
+# Cancels the choice in "I choose B": a negation or a hypothetical.
 _NO_CHOICE = re.compile(
     r"(?:(?:\b(?:no|ne|não|non|ни|не)|لا|لن)(?:\s(?:me|se|la|le|yo|eu))?\s?|"
     r"(?:\b(?:si|wenn|falls|se|если|quand|cuando|quando|if|whether)\b|إذا|لو)[^.,;،\n]{0,14})$",
@@ -418,7 +425,7 @@ _AFTER_CHOICE = re.compile(
 
 
 def _is_choice(text: str, anchor: Anchor, after: int) -> bool:
-    """Whether words that choose are meant so, and the letter behind them ends what is chosen."""
+    """Return True if the words express a real choice and end with the letter."""
     if _NO_CHOICE.search(text, max(0, anchor.start - 24), anchor.start):
         return False
     if _AND_OTHERS.match(text, after):
@@ -427,12 +434,12 @@ def _is_choice(text: str, anchor: Anchor, after: int) -> bool:
     return any(end.match(text, after) is not None for end in ends)
 
 
-# "A) ... B) ...": the options again, and no statement of the first.
+# "A) ... B) ...": a list of the options, not a statement of the first.
 _OPTIONS_AGAIN = re.compile(r"[)\].:：、．）][\s\S]{1,400}?(?<![A-Za-z])B[)\].:：、．）]")
 
 
 def _lists(text: str, anchor: Anchor, end: int, match: re.Match[str], words: AnswerWords) -> bool:
-    """Whether the letter labels an option of a list that the anchor introduces."""
+    """Return True if the letter labels an option of a list that the anchor introduces."""
     is_answer = anchor.word in words.answers
     if end > anchor.end and text[anchor.end : end] in {"s", "es"} and not is_answer:
         return True
@@ -445,18 +452,18 @@ def _lists(text: str, anchor: Anchor, end: int, match: re.Match[str], words: Ans
 
 
 def _at_once(text: str, anchor: Anchor, end: int, match: re.Match[str], words: AnswerWords) -> bool:
-    """Whether an answer word and a letter, with nothing between, are a clause: "Antwort C." """
+    """Return True if an answer word directly followed by a letter is a clause: "Antwort C." """
     if text[end : match.start("letter")].strip(" \n*_`([（"):
         return False
     if _UPPER_END.match(text, match.end("letter")) is None:
         return False
     if text[match.end("letter") : match.end("letter") + 2].lstrip("*_` ").startswith((":", "：")):
-        return False  # "Antwort B: ..." goes through the options
+        return False  # "Antwort B: ..." discusses the options
     return words.opens.search(text[max(0, anchor.start - 24) : anchor.start]) is not None
 
 
 def _no_single(text: str, end: int, letters: str) -> Mark | None:
-    """A statement that no option fits, or of letters written together: "答案：ABD"."""
+    """Return a statement that no option fits, or of adjacent letters: "答案：ABD"."""
     if _NOTHING.match(text, end):
         return Mark("", end, "none")
     match = _RUN.match(text, end)
@@ -469,7 +476,7 @@ def _no_single(text: str, end: int, letters: str) -> Mark | None:
 
 
 def _states(text: str, anchor: Anchor, match: re.Match[str]) -> bool:
-    """Whether what stands between anchor and letter makes it a statement."""
+    """Return True if the text between anchor and letter makes it a statement."""
     broken = text.find("\n", anchor.end, match.end()) >= 0
     if broken and (anchor.word not in _OVER_LINES or _LIST_GOES_ON.match(text, match.end())):
         return False
@@ -483,7 +490,7 @@ def _states(text: str, anchor: Anchor, match: re.Match[str]) -> bool:
 
 
 def _chooses(text: str, anchor: Anchor, before: str) -> bool:
-    """Whether 选 is said of a choice made: not excluded, and not the noun 选项 in passing."""
+    """Return True if 选 expresses a choice: not an exclusion, and not the noun 选项."""
     if _EXCLUDES.search(before):
         return False
     if not text.startswith("项", anchor.end):
@@ -491,7 +498,7 @@ def _chooses(text: str, anchor: Anchor, before: str) -> bool:
     return _CHOSEN.search(before) is not None or text[anchor.end + 1 :][:1] in {"是", "为"}
 
 
-# "A选项符合题意": the letter before the word, what is said of it behind.
+# "A选项符合题意": the letter before the word, and the statement after it.
 _BEFORE_OPTION = re.compile(
     rf"(?<![A-Za-z0-9])(?<![A-Z][、，,和与或])(?P<letter>{UPPER_LETTER}){CLOSING}{{0,4}}$"
 )
@@ -501,7 +508,7 @@ _FITS = re.compile(r"项(?:最)?(?:符合题意|符合要求|当选|恰当|合�
 
 
 def _fits(text: str, anchor: Anchor, letters: str) -> Mark | None:
-    """An option that is said to fit what is asked for."""
+    """Return an option that is said to meet the question's condition."""
     if not _FITS.match(text, anchor.end):
         return None
     match = _BEFORE_OPTION.search(text, max(0, anchor.start - 8), anchor.start)
@@ -511,14 +518,16 @@ def _fits(text: str, anchor: Anchor, letters: str) -> Mark | None:
 
 
 def _answers_at_once(text: str, anchor: Anchor, match: re.Match[str], before: str) -> bool:
-    """Whether "answer" and a letter, with nothing between, are a clause: "Answer (C)." """
+    """Return True if "answer" directly followed by a letter is a clause: "Answer (C)." """
     if _BEGINS.search(before) is None or _UPPER_END.match(text, match.end()) is None:
         return False
     return not text[anchor.end : match.start("letter")].strip(" \n*_`([（")
 
 
 def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | None:
-    """The letter at ``start`` as a mark, unless it is a word, a formula or a Roman numeral."""
+    """Return the letter at ``start`` as a mark, unless it is a word, a formula or a Roman
+    numeral.
+    """
     raw = text[start]
     end = start + 1
     if not _ends_as_letter(text, raw, end):
@@ -530,14 +539,14 @@ def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | No
         return None  # a variable, $x$
     if boxed and not _UPPER_END.match(text, end):
         return None
-    # A last character leaves no room for another letter.
+    # Nothing may follow a last character.
     if len(text) - end >= 2 and _names_another(text, letter, end):
         return Mark("", start, "several")
     return Mark(letter, start)
 
 
 def _ends_as_letter(text: str, raw: str, end: int) -> bool:
-    """Whether what follows lets ``raw`` be a letter rather than the word "a", "A" or "I"."""
+    """Return True if ``raw`` is a letter here rather than the word "a", "A" or "I"."""
     if raw.islower():
         return _LOWER_END.match(text, end) is not None or _OR_ANOTHER.match(text, end) is not None
     if raw in "AI" and _WORD_FOLLOWS.match(text, end):
@@ -546,7 +555,7 @@ def _ends_as_letter(text: str, raw: str, end: int) -> bool:
 
 
 def _names_another(text: str, letter: str, end: int) -> bool:
-    """Whether a list goes on from here with a letter that is not ``letter``."""
+    """Return True if a list continues here with a letter other than ``letter``."""
     match = _OR_ANOTHER.match(text, end)
     return match is not None and canonical(match["letter"]) != letter
 
@@ -560,7 +569,7 @@ _THE_ONE = re.compile(
 
 
 def _around(text: str, anchor: Anchor, end: int) -> Mark | None:
-    """An answer stated further on in the sentence, or before the anchor."""
+    """Return an answer stated later in the sentence, or before the anchor."""
     match = _THE_ONE.match(text, end)
     if match is not None and not _NO_CHOICE.search(text, max(0, anchor.start - 24), anchor.start):
         return Mark(canonical(match["letter"]), match.start("letter"))
@@ -579,13 +588,13 @@ def _around(text: str, anchor: Anchor, end: int) -> Mark | None:
     return None
 
 
-# The last line of a reply: the last that says something, without what generation leaves behind.
+# The last line of a response with content, without generation artifacts.
 
-# Of a longer line only this many characters are read.
+# Only this many characters of a longer line are read.
 LONGEST_LINE = 4096
 
 
-# Nothing is said where more characters than this are markup and white space.
+# A longer stretch of markup and white space ends the search.
 _LONGEST_MARKUP = 16_384
 
 
@@ -596,7 +605,7 @@ _END_TOKEN = re.compile(r"<\|?/?[A-Za-z_]{1,16}$")
 
 
 class Line(Struct, frozen=True):
-    """A line of a text and the place of its first character."""
+    """A line of a text and the position of its first character."""
 
     text: str
     start: int
@@ -604,7 +613,7 @@ class Line(Struct, frozen=True):
 
 
 def last_line(text: str) -> Line:
-    """The last line with a letter or digit in it; of a very long one the last 4,096 characters."""
+    """Return the last line with a letter or digit, at most its last 4,096 characters."""
     said = _without_end_tokens(text)
     start = text.rfind("\n", 0, said) + 1
     stop = text.find("\n", said)
@@ -616,7 +625,7 @@ def last_line(text: str) -> Line:
 
 
 def _without_end_tokens(text: str) -> int:
-    """Where the text ends without markup, closing tags and end-of-text tokens."""
+    """Return where the text ends without markup, closing tags and end-of-text tokens."""
     said = _said_until(text, len(text))
     for _ in range(4):
         match = _END_TOKEN.search(text, max(0, said - 20), said)
@@ -627,13 +636,13 @@ def _without_end_tokens(text: str) -> int:
 
 
 def _said_until(text: str, stop: int) -> int:
-    """Where the last character before ``stop`` ends that is not markup."""
+    """Return the end of the last character before ``stop`` that is not markup."""
     begin = max(0, stop - _LONGEST_MARKUP)
     return begin + len(text[begin:stop].rstrip(_MARKUP))
 
 
 def first_line(text: str) -> Line:
-    """The first line with a letter or digit in it, of a very long one the start."""
+    """Return the first line with a letter or digit, at most its start."""
     head = text[:_LONGEST_MARKUP]
     start = len(head) - len(head.lstrip(_MARKUP))
     stop = text.find("\n", start, start + LONGEST_LINE)
@@ -642,12 +651,12 @@ def first_line(text: str) -> Line:
     return Line(text[begin : start + LONGEST_LINE if stop < 0 else stop], begin)
 
 
-# Letters that answer without an anchor: in brackets, "(B)", or bare, "B", "B. text", "option B".
+# Letters without an anchor: in brackets, "(B)", or bare, "B", "B. text", "option B".
 #
-# Each rule needs a letter that stands like an answer (alone, labelling the line, closing the
-# sentence, or named as the option), and gives it only where no other letter stands so.
+# Each rule needs a letter in the position of an answer (alone, labeling the line, ending the
+# sentence, or named as the option). It applies only if no other letter is in such a position.
 
-# Beyond the line, letters without an anchor are sought only in the end of a text.
+# Except on that line, letters without an anchor are searched only at the end of a text.
 WINDOW = 16_384
 
 
@@ -656,7 +665,7 @@ LAST_WORDS = 400
 
 
 class Lone(Struct, frozen=True):
-    """A letter that stands for an answer by how it stands."""
+    """A letter that is an answer by its position."""
 
     letter: str
     tier: Literal["bracketed", "bare"]
@@ -688,7 +697,7 @@ _BRACKETED = re.compile(
 )
 
 
-# A word that leads up to a letter, and what may follow one that ends its sentence.
+# A word that introduces a letter, and what may follow a letter that ends its sentence.
 _LEADS = re.compile(r"(?i:\b(?:is|be|option|choice|answer)|[:：是为选])[\s*_`]{0,3}$")
 
 
@@ -751,12 +760,12 @@ _CUED = (
 
 
 def enumerates(text: str) -> bool:
-    """Whether lines at the text's end are labelled with different letters: a list of options."""
+    """Return True if lines at the text's end have different letter labels: a list of options."""
     return len({label for label, _ in _labelled_lines(text[-WINDOW:])}) > 1
 
 
 def label_and_line(text: str) -> tuple[str, str] | None:
-    """The last label that opens a line at the text's end, and what follows it on that line."""
+    """Return the last label that opens a line at the text's end, and the rest of that line."""
     tail = text[-WINDOW:]
     found = _labelled_lines(tail)
     return (found[-1][0], tail[found[-1][1] :].partition("\n")[0]) if found else None
@@ -764,15 +773,15 @@ def label_and_line(text: str) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=1)
 def _labelled_lines(tail: str) -> list[tuple[str, int]]:
-    """The labels that open lines, and where each ends. Several rules ask it of one text."""
+    """Return the labels that open lines, and where each ends. Cached: several rules use it."""
     return [(match[1], match.end()) for match in _ENUMERATES.finditer(tail)]
 
 
 def lone_in_line(line: Line, text: str, letters: str, *, stated: bool) -> Lone | None:
-    """The one letter that the last line gives without an anchor, or None.
+    """Return the one letter that the last line gives without an anchor, or None.
 
-    ``text`` is all of it and ``letters`` the labels of the options. Where the text has ``stated``
-    an answer, only a line that is nothing but a letter stands above it.
+    ``text`` is the whole text and ``letters`` the labels of the options. If the text has a
+    ``stated`` answer, only a line with nothing but a letter overrides it.
     """
     alone = _alone(line, letters)
     if alone is not None:
@@ -789,8 +798,10 @@ def lone_in_line(line: Line, text: str, letters: str, *, stated: bool) -> Lone |
 
 
 def lone_in_text(text: str, letters: str) -> Lone | None:
-    """The one letter that the text gives without an anchor, or None: it opens with it, or its end
-    holds one such letter and no other."""
+    """Return the one letter that the text gives without an anchor, or None.
+
+    The text opens with it, or its end has one such letter and no other.
+    """
     line = first_line(text)
     tail = text[-WINDOW:]
     lines = [match["bare"] or match["inside"] for match in _LINE_ALONE.finditer(tail)]
@@ -805,18 +816,20 @@ def lone_in_text(text: str, letters: str) -> Lone | None:
 
 
 def _only(letters: Iterable[str], tier: Literal["bracketed", "bare"]) -> Lone | None:
-    """The letter, where all of ``letters`` are the same one."""
+    """Return the letter if all of ``letters`` are the same."""
     found = set(map(canonical, letters))
     return Lone(found.pop(), tier) if len(found) == 1 else None
 
 
 def _alone(line: Line, letters: str) -> Lone | None:
-    """The letter of a line that holds nothing else; a lower-case one only where it is an option."""
+    """Return the letter of a line without other content; a lower-case one only if it is an
+    option.
+    """
     match = _ALONE.match(line.text) if line.whole else None
     if match is None or (match["letter"].islower() and canonical(match["letter"]) not in letters):
         return None
     if line.text.count("(") > line.text.count(")"):
-        return None  # cut off: "(D" opens the next line of a list
+        return None  # truncated: "(D" opens the next line of a list
     before = line.text[: match.start("letter")].rstrip("*_`$ \t")
     return Lone(canonical(match["letter"]), "bracketed" if before[-1:] in _OPENERS else "bare")
 
@@ -825,7 +838,9 @@ _OPENERS = tuple("([（［【「『")
 
 
 def _bracketed(text: str, listed: bool) -> Iterator[str]:
-    """Letters in brackets that end a sentence or are led up to; or open a line, outside lists."""
+    """Yield letters in brackets that end a sentence, are introduced, or open a line outside
+    lists.
+    """
     for match in _BRACKETED.finditer(text):
         before = text[max(0, match.start() - 24) : match.start()]
         if NEGATES.search(before) or _DENIED.match(text, match.end()):
@@ -842,9 +857,9 @@ def _bracketed(text: str, listed: bool) -> Iterator[str]:
 
 
 def _label(line: Line) -> Lone | None:
-    """The letter that labels the line: "F. 4 x m = 12"."""
+    """Return the letter that labels the line: "F. 4 x m = 12"."""
     match = _LABELS.match(line.text) if line.whole else None
-    # "A:" introduces an answer, and "I." or "A." a name, more often than it labels an option.
+    # "A:" usually introduces an answer, and "I." or "A." a name, rather than labeling an option.
     if match is None or line.text[match.start("letter") :][:2] == "A:":
         return None
     if _TWO_NAMED.match(line.text):
@@ -853,7 +868,7 @@ def _label(line: Line) -> Lone | None:
 
 
 def _cued(text: str) -> Iterator[str]:
-    """Letters that the line's words make the answer."""
+    """Yield letters that the line's words mark as the answer."""
     for pattern in _CUED:
         for match in pattern.finditer(text):
             before = text[max(0, match.start("letter") - 24) : match.start("letter")]

@@ -1,20 +1,20 @@
-"""Which option a reply chose, and how one can tell.
+"""Extract the chosen option from a response, with the rule that found it.
 
-Order (the tiers of Encyclo-K, section 4.2, made stricter where it reads what no reader would):
+The order is that of Encyclo-K's tiers (section 4.2), with stricter rules:
 
-1. on the last line: an answer stated in words ("The answer is (B)", "答案：B", "\boxed{B}"), a
-   bracketed letter, a bare letter;
+1. on the last line: an explicitly stated answer ("The answer is (B)", "答案：B", "\boxed{B}"), a
+  bracketed letter, a bare letter;
 2. the same in the whole text;
-3. an option's content behind an anchor word, or alone on the last line;
-4. nothing: unparsed.
+3. an option's content after an anchor word, or alone on the last line;
+4. none: unparsed.
 
-Of several stated answers the last counts. One statement that names several letters chooses none,
-and so does one that says no option fits, unless the same line goes on to choose. Letters count in
-either case and in full width; a letter that labels no option is kept and is no choice. What is
-not an answer: a word ("A ...", "I ..."), a variable ($x$), a label in a list of options.
+The last stated answer counts. One statement with several letters, or one that no option fits,
+chooses none unless the same line then makes a choice. Letters count in either case and in full
+width. A letter that labels no option is recorded but is not a choice. Words ("A ...", "I ..."),
+variables ($x$) and labels in a list of options are not answers.
 
-Every pattern is bounded or possessive, and every search but that for anchor words looks at a
-bounded part of the text: a reply of a million characters costs milliseconds, whatever is in it.
+Every pattern is bounded or possessive, and every search except for anchor words reads a bounded
+part of the text: a response of a million characters takes milliseconds.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ Scope = Literal["last line", "whole text", ""]
 
 
 class Extraction(Struct, frozen=True):
-    """What a reply chose. ``is_option``: ``letter`` is the label of an option.
+    """The chosen option of a response. ``is_option``: ``letter`` is the label of an option.
 
-    Without a letter and with tier "marked", the reply states several at once; with neither,
-    nothing was found.
+    Without a letter and with tier "marked", the response states several; with neither, nothing was
+    found.
     """
 
     letter: str
@@ -61,7 +61,7 @@ class Extraction(Struct, frozen=True):
     is_option: bool
 
 
-# Behind a letter these end it: no option's words begin with it.
+# These end the text after a letter: no option's words begin with them.
 _CLOSED = frozenset(["", ")", "]", "}", "）", "】", "*", "`", "$", "\n", "。"])
 
 
@@ -71,11 +71,11 @@ UNPARSED = Extraction("", "", "", False)
 def extract_choice(
     text: str, letters: str | Sequence[str], options: Sequence[str] = ()
 ) -> Extraction:
-    """The option that ``text`` chooses.
+    """Return the option that ``text`` chooses.
 
-    ``letters`` are the labels of the options, A to Z; ``options`` their texts in the same order,
-    where known: they allow the content tier. Raises ValueError for other labels, or where there
-    are texts but not one a letter.
+    ``letters`` are the labels of the options, A to Z; ``options`` their texts in the same order, if
+    known: they enable the content tier. Raises ValueError for other labels, or if the numbers of
+    texts and letters differ.
     """
     labels = as_labels(letters)
     if options and len(options) != len(labels):
@@ -101,7 +101,7 @@ def extract_choice(
 
 
 def _marked(text: str, mark: Mark, scope: Scope, labels: str, options: Sequence[str]) -> Extraction:
-    """A stated answer; where the statement goes on to spell out an option, that option."""
+    """Return a stated answer, or the option that the statement then spells out."""
     known = mark.letter in labels
     named = None
     if not known or text[mark.start + 1 : mark.start + 2] not in _CLOSED:
@@ -115,7 +115,7 @@ def _lone(lone: Lone, scope: Scope, labels: str) -> Extraction:
     return Extraction(lone.letter, lone.tier, scope, lone.letter in labels)
 
 
-# Which options a reply chose where several may be right: the set of all letters that it states.
+# Multiple-answer questions: the set of all letters that a response states.
 
 _EDGE = r"[\s*_`\"'“”‘’()（）\[\]【】{}$]{0,8}+"
 
@@ -144,9 +144,11 @@ _LATIN_WORDS = re.compile(r"[A-Za-z]+")
 
 
 def extract_choices(text: str, letters: str | Sequence[str]) -> Extraction:
-    """The options that ``text`` chooses, as ``"A, C"``: those of the last statement of an answer,
-    else of a last line that is nothing but letters. A choice that is left open ("A or C") and a
-    letter that is no option choose nothing."""
+    """Return the options that ``text`` chooses, as ``"A, C"``.
+
+    They are those of the last answer statement, else of a last line that consists of letters. An
+    open choice ("A or C") and a letter that is not an option choose nothing.
+    """
     labels = as_labels(letters)
     mark = last_mark(text, lowered(text), labels)
     if mark is not None and mark.says == "none":
@@ -159,7 +161,7 @@ def extract_choices(text: str, letters: str | Sequence[str]) -> Extraction:
 
 
 def joined(letters: Sequence[str]) -> str:
-    """Letters as one label: ``"A, C"``."""
+    """Return letters as one label: ``"A, C"``."""
     return ", ".join(sorted(set(letters)))
 
 
@@ -174,7 +176,7 @@ def _stated(text: str, start: int, labels: str, *, is_whole: bool) -> Extraction
         return Extraction("", "marked", "whole text", False)
     said = match["letters"]
     named = list(said) if run else [one for one in _LATIN_WORDS.findall(said) if len(one) == 1]
-    if any(one.isupper() for one in named):  # "A y C", "A e C": a word, and no letter
+    if any(one.isupper() for one in named):  # "A y C", "A e C": a word, not a letter
         named = [one for one in named if one.isupper()]
     found = [letter.upper() for letter in named]
     if run is not None and found != sorted(set(found)):
@@ -186,7 +188,7 @@ def _stated(text: str, start: int, labels: str, *, is_whole: bool) -> Extraction
 
 # Answers given by an option's content instead of its letter.
 
-# Anchors looked at for content.
+# Number of anchors searched for content.
 _MOST_ANCHORS = 20
 
 
@@ -225,15 +227,15 @@ _LABEL = re.compile(r"^[\s*_`#>-]*\(?[A-Z][).:、．]\s*")
 def option_by_content(
     text: str, lower: str, line: str, labels: str, options: Sequence[str], *, since: int = 0
 ) -> int | None:
-    """The place of the one option that ``text`` gives by its content, or None.
+    """Return the index of the one option that ``text`` gives by its content, or None.
 
-    It stands behind one of the last anchors, not before the place ``since``; or alone on the last
-    ``line``, or with its label at the line's end, or on the one line that is labelled at all.
+    It follows one of the last anchors, at or after position ``since``. Or it is alone on the last
+    ``line``, with its label at the line's end, or on the only labeled line.
     """
     keys = _Keys(options)
     if not keys.found:
         return None
-    longest = 64 + 2 * max(map(len, options))  # the reply may space or format it more widely
+    longest = 64 + 2 * max(map(len, options))  # the response may have more spaces or markup
     for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(lower), strict=False):
         if anchor.end < since:
             break
@@ -251,7 +253,7 @@ def option_by_content(
 
 
 def named_at(text: str, start: int, options: Sequence[str], *, longer_than: int) -> int | None:
-    """The longest option of more than so many characters that stands at ``start``, if any."""
+    """Return the longest option with more than so many characters at ``start``, if any."""
     best, length = None, longer_than
     for place, option in enumerate(options):
         if len(option) > length and text.startswith(option, start):
@@ -262,13 +264,15 @@ def named_at(text: str, start: int, options: Sequence[str], *, longer_than: int)
 
 
 def _line_from(text: str, start: int, longest: int) -> str:
-    """What stands from ``start`` to the end of its line, of a longer one so many characters."""
+    """Return the text from ``start`` to the end of its line, up to so many characters."""
     stop = text.find("\n", start, start + longest)
     return text[start : start + longest if stop < 0 else stop]
 
 
 def _labelled_at_end(line: str, labels: str, options: Sequence[str]) -> int | None:
-    """The option with whose label and text the last line ends: "... entitled to A. Dividends"."""
+    """Return the option with which the last line ends, as label and text: "... entitled to A.
+    Dividends".
+    """
     line = plain(line)
     for place, option in enumerate(options):
         said = plain(option)
@@ -280,7 +284,7 @@ def _labelled_at_end(line: str, labels: str, options: Sequence[str]) -> int | No
 
 
 def _labelled_alone(text: str, labels: str, options: Sequence[str]) -> int | None:
-    """The option whose label and text open a line, in a text without other labels."""
+    """Return the option whose label and text open a line, in a text without other labels."""
     found = label_and_line(text)
     if found is None or found[0] not in labels:
         return None
@@ -290,7 +294,7 @@ def _labelled_alone(text: str, labels: str, options: Sequence[str]) -> int | Non
 
 
 class _Keys:
-    """The options as they are compared; an option that equals another is no answer."""
+    """Normalized options; an option that equals another is not an answer."""
 
     def __init__(self, options: Sequence[str]) -> None:
         sets = [_roman_set(option) for option in options]
@@ -302,19 +306,21 @@ class _Keys:
                 self.found[key] = None if key in self.found else place
 
     def whole(self, text: str) -> int | None:
-        """The option that ``text`` is, or whose list is the only one of several numerals in it."""
+        """Return the option equal to ``text``, or whose list is the only one of several numerals in
+        it.
+        """
         if not self.roman:
             return self.found.get(plain(text))
         lists = [m[0] for m in _ROMAN_LIST.finditer(_unbracketed(text)) if len(_roman(m[0])) > 1]
         return self.found.get(_key(_roman(lists[0]))) if len(lists) == 1 else None
 
     def alone(self, line: str) -> int | None:
-        """The option that a line is, with or without a label before it."""
+        """Return the option equal to a line, with or without a label before it."""
         found = self.whole(line)
         return self.whole(_LABEL.sub("", line)) if found is None else found
 
     def opening(self, text: str) -> int | None:
-        """The option that ``text`` begins with, the longest where several do."""
+        """Return the longest option that ``text`` begins with."""
         if self.roman:
             match = _ROMAN_LIST.match(_unbracketed(text).lstrip())
             return None if match is None else self.found.get(_key(_roman(match[0])))
@@ -324,7 +330,7 @@ class _Keys:
 
 
 def _ends(text: str, place: int) -> bool:
-    """Whether no word or number goes on at ``place``."""
+    """Return True if no word or number continues at ``place``."""
     after = text[place : place + 2]
     if not after or after[0] == " ":
         return True
@@ -332,7 +338,7 @@ def _ends(text: str, place: int) -> bool:
 
 
 def plain(text: str) -> str:
-    """``text`` without case, width, edge punctuation and repeated spaces, for comparison."""
+    """Return ``text`` without case, width, edge punctuation and repeated spaces."""
     words = _FORMATTING.sub("", normalize("NFKC", text)).casefold().split()
     return " ".join(words).strip(_EDGES)
 
@@ -341,7 +347,7 @@ _BRACKETS = str.maketrans("()[]{}", "      ", "*_`$")
 
 
 def _unbracketed(text: str) -> str:
-    """``text`` with plain numerals, and white space for brackets, as lists are read."""
+    """Return ``text`` with plain numerals, and spaces for brackets, as for lists."""
     return _FORMATTING.sub("", normalize("NFKC", text)).translate(_BRACKETS)
 
 
@@ -355,7 +361,7 @@ def _key(numerals: frozenset[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _roman_set(text: str) -> str:
-    """The key of a text that is a list of Roman numerals and nothing else; else empty."""
+    """Return the key of a text that is only a list of Roman numerals; else ""."""
     plain_text = normalize("NFKC", text).strip(_EDGES)
     match = _ROMAN_LIST.fullmatch(plain_text)
     return "" if match is None else _key(_roman(plain_text))

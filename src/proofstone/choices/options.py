@@ -1,7 +1,7 @@
-"""Options that are sets of places: which can be drawn, how they are drawn and ordered.
+"""Options that are sets of positions: enumeration, random selection and order.
 
-A question has ``places`` numbered things, some of them asked for: the gold set. An option is a
-set of places of a permitted size; a distractor holds at least one place outside the gold set.
+A question has ``places`` numbered things, some of them correct: the gold set. An option is a set of
+positions of a permitted size; a distractor has at least one position outside the gold set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from math import comb
 from string import ascii_uppercase
 from typing import NamedTuple, TypeAlias
 
-# Option letters as replies write them: upper case, lower case or full width, read as A to Z.
+# Option letters as written in responses: upper case, lower case or full width, read as A to Z.
 #
 # All patterns here are possessive or bounded, so that none can backtrack further than its window.
 
@@ -25,12 +25,12 @@ UPPER_LETTER = "[A-ZＡ-Ｚ]"
 ANY_LETTER = "[A-Za-zＡ-Ｚａ-ｚ]"
 
 
-# A letter ends here: no Latin letter, digit, apostrophe or hyphened word goes on, and no formula.
-# Chinese characters may follow at once (B正确), so this is not \b.
+# End of a letter: no Latin letter, digit, apostrophe, hyphenated word or formula follows. Chinese
+# characters may follow directly (B正确), so this is not \b.
 NOT_IN_WORD = r"(?![A-Za-z0-9]|['’-][A-Za-z]|_[A-Za-z0-9{]|[ \t]{0,9}+[=+^≈≤≥±×·])"
 
 
-# What may stand around a letter: white space, Markdown, quotes, brackets, LaTeX.
+# Allowed around a letter: white space, Markdown, quotes, brackets, LaTeX.
 _COMMAND = r"\\(?:boxed|fbox|text(?:bf|rm|it)?|math(?:bf|rm|sf|bb|it)|bf|rm|quad|,|;| |!|\(|\[)"
 
 
@@ -40,17 +40,17 @@ OPENING = rf"(?:[\s*_`\"'“”‘’(\[{{<（［【「『《〔$~#]|{_COMMAND})
 CLOSING = r"[\s*_`\"'“”‘’)\]}>）］】」』》〕$~]"
 
 
-# The clause is over after the letter: end of text or line, punctuation, a bracket, a tag.
+# End of the clause after the letter: end of text or line, punctuation, a bracket, a tag.
 CLAUSE_END = (
     r"(?=[ \t]{0,9}+(?:$|[\r\n,，;；:：!！?？。、)\]}）］】」』》*_`\"”’'$<|\\]|\.(?![A-Za-z0-9])))"
 )
 
 
-# What may stand between two members of a list.
+# Separators of list members.
 PAD = r"[\s*_`\"'“”‘’()（）\[\]{}$【】]{0,8}+"
 
 
-# What says before a letter that it is not the answer.
+# Words before a letter that say that it is not the answer.
 NEGATES = re.compile(
     r"(?:(?i:\bnot|n't|\bnor|\bneither|\bincorrect|\bwrong|\bno es|\bnicht|\bn['’]est pas|\bnão é)|"
     r"不是|非|不选|排除|\bне)"
@@ -76,29 +76,33 @@ _CANONICAL = {
 
 
 def canonical(letter: str) -> str:
-    """The upper-case ASCII letter of one letter as written (``b``, ``Ｂ``)."""
+    """Return the upper-case ASCII letter of a letter as written (``b``, ``Ｂ``)."""
     return _CANONICAL[letter]
 
 
 def opens_roman_list(text: str, start: int) -> bool:
-    """Whether the I, V or X at ``start`` is the first numeral of a list: "I, III" or "(i), (v)"."""
+    """Return True if the I, V or X at ``start`` opens a list of numerals: "I, III" or "(i),
+    (v)".
+    """
     return _ROMAN_LIST.match(text, start) is not None
 
 
 def is_label(text: str) -> bool:
-    """Whether ``text`` is a letter A to Z as an option is labelled."""
+    """Return True if ``text`` is a letter A to Z as used for option labels."""
     return len(text) == 1 and "A" <= text <= "Z"
 
 
 def labels(n: int) -> str:
-    """The letters of ``n`` options, 0 <= n <= 26: ``labels(4) == "ABCD"``; ValueError beyond."""
+    """Return the letters of ``n`` options, 0 <= n <= 26: ``labels(4) == "ABCD"``; ValueError
+    beyond.
+    """
     if not 0 <= n <= len(ascii_uppercase):
         raise ValueError(f"expected 0 to 26 options, got {n}")
     return ascii_uppercase[:n]
 
 
 def as_labels(letters: str | Sequence[str]) -> str:
-    """Letters given as text or one by one, as one text; ValueError where one is not A to Z."""
+    """Return letters, given as text or one by one, as one text; ValueError if one is not A to Z."""
     return _checked(letters if isinstance(letters, str) else "".join(letters))
 
 
@@ -109,7 +113,7 @@ def _checked(text: str) -> str:
     return text
 
 
-# Lower-case Roman numerals, by which the statements of a question are counted.
+# Lower-case Roman numerals, which number the statements of a question.
 
 _PARTS = (
     (1000, "m"),
@@ -130,9 +134,9 @@ _PARTS = (
 
 @lru_cache(maxsize=256)
 def roman(number: int) -> str:
-    """The numeral of a number from 1 to 3999: ``roman(8) == "viii"``; ValueError beyond."""
+    """Return the numeral of a number from 1 to 3999: ``roman(8) == "viii"``; ValueError beyond."""
     if not 1 <= number <= 3999:
-        raise ValueError(f"a Roman numeral counts 1 to 3999, not {number}")
+        raise ValueError(f"a Roman numeral needs a number from 1 to 3999, got {number}")
     text = ""
     for value, letters in _PARTS:
         repeats, number = divmod(number, value)
@@ -150,14 +154,14 @@ MOST_TOGETHER = 6
 
 
 class Subset(NamedTuple):
-    """A set of places as a bit mask and as the ascending tuple of them."""
+    """A set of positions as a bit mask and as an ascending tuple."""
 
     mask: int
     places: tuple[int, ...]
 
 
 class OptionSet(NamedTuple):
-    """Options in the order shown, and where the gold one stands."""
+    """Options in the order shown, and the index of the gold one."""
 
     options: tuple[tuple[int, ...], ...]
     answer_key: int
@@ -165,7 +169,7 @@ class OptionSet(NamedTuple):
 
 @lru_cache(maxsize=256)
 def subsets(places: int, size: int) -> tuple[Subset, ...]:
-    """All subsets of ``size`` of ``places`` places, in lexicographic order of their places."""
+    """Return all subsets of ``size`` of ``places`` positions, in lexicographic order."""
     return tuple(
         Subset(sum(1 << place for place in chosen), chosen)
         for chosen in combinations(range(places), size)
@@ -173,15 +177,15 @@ def subsets(places: int, size: int) -> tuple[Subset, ...]:
 
 
 def option_text(option: tuple[int, ...]) -> str:
-    """An option as it is shown: ``option_text((0, 2, 7)) == "i, iii, viii"``."""
+    """Return an option's displayed text: ``option_text((0, 2, 7)) == "i, iii, viii"``."""
     return ", ".join([roman(place + 1) for place in option])
 
 
 def distractor_supply(places: int, answer_key: int, sizes: range, *, forbid_subsets: bool) -> int:
-    """How many distractors can always be drawn beside a gold set of size ``answer_key``.
+    """Return how many distractors are always available with a gold set of size ``answer_key``.
 
     With ``forbid_subsets`` no option may be a proper subset of another. Options of one size never
-    are, so the size with the most candidates gives a number that can be kept (draw_options does).
+    are, so the size with the most candidates gives a guaranteed number (draw_options uses it).
     """
     if forbid_subsets:
         first = Subset((1 << answer_key) - 1, tuple(range(answer_key)))
@@ -198,12 +202,12 @@ def draw_options(
     *,
     forbid_subsets: bool = False,
 ) -> OptionSet:
-    """The gold option among ``count`` - 1 distractors, in uniformly random order.
+    """Return the gold option among ``count`` - 1 random distractors, in uniformly random order.
 
-    The draws of ``count`` options are the first of those of ``count`` + 1: so the shorter set is
-    the longer one without its last distractor, in the same relative order. A distractor's size is
-    uniform over the sizes that have any left, then its set over those left of that size. Needs
-    2 <= count <= 1 + distractor_supply(...).
+    The random numbers for ``count`` options are the first of those for ``count`` + 1. So the
+    shorter set is the longer one without its last distractor, in the same relative order. A
+    distractor's size is uniform over the sizes that have any left, then its set is uniform over
+    those left of that size. Needs 2 <= count <= 1 + distractor_supply(...).
     """
     if forbid_subsets:
         return _draw_apart(words, places, answer_key, count, sizes)
@@ -232,11 +236,10 @@ def draw_options(
 def _draw_apart(
     words: Iterator[int], places: int, answer_key: Subset, count: int, sizes: range
 ) -> OptionSet:
-    """The same with no option a proper subset of another.
+    """Return the same with no option a proper subset of another.
 
-    A candidate is passed over when taking it could leave too few for MOST_OPTIONS options (or for
-    as many as there can be): so the last ones can always be drawn, however many are wanted, and
-    the first ones do not depend on how many are.
+    A candidate is skipped if it could leave too few for MOST_OPTIONS options (or the maximum). So
+    the last ones are always available, and the first ones do not depend on ``count``.
     """
     groups = _apart(_candidates(places, answer_key, sizes), answer_key.mask)
     wanted = min(MOST_OPTIONS, 1 + max(map(len, groups)))
@@ -263,7 +266,7 @@ _Tables: TypeAlias = tuple[tuple[Subset, ...], ...]
 
 @lru_cache(maxsize=256)
 def _tables(places: int, answer_key: int, sizes: range) -> tuple[_Tables, tuple[int, ...]]:
-    """By size that has a distractor: all subsets, and how many of them are distractors."""
+    """Return, by size that has a distractor, all subsets and the number of distractors."""
     counts = [(size, comb(places, size) - comb(answer_key, size)) for size in sizes]
     some = [(size, count) for size, count in counts if count > 0]
     return tuple(subsets(places, size) for size, _ in some), tuple(count for _, count in some)
@@ -272,8 +275,10 @@ def _tables(places: int, answer_key: int, sizes: range) -> tuple[_Tables, tuple[
 def _without_exhausted(
     tables: _Tables, left: tuple[int, ...], used: set[int]
 ) -> tuple[_Tables, tuple[int, ...]]:
-    """The tables that hold a distractor not used yet. Cheap to ask for, since it is not asked
-    before as many are used as the smallest table has."""
+    """Return the tables that have an unused distractor.
+
+    It is cheap: it is called only once as many are used as the smallest table has.
+    """
     drawn = Counter(mask.bit_count() for mask in used)
     kept = [
         (table, count)
@@ -289,5 +294,5 @@ def _candidates(places: int, answer_key: Subset, sizes: range) -> list[list[Subs
 
 
 def _apart(groups: list[list[Subset]], mask: int) -> list[list[Subset]]:
-    """The subsets of each group that neither hold ``mask`` nor lie within it."""
+    """Return the subsets of each group that neither contain ``mask`` nor are contained in it."""
     return [[one for one in group if one[0] & mask not in (mask, one[0])] for group in groups]

@@ -1,9 +1,8 @@
-"""Whether a reply refuses to answer, in the ten languages that answers are read in.
+"""Detect refusals, in the ten languages of answer extraction, and decide outcomes.
 
-A refusal opens the reply, in the first person; one in mid-text is part of the reasoning, and so is
-doubt ("I cannot tell which"). In languages other than English and Chinese, of which there is more
-to know, only a short reply counts, and one that is not sure is no refusal. Every pattern is bounded
-or possessive.
+A refusal opens the response, in the first person. A refusal in mid-text is part of the reasoning,
+and so is doubt ("I cannot tell which"). In languages other than English and Chinese only a short
+response counts, and uncertain cases are not refusals. Every pattern is bounded or possessive.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from proofstone.records.calls import Message
 from proofstone.records.runs import Finish, Response
 from proofstone.records.tables import Row
 
-# A model's reply as the JSON object that was asked for, asked again where it is none.
+# A model's response as the requested JSON object, asked again if it is not one.
 
 S = TypeVar("S", bound=Struct)
 
@@ -38,13 +37,14 @@ TEXT: Mapping[str, Any] = {"type": "string"}
 
 
 def list_of(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The JSON schema of a list of such entries."""
+    """Return the JSON schema of a list of such entries."""
     return {"type": "array", "items": entry}
 
 
 def object_of_all(properties: Mapping[str, Any], title: str = "") -> Mapping[str, Any]:
-    """The JSON schema of an object with all of these properties and no others; that of a whole
-    reply has a ``title``."""
+    """Return the JSON schema of an object with exactly these properties; a whole response has a
+    ``title``.
+    """
     return {
         **({"title": title} if title else {}),
         "type": "object",
@@ -55,7 +55,7 @@ def object_of_all(properties: Mapping[str, Any], title: str = "") -> Mapping[str
 
 
 def object_of_texts(*names: str, title: str = "") -> Mapping[str, Any]:
-    """The same where all of them are texts."""
+    """Return the same schema with text properties."""
     return object_of_all(dict.fromkeys(names, TEXT), title)
 
 
@@ -68,7 +68,9 @@ async def ask_for(
     *,
     reasks: int = 1,
 ) -> S | str:
-    """The reply as ``wanted``; else, after ``reasks`` more tries, the last reply's text."""
+    """Return the response as ``wanted``; after ``reasks`` failed retries, the last response's
+    text.
+    """
     text = ""
     for reask in range(reasks + 1):
         response = await call(name, messages, schema=schema, reask=reask)
@@ -83,8 +85,10 @@ async def ask_for(
 
 
 def object_of(text: str) -> dict[str, Any] | None:
-    """The one JSON object of a reply: alone, in a code fence, or with prose around it; None where
-    there is none, or what stands between the outermost braces is not JSON."""
+    """Return the one JSON object of a response: alone, in a code fence, or within prose.
+
+    None if there is none, or if the text between the outermost braces is not JSON.
+    """
     fenced = _FENCE.search(text)
     body = fenced[1] if fenced else text
     first, last = body.find("{"), body.rfind("}")
@@ -97,7 +101,7 @@ def object_of(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-_LONGEST = 600  # characters of a refusal, but for English and Chinese
+_LONGEST = 600  # maximum length of a refusal, except in English and Chinese
 
 
 _OPENING = r"[\s*_#>\"'“«「]{0,12}+"
@@ -137,7 +141,7 @@ _CHINESE = re.compile(
 
 
 def _refusal(row: Mapping[str, Any]) -> re.Pattern[str]:
-    """What may say that one is sorry, then as what one speaks, then that one does not answer."""
+    """Return a pattern for an apology, a self-description, then a refusal."""
     sorry, role, refuses = ("".join(row[name]) for name in ("sorry", "role", "refuses"))
     sorry = rf"(?:(?:{sorry})[,،、，.。:;!！]?\s{{0,4}})?"
     role = rf"(?:{role}[^.,\n]{{0,60}},\s)?"
@@ -160,7 +164,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？؟\n]")
 
 
 def opens_with_refusal(text: str) -> bool:
-    """Whether ``text`` begins by refusing to answer."""
+    """Return True if ``text`` begins by refusing to answer."""
     opening = text[:400].lstrip()
     if _ENGLISH.match(opening) is not None or _CHINESE.match(opening) is not None:
         return True
@@ -174,17 +178,20 @@ def opens_with_refusal(text: str) -> bool:
     return False
 
 
-# What a reply amounts to: answered, refused, unparsed or truncated. ``failed`` never comes here.
+# Outcome of a response: answered, refused, unparsed or truncated; ``failed`` never occurs here.
 #
-# The one place that decides it, from how the reply ended, what it says and what was extracted.
+# The only place that decides it, from how the response ended, its text and the extraction.
 
 ReadOutcome: TypeAlias = Literal["answered", "refused", "unparsed", "truncated"]
 
 
 class Reading(Struct, frozen=True):
-    """A reply's outcome with what it rests on. ``flags`` add what the outcome does not say:
-    ``truncated`` (an answer was stated before the reply was cut off), ``by endpoint`` (a content
-    filter refused, not the model), ``thinking unclosed``, ``several answers``, ``no option``."""
+    """A response's outcome with its basis.
+
+    ``flags`` add details: ``truncated`` (an answer was stated before truncation), ``by endpoint``
+    (a content filter refused, not the model), ``thinking unclosed``, ``several answers``, ``no
+    option``.
+    """
 
     outcome: ReadOutcome
     extraction: Extraction
@@ -192,8 +199,10 @@ class Reading(Struct, frozen=True):
 
 
 class VerdictReadings(Struct, frozen=True):
-    """The outcome of a reply with several verdicts, and the reading of each statement's. A flag
-    ``missing verdicts``: some statements have none."""
+    """The outcome of a response with several verdicts, and the reading of each statement's.
+
+    The flag ``missing verdicts``: some statements have none.
+    """
 
     outcome: ReadOutcome
     readings: tuple[Reading, ...]
@@ -204,32 +213,33 @@ _SEVERAL = ("several answers",)
 
 
 def read_choice(response: Response, letters: str, options: Sequence[str] = ()) -> Reading:
-    """The outcome of ``response`` to a question with these options, and the choice it rests on.
+    """Return the outcome of ``response`` to a question with these options, and its choice.
 
-    In this order: a content filter refused; an unclosed ``<think>`` block is truncated and never
-    read; a refusal in the endpoint's own field; a choice answers, unless the reply was cut off
-    before it was stated in words; cut off; a text that opens with a refusal and chooses nothing;
-    unparsed.
+    Checked in this order: a content filter refused; an unclosed ``<think>`` block is truncated and
+    never parsed; a refusal in the endpoint's own field; a choice is answered, unless the response
+    was truncated before it was stated in words; truncated; a text that opens with a refusal and
+    chooses nothing; unparsed.
     """
     unread = not_read(response)
     return unread or _decide(response, extract_choice(response.text, letters, options))
 
 
 def read_choices(response: Response, letters: str) -> Reading:
-    """The same where all right options are asked for: the choice is a set, ``"A, C"``."""
+    """Return the same for multiple-answer questions: the choice is a set, ``"A, C"``."""
     return not_read(response) or _decide(response, extract_choices(response.text, letters))
 
 
 def read_verdict(response: Response) -> Reading:
-    """The same for one statement to be called ``true`` or ``false``."""
+    """Return the same for one statement to be called ``true`` or ``false``."""
     return not_read(response) or _decide(response, extract_verdict(response.text))
 
 
 def read_verdicts(response: Response, n: int) -> VerdictReadings:
-    """The same for ``n`` statements to be called true or false, each with an outcome of its own.
+    """Return the same for ``n`` statements to be called true or false, each with its own outcome.
 
-    The reply is answered where any statement has a verdict. One without is truncated where the
-    reply was cut off, refused where it holds no verdict and opens with a refusal, else unparsed.
+    The response is answered if any statement has a verdict. A statement without one is truncated if
+    the response was, refused if the response has no verdict and opens with a refusal, else
+    unparsed.
     """
     unread = not_read(response)
     if unread is not None:
@@ -259,7 +269,7 @@ def _of_place(found: VerdictList, place: int, *, cut_off: bool) -> Reading:
 
 
 def not_read(response: Response) -> Reading | None:
-    """The outcome of a reply whose text is no answer whatever it says, else None."""
+    """Return the outcome of a response whose text cannot be an answer, else None."""
     if response.finish == "content_filter":
         return Reading("refused", UNPARSED, ("by endpoint",))
     if response.thinking_unclosed:
@@ -270,7 +280,7 @@ def not_read(response: Response) -> Reading | None:
 
 
 def _decide(response: Response, found: Extraction) -> Reading:
-    """The outcome of a reply that was read."""
+    """Return the outcome of a parsed response."""
     cut_off = response.finish == "length"
     if found.is_option and not cut_off:
         return Reading("answered", found)
@@ -286,7 +296,7 @@ def _decide(response: Response, found: Extraction) -> Reading:
     return Reading("refused" if refused else "unparsed", found)
 
 
-# The choices of replies in a file: ``response`` and ``options`` in, ``letter`` and tier out.
+# Choices of responses in a file: ``response`` and ``options`` in, ``letter`` and tier out.
 
 _READ = frozenset({"response", "options", "refusal", "finish"})
 
@@ -298,12 +308,13 @@ _MOST_OPTIONS = 26
 
 
 def extract_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """The rows with what each reply chose, in order.
+    """Return the rows with the choice of each response, in order.
 
-    ``response`` is the reply's text, with a leading ``<think>`` block or without; ``options`` the
-    options' texts, their letters ("ABCD") or their number; ``finish`` (``stop``, ``length``,
-    ``content_filter``) and ``refusal`` may say how the reply ended. Out come ``letter``, ``tier``
-    and ``outcome`` behind the row's other columns. Raises BadInput with every problem of all rows.
+    ``response`` is the response's text, with or without a leading ``<think>`` block. ``options``
+    are the options' texts, their letters ("ABCD") or their number. ``finish`` (``stop``,
+    ``length``, ``content_filter``) and ``refusal`` may state how the response ended. ``letter``,
+    ``tier`` and ``outcome`` are appended to the row's columns. Raises BadInput with every problem
+    of all rows.
     """
     problems: list[Problem] = []
     extracted: list[dict[str, Any]] = []
@@ -313,7 +324,7 @@ def extract_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
         if not found:
             extracted.append(_extracted(row.values))
     if problems:
-        raise BadInput("Replies cannot be read.", problems, hint="proofstone grade --help")
+        raise BadInput("cannot parse the responses", problems, hint="see 'proofstone grade --help'")
     return extracted
 
 
@@ -340,7 +351,7 @@ def _response(values: Mapping[str, Any]) -> Response:
 
 
 def _without_thinking(text: str) -> tuple[str, bool]:
-    """A reply's text behind its ``<think>`` block, and whether the block never ended."""
+    """Return a response's text after its ``<think>`` block, and True if the block never ended."""
     _, closed, said = text.rpartition("</think>")
     if closed:
         return said, False
@@ -349,7 +360,7 @@ def _without_thinking(text: str) -> tuple[str, bool]:
 
 
 def _options_of(value: object) -> tuple[str, Sequence[str]]:
-    """The letters and texts of a row's options; no letters where they cannot be read."""
+    """Return the letters and texts of a row's options; no letters if they are invalid."""
     if isinstance(value, int) and not isinstance(value, bool):
         return (labels(value) if 1 <= value <= _MOST_OPTIONS else ""), ()
     if isinstance(value, str):
@@ -363,11 +374,11 @@ def _options_of(value: object) -> tuple[str, Sequence[str]]:
     return letters, (() if "".join(value) == letters else value)
 
 
-# ---------------------------------------------------------------- what cannot be read
+# ---------------------------------------------------------------- invalid rows
 
 
 def _problems_of(row: Row) -> Iterator[Problem]:
-    """What of a row cannot be read: what was expected and what came."""
+    """Yield a row's problems: expected and actual values."""
     values = row.values
     if not isinstance(values.get("response"), str):
         yield _problem(row, "response", "text")

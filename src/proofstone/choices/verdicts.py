@@ -1,16 +1,15 @@
-"""Whether a reply calls one statement true or false, and how one can tell.
+"""Extract true/false verdicts from a response, with the rule that found them.
 
-Order, as for options (``extract``):
+The order for one statement:
 
-1. a verdict stated as the answer ("Answer: False", "答案：错误", "\\boxed{True}"), the last one;
-   one on the last line before all else, and a last line that is nothing but a verdict before an
-   earlier statement;
+1. the last verdict stated as the answer ("Answer: False", "答案：错误", "\\boxed{True}"). One on
+  the last line comes first, and a last line that is only a verdict precedes an earlier statement;
 2. a conclusion on the last line: "so the statement is incorrect", "因此该说法错误";
-3. an opening ("False. The ..."), a closing word, and conclusions elsewhere, where all agree;
-4. nothing: unparsed.
+3. an opening ("False. The ..."), a closing word, and conclusions elsewhere, if all agree;
+4. none: unparsed.
 
-What names both ("True or False", "partly true"), and a reply that opens with one and concludes with
-the other, decides nothing: tier without a letter. ``Extraction.letter`` is ``true`` or ``false``.
+A text that names both ("True or False", "partly true"), or that opens with one and concludes with
+the other, is undecided: a tier without a letter. ``Extraction.letter`` is ``true`` or ``false``.
 """
 
 from __future__ import annotations
@@ -35,12 +34,11 @@ from proofstone.choices.answers import (
 from proofstone.choices.extraction import UNPARSED, Extraction, Scope, Tier
 from proofstone.choices.options import roman
 
-# The words by which a reply calls a statement true or false, in English and Chinese.
+# Words that call a statement true or false, in English and Chinese.
 #
-# A negated word is one word: "not correct" and 不正确 call it false, "not wrong" and 没有错误 call
-# it
-# true. One that does neither wholly ("partly true", 部分正确) calls it both. All patterns are
-# bounded.
+# A negated word is one word: "not correct" and 不正确 call it false, "not wrong" and 没有错误
+# call it true. A word that does neither fully ("partly true", 部分正确) calls it both. All patterns
+# are bounded.
 
 Said = Literal["true", "false", "both"]
 
@@ -66,7 +64,7 @@ _PAD = r"[\s\"'“”‘’*_`-]{1,4}"
 _NOT = rf"(?:not|(?:is|was)n['’]t|never){_PAD}(?:(?:{_FULLY}){_PAD})?(?:a{_PAD})?"
 
 
-# In this order: a longer reading before one that is a part of it.
+# Ordered so that a longer reading comes before its parts.
 WORD = (
     r"(?:(?<![A-Za-z0-9_])(?i:"
     rf"(?P<both>(?:{_PARTLY}){_PAD}(?:{_RIGHT}|{_WRONG}))|"
@@ -82,8 +80,8 @@ WORD = (
 )
 
 
-# What may follow a word that is a verdict, rather than part of something longer ("correct option",
-# "no longer", 对于, 是否).
+# May follow a verdict word, unlike in a longer expression ("correct option", "no longer", 对于,
+# 是否).
 WORD_END = (
     r"(?:的|了|无误)?(?=[ \t\u3000]{0,9}(?:$|[\r\n,，;；:：!！?？。、()\[\]{}（）［］【】「」『』]|"
     r"[《》*_`\"“”‘’'$<>|\\/=—–…✓✔✅✗✘❌-]|\.(?![A-Za-z0-9])|"
@@ -108,12 +106,12 @@ _ANOTHER = re.compile(
 
 
 def said_by(match: re.Match[str]) -> Said:
-    """What the word of a match of a pattern with one WORD in it says."""
+    """Return the verdict of a match of a pattern with one WORD."""
     return next(said for group, said in _GROUPS if match[group] is not None)
 
 
 def names_another(text: str, end: int, said: Said) -> bool:
-    """Whether a list goes on at ``end`` with a verdict other than ``said``."""
+    """Return True if a list continues at ``end`` with a verdict other than ``said``."""
     match = _ANOTHER.match(text, end)
     return match is not None and said_by(match) != said
 
@@ -125,12 +123,12 @@ _ALONE = re.compile(
 
 
 def words_alone(line: str) -> Said | None:
-    """The verdict that is all a line says: ``**False.**``, ``错误。``; else None."""
+    """Return the verdict that is the whole line: ``**False.**``, ``错误。``; else None."""
     match = _ALONE.match(line)
     return None if match is None else said_by(match)
 
 
-# Beyond its last lines a text is searched for conclusions only in its end.
+# Except on its last lines, a text is searched for conclusions only at its end.
 _WINDOW = 8192
 
 
@@ -140,7 +138,7 @@ _LATIN = ("answer", "verdict", "judgment", "judgement", "conclusion", "assessmen
 _CHINESE = ("答案", "判断", "结论", "判定")
 
 
-# Of more anchors than this only the last are looked at.
+# Only so many of the last anchors are used.
 _MOST_ANCHORS = 100
 
 
@@ -218,7 +216,7 @@ _CONCLUDES_ZH = re.compile(
 )
 
 
-# What makes of a conclusion a question or a condition.
+# Turns a conclusion into a question or a condition.
 _SUPPOSED = re.compile(
     r"(?:\b(?i:if|whether|when|unless|suppose|supposing|assume|assuming|determine|check|decide|"
     r"verify|judge|see|mean|imply|says?|were)\b[^.;!?\n]{0,12}|(?:如果|若|假如|是否|假设|判断|认为|验证|"
@@ -241,14 +239,14 @@ _LAST_SENTENCE = re.compile(
 
 
 class _Found(Struct, frozen=True):
-    """A verdict in the text: what it says, or that it says "nothing", and where it stands."""
+    """A verdict in the text (or "nothing", meaning undecided) and its position."""
 
     said: Said | None
     start: int
 
 
 def extract_verdict(text: str) -> Extraction:
-    """The verdict of ``text`` on the one statement it was asked about."""
+    """Return the verdict of ``text`` on the one statement it was asked about."""
     line = last_line(text)
     stated = _stated(text)
     if stated is not None and stated.start >= line.start:
@@ -274,7 +272,7 @@ def _read(said: Said | None, tier: Tier, scope: Scope) -> Extraction:
 
 
 def _stated(text: str) -> _Found | None:
-    """The last verdict stated as the answer; one that says "nothing" where the last says that."""
+    """Return the last verdict stated as the answer; "nothing" if the last one says that."""
     lower = lowered(text)
     words = _LATIN if lower.isascii() else _LATIN + _CHINESE
     for _, anchor in zip(range(_MOST_ANCHORS), anchors_from_end(lower, words), strict=False):
@@ -285,7 +283,7 @@ def _stated(text: str) -> _Found | None:
 
 
 def _at(text: str, anchor: Anchor) -> _Found | None:
-    """What one anchor states, if anything."""
+    """Return the verdict at one anchor, if any."""
     match = _FORWARD.match(text, anchor.end)
     if match is None or not _is_stated(text, anchor, match):
         match = _FURTHER.match(text, anchor.end) if anchor.word == "answer" else None
@@ -309,17 +307,17 @@ def _is_stated(text: str, anchor: Anchor, match: re.Match[str]) -> bool:
 
 
 def _denied(text: str, end: int, said: Said) -> bool:
-    """Whether the same line goes on to conclude the opposite: "No, the statement is correct"."""
+    """Return True if the same line concludes the opposite: "No, the statement is correct"."""
     stop = text.find("\n", end, end + 200)
     rest = text[end : end + 200 if stop < 0 else stop]
     return any(found.said != said for found in _conclusions(rest))
 
 
-# ---------------------------------------------------------------- said without an anchor
+# ---------------------------------------------------------------- without an anchor
 
 
 def _concluded(text: str, line: Line) -> Extraction:
-    """What opening, closing and conclusions come to."""
+    """Return the joint verdict of opening, closing and conclusions."""
     opening = _opening(text)
     start = max(0, len(text) - _WINDOW)
     conclusions = [_Found(found.said, found.start + start) for found in _conclusions(text[start:])]
@@ -337,7 +335,7 @@ def _concluded(text: str, line: Line) -> Extraction:
 
 
 def _opening(text: str) -> Said | None:
-    """The verdict that the text opens with, unless its line goes on to take it back."""
+    """Return the verdict that the text opens with, unless its line retracts it."""
     line = first_line(text)
     match = _OPENING.match(line.text)
     if match is None:
@@ -346,7 +344,7 @@ def _opening(text: str) -> Said | None:
     if names_another(line.text, end, said):
         said = "both"
     concedes = line.text[end : end + 1] in {",", "，"} and _TAKEN_BACK.search(line.text, end)
-    # "Right, let us see" opens a reply and judges nothing.
+    # "Right, let us see" opens a response without a verdict.
     is_filler = match[0].strip("*_`#> ").lower() in {"right", "correct", "对", "是"} and (
         line.text[end : end + 1] in {",", "，", "-", "—"}
     )
@@ -355,14 +353,14 @@ def _opening(text: str) -> Said | None:
 
 
 def _closing(line: Line) -> Said | None:
-    """The verdict that is the last sentence of the last line: "... in 1815. False." """
+    """Return the verdict that is the last sentence of the last line: "... in 1815. False." """
     text = line.text[-400:]
     found = list(_LAST_SENTENCE.finditer(text))
     return words_alone(text[found[-1].end() :]) if found else None
 
 
 def _conclusions(text: str) -> Iterator[_Found]:
-    """What the text concludes of "the statement", in order; suppositions are left out."""
+    """Yield conclusions about "the statement", in order, without suppositions."""
     found: list[_Found] = []
     for pattern in (_CONCLUDES, _CONCLUDES_ZH):
         if pattern is _CONCLUDES_ZH and text.isascii():
@@ -377,12 +375,12 @@ def _conclusions(text: str) -> Iterator[_Found]:
     yield from sorted(found, key=lambda one: one.start)
 
 
-# Entries of a list of verdicts: a label or several, and true or false, on a line.
+# Entries of a list of verdicts: one or several labels, and true or false, on a line.
 #
-# The text has been normalised (NFKC): brackets, colons and digits are plain ones. A line is read
-# from its start as far as it is entries; what follows is an explanation.
+# The text is normalized (NFKC): brackets, colons and digits are plain. A line is read from its
+# start while it consists of entries; the rest is an explanation.
 
-# Statements are never more.
+# Upper bound on the number of statements.
 _MOST = 99
 
 
@@ -390,7 +388,7 @@ _LONGEST_LINE = 4096
 
 
 class Entry(Struct, frozen=True):
-    """A statement's number as the reply gave it (from 1) and what it is called."""
+    """A statement's number in the response (from 1) and its verdict."""
 
     label: int
     said: Said
@@ -469,7 +467,7 @@ _AT_END = re.compile(
 
 
 def entries_of_line(line: str) -> list[Entry]:
-    """All entries of a line, in order; none where it does not begin with one."""
+    """Return all entries of a line, in order; empty if it does not begin with one."""
     line = line[:_LONGEST_LINE]
     if line.count("|") > 1:
         return _entries_of_row(line)
@@ -484,7 +482,7 @@ def entries_of_line(line: str) -> list[Entry]:
 
 
 def label_of_line(line: str) -> int | None:
-    """The one label that opens a line, or None."""
+    """Return the one label that opens a line, or None."""
     match = _LINE_LABEL.match(line[:200])
     if match is None:
         return None
@@ -493,7 +491,7 @@ def label_of_line(line: str) -> int | None:
 
 
 def read_label(text: str) -> int | None:
-    """The number of a label, Roman in either case or Arabic; None for what is neither."""
+    """Return the number of a label, Roman in either case or Arabic, or None."""
     if text.isdecimal() and text.isascii():
         return int(text) if int(text) <= _MOST else None
     return _numerals().get(text.lower())
@@ -505,12 +503,12 @@ def _numerals() -> dict[str, int]:
 
 
 def _run(line: str, start: int) -> list[Entry]:
-    """The entries that follow one another from ``start``."""
+    """Return the consecutive entries from ``start``."""
     found: list[Entry] = []
     while (match := _ENTRY.match(line, start)) is not None and _is_sound(line, match):
         said = said_by(match)
         end = match.end()
-        # After a comma comes the next entry or an explanation: "i: True, ii: False".
+        # A comma is followed by the next entry or an explanation: "i: True, ii: False".
         following = _ENTRY.match(line, _after(line, end))
         if following is None and names_another(line, end, said):
             said = "both"
@@ -525,8 +523,11 @@ def _after(line: str, end: int) -> int:
 
 
 def _is_sound(line: str, match: re.Match[str]) -> bool:
-    """Whether something parts label and verdict, unless the label stands in brackets, the line is
-    nothing else, or the verdict is Chinese: "I am right" labels nothing."""
+    """Return True if label and verdict are separated.
+
+    Not required if the label is in brackets, the line has no other content, or the verdict is
+    Chinese: "I am right" is not an entry.
+    """
     if (
         _VERDICT_ENTRIES_STATES.search(match["gap"])
         or match["counter"]
@@ -539,7 +540,7 @@ def _is_sound(line: str, match: re.Match[str]) -> bool:
 
 
 def _agreed(said: set[Said]) -> Said | None:
-    """The one verdict that all give, both where they differ; None of none."""
+    """Return the one verdict that all give, "both" if they differ, None if there is none."""
     return None if not said else next(iter(said)) if len(said) == 1 else "both"
 
 
@@ -551,7 +552,7 @@ def _entries(labels: str, said: Said | None) -> list[Entry]:
 
 
 def _at_end(line: str, start: int) -> list[Entry]:
-    """The entry of a line that opens with a label and ends with a verdict."""
+    """Return the entry of a line that opens with a label and ends with a verdict."""
     label = label_of_line(line[start:])
     match = None if label is None else _AT_END.search(line[-80:])
     if label is None or match is None:
@@ -563,8 +564,10 @@ def _at_end(line: str, start: int) -> list[Entry]:
 
 
 def _entries_of_row(line: str) -> list[Entry]:
-    """The entry of a table's row: a label first, and cells that are nothing but a verdict, which
-    agree or call it both."""
+    """Return the entry of a table row: a label first, and cells that are only a verdict.
+
+    Cells must agree, otherwise the verdict is "both".
+    """
     cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
     labels = re.fullmatch(rf"{_VERDICT_ENTRIES_MARKUP}{_LABELS}[\s*_`.:]{{0,6}}", cells[0])
     if labels is None:
@@ -576,7 +579,7 @@ def _entries_of_row(line: str) -> list[Entry]:
 
 
 def _entries_in_cells(labels: str, cells: list[str]) -> list[Entry]:
-    """The same where a cell begins with a verdict and explains it."""
+    """Return the same for a cell that begins with a verdict and explains it."""
     found = [match for cell in cells if (match := _CELL.match(cell)) is not None]
     return _entries(labels, _agreed({said_by(match) for match in found}))
 
@@ -584,7 +587,7 @@ def _entries_in_cells(labels: str, cells: list[str]) -> list[Entry]:
 _CELL = re.compile(rf"{_VERDICT_ENTRIES_MARKUP}{WORD}{WORD_END}")
 
 
-# Verdicts that a reply gives as JSON: an object by label, a list in order, a list of objects.
+# Verdicts as JSON: an object by label, a list in order, or a list of objects.
 
 _LONGEST = 32_768
 
@@ -604,13 +607,15 @@ _LABEL = re.compile(
 )
 
 
-# What a true value under such a name would say is the opposite, or nothing.
+# Names under which a true value means the opposite, or nothing.
 _NEGATIVE = re.compile(r"(?i:false|incorrect|wrong|error|untrue)|错|误|假")
 
 
 def entries_of_json(text: str, n: int) -> list[Entry]:
-    """The entries of the last JSON value in ``text`` that holds any; a list of bare verdicts must
-    have exactly ``n``."""
+    """Return the entries of the last JSON value in ``text`` that has any.
+
+    A list of bare verdicts must have exactly ``n``.
+    """
     for piece in _pieces(text):
         try:
             value = json.loads(piece, object_pairs_hook=_Pairs)
@@ -623,11 +628,13 @@ def entries_of_json(text: str, n: int) -> list[Entry]:
 
 
 class _Pairs(list[tuple[str, Any]]):
-    """An object as its pairs, so that a repeated key is seen."""
+    """An object as pairs, so that repeated keys are visible."""
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Texts that may be JSON: fenced, the last first; then from a line's bracket to the last."""
+    """Yield texts that may be JSON: fenced ones, last first; then from a line's bracket to the
+    last.
+    """
     if "```" in text:
         yield from reversed([match[1] for match in _FENCED.finditer(text)][-_MOST_TRIED:])
     stop = max(text.rfind("}"), text.rfind("]")) + 1
@@ -650,7 +657,7 @@ def _verdict_json_entries(value: Any, n: int, depth: int) -> Iterator[Entry]:
 
 
 def _of_object(pairs: _Pairs, n: int, depth: int) -> Iterator[Entry]:
-    """Verdicts by label; else those of the one value that is itself an object or a list."""
+    """Yield verdicts by label; else those of the only value that is an object or a list."""
     labelled = [(_label(key), _verdict(value)) for key, value in pairs]
     found = [Entry(label, said) for label, said in labelled if label is not None and said]
     if found:
@@ -672,7 +679,9 @@ def _of_list(values: list[Any], n: int) -> Iterator[Entry]:
 
 
 def _of_record(pairs: _Pairs) -> Iterator[Entry]:
-    """The entry of an object with one label and one verdict among its values; else of its pair."""
+    """Yield the entry of an object with one label and one verdict among its values; else of its
+    pair.
+    """
     labels = {label for _key, value in pairs if (label := _label(value)) is not None}
     said = {said for key, value in pairs if (said := _named_verdict(key, value)) is not None}
     if len(labels) == 1 and said:
@@ -692,7 +701,7 @@ def _label(value: Any) -> int | None:
 
 
 def _verdict(value: Any) -> Said | None:
-    """What a value says: a boolean, a verdict's word, or an object with one of either in it."""
+    """Return the verdict of a value: a boolean, a verdict word, or an object with one of these."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str) and len(value) < 80:
@@ -704,7 +713,7 @@ def _verdict(value: Any) -> Said | None:
 
 
 def _named_verdict(key: str, value: Any) -> Said | None:
-    """The verdict of a value by the name it stands under."""
+    """Return the verdict of a value, given its name."""
     if not isinstance(value, bool | str) or _label(value) is not None:
         return None
     if isinstance(value, bool) and _NEGATIVE.search(key):
@@ -712,28 +721,28 @@ def _named_verdict(key: str, value: Any) -> Said | None:
     return _verdict(value)
 
 
-# Verdicts on several numbered statements, from one reply.
+# Verdicts on several numbered statements, from one response.
 #
 # Read are, in English and Chinese, with Roman numerals in either case or Arabic numbers:
 #
 # - entries: ``ii: False``, ``(ii) false, since ...``, ``Statement 2 is true``, ``第ii条：错误``,
 #   several on one line, several labels to a verdict (``i, iii: True``), rows of a table, JSON;
-# - verdicts with their labels behind them: ``False: ii, iv``;
+# - verdicts followed by their labels: ``False: ii, iv``;
 # - exactly as many bare verdicts as there are statements, in order;
-# - where a statement has none of these, the verdict of the paragraph that its label opens.
+# - for a statement without any of these, the verdict of the paragraph that its label opens.
 #
-# A statement called both is called nothing, and nothing is inferred for one that is left out. Of
-# several lists the last counts alone if it names every statement; else what two lists say of one
-# statement must agree. Labels that count from 0 name nobody can say what, and are left aside.
+# A statement called both has no verdict, and nothing is inferred for a missing one. Of several
+# lists, only the last counts if it covers every statement; otherwise all must agree. Labels that
+# count from 0 are ambiguous and ignored.
 
-# Of a longer reply its start and its end are read, and of these so many lines.
+# Only the start and the end of a longer response are read, and so many of their lines.
 _HEAD, _TAIL = 16_384, 49_152
 
 
 _HEAD_LINES, _TAIL_LINES = 250, 750
 
 
-# Of a statement its last paragraphs, and of a paragraph its last characters.
+# A statement's last paragraphs, and the last characters of a paragraph.
 _PARAGRAPHS, _PARAGRAPH = 2, 800
 
 
@@ -741,10 +750,10 @@ _SPLIT = re.compile(r"[,，、;；|/]|\s{2,}")
 
 
 class VerdictList(Struct, frozen=True):
-    """The verdicts of a reply by place: ``true``, ``false``, or empty where there is none.
+    """The verdicts of a response by position: ``true``, ``false``, or empty.
 
-    ``both``: places that are called both, and so nothing. ``inferred``: places whose verdict was
-    read from a paragraph rather than from a list. ``strays``: labels that number no statement.
+    ``both``: positions called both, so without a verdict. ``inferred``: positions whose verdict was
+    read from a paragraph rather than from a list. ``strays``: labels without a statement.
     """
 
     said: tuple[str, ...]
@@ -754,7 +763,7 @@ class VerdictList(Struct, frozen=True):
 
 
 def extract_verdicts(text: str, n: int) -> VerdictList:
-    """The verdicts of ``text`` on statements 1 to ``n``."""
+    """Return the verdicts of ``text`` on statements 1 to ``n``."""
     plain = _plain(text)
     lines = _lines(plain)
     lists = [*_lists(_verdict_lists_entries(lines)), entries_of_json(plain, n)]
@@ -774,14 +783,16 @@ def extract_verdicts(text: str, n: int) -> VerdictList:
 
 
 def _plain(text: str) -> str:
-    """The text, of a long one its start and end, with full-width and circled numbers made plain."""
+    """Return the text, or a long one's start and end, with plain numbers for full-width and
+    circled.
+    """
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n{text[-_TAIL:]}"
     return text if text.isascii() else normalize("NFKC", text)
 
 
 def _lines(plain: str) -> list[str]:
-    """Its lines, of very many the first and the last; several empty ones in a row are one."""
+    """Return its lines, the first and last of very many, with empty ones collapsed."""
     lines = re.sub(r"\n\s*\n", "\n\n", plain).splitlines()
     if len(lines) > _HEAD_LINES + _TAIL_LINES:
         lines = [*lines[:_HEAD_LINES], "", *lines[-_TAIL_LINES:]]
@@ -792,7 +803,7 @@ def _lines(plain: str) -> list[str]:
 
 
 def _verdict_lists_entries(lines: Iterable[str]) -> Iterator[Entry | None]:
-    """The entries of all lines in order; None where a line has none (and something else)."""
+    """Yield the entries of all lines in order; None for a line with other content."""
     for line in lines:
         found = entries_of_line(line)
         yield from found
@@ -801,8 +812,10 @@ def _verdict_lists_entries(lines: Iterable[str]) -> Iterator[Entry | None]:
 
 
 def _lists(entries: Iterable[Entry | None]) -> Iterator[list[Entry]]:
-    """Entries by list: a list ends where a label is not above those before it, with something else
-    said between them."""
+    """Yield entries by list.
+
+    A list ends where a label is not above the previous ones and other text lies between.
+    """
     current: list[Entry] = []
     seen = 0
     broken = False
@@ -819,7 +832,7 @@ def _lists(entries: Iterable[Entry | None]) -> Iterator[list[Entry]]:
 
 
 def _in_order(lines: Sequence[str], n: int) -> list[list[Entry]]:
-    """The list of exactly ``n`` bare verdicts and nothing else, a line each or on one line."""
+    """Return the list of exactly ``n`` bare verdicts, one per line or on one line."""
     said = [line for line in lines if line.strip(" \t*_`#>-|")]
     if len(said) == 1:
         said = _SPLIT.split(said[0].strip(" \t[](){}.。"))
@@ -832,7 +845,7 @@ def _in_order(lines: Sequence[str], n: int) -> list[list[Entry]]:
 
 
 def _numbered(lists: Sequence[list[Entry]], n: int) -> tuple[list[list[Entry]], int]:
-    """The lists with those entries alone that number a statement, and how many do not."""
+    """Return the lists with only the entries that number a statement, and how many do not."""
     kept, strays = [], 0
     for found in lists:
         counts_from_0 = any(entry.label == 0 for entry in found)
@@ -844,7 +857,7 @@ def _numbered(lists: Sequence[list[Entry]], n: int) -> tuple[list[list[Entry]], 
 
 
 def _settled(lists: Sequence[list[Entry]], n: int) -> tuple[dict[int, Said], set[int]]:
-    """The verdict of each place that has one, and the places that are called both."""
+    """Return the verdict of each position that has one, and the positions called both."""
     if lists and len({entry.label for entry in lists[-1]}) == n:
         lists = lists[-1:]
     by_place: dict[int, set[Said]] = {}
@@ -862,7 +875,7 @@ _SAID: dict[str, Said] = {"true": "true", "false": "false"}
 
 
 def _from_paragraphs(lines: Sequence[str], n: int, known: Iterable[int]) -> dict[int, Said]:
-    """The verdicts of the paragraphs that labels open, for statements that have no other."""
+    """Return the verdicts of paragraphs opened by labels, for statements without another."""
     opened: list[tuple[int, int]] = []
     for at, line in enumerate(lines):
         label = label_of_line(line) if line else None
@@ -882,7 +895,7 @@ def _from_paragraphs(lines: Sequence[str], n: int, known: Iterable[int]) -> dict
 
 
 def _end(lines: Sequence[str], at: int) -> int:
-    """Where the last paragraph ends: at the first empty line behind what its label opens with."""
+    """Return where the last paragraph ends: at the first empty line after its label's opening."""
     for place in range(at + 2, len(lines)):
         if not lines[place].strip():
             return place

@@ -1,1 +1,1 @@
-"""Rows in and out of files: CSV, JSON, Parquet, XLSX."""
+"""Read and write rows: CSV, JSON, Parquet, XLSX."""

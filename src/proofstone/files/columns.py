@@ -1,7 +1,7 @@
-"""Tabular files as columns: as strict as reading rows, and fast where nothing is wrong.
+"""Read tabular files as columns: as strict as reading rows, and fast for valid files.
 
-A sound file is read in blocks straight into columns. Whatever is not sound is read again by rows,
-which names every problem with its line.
+A valid file is read in blocks directly into columns. Any other file is read again by rows, which
+reports every problem with its line.
 """
 
 from __future__ import annotations
@@ -33,21 +33,23 @@ from proofstone.files.parquet import first_line, load_pyarrow
 from proofstone.files.tables import read_rows, table_suffix
 from proofstone.records.scores import Coded, FileColumns, TextCodes
 
-# Parquet files as columns of texts, without making rows of them.
+# Parquet files as columns of texts, without creating rows.
 
 
 def parquet_columns(path: Path) -> FileColumns:
-    """The columns of a file as texts; its records are numbered from 1. Raises as ``parquet_rows``;
-    columns of kinds that have no text (binary, dates) are ``unread``."""
+    """Return the columns of a file as texts; records are numbered from 1.
+
+    Raises as ``parquet_rows``; columns of types without a text form (binary, dates) are ``unread``.
+    """
     pa = load_pyarrow()
     if not path.exists():
-        raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.")
+        raise NotFound(f"file not found: {path}", hint="check the name and the folder")
     try:
         table = pa.parquet.read_table(path)
     except (pa.ArrowException, OSError) as cause:
-        raise BadInput(f"{path} is no readable Parquet file: {first_line(cause)}") from cause
+        raise BadInput(f"cannot read {path} as a Parquet file: {first_line(cause)}") from cause
     if not table.num_rows:
-        raise BadInput(f"{path} holds no rows", [Problem("row 1", "the file holds no rows")])
+        raise BadInput(f"{path} has no rows", [Problem("row 1", "the file has no rows")])
     coded = {name: _coded(pa, table[name]) for name in table.column_names}
     return FileColumns(
         name=path.name,
@@ -59,7 +61,7 @@ def parquet_columns(path: Path) -> FileColumns:
 
 
 def _coded(pa: Any, column: Any) -> Coded | None:
-    """A column's values as texts by code, or None where a value has no text."""
+    """Return a column's values as texts by code, or None if a value has no text form."""
     whole = column.combine_chunks()
     if not pa.types.is_dictionary(whole.type):
         if pa.types.is_nested(whole.type):
@@ -76,7 +78,7 @@ def _coded(pa: Any, column: Any) -> Coded | None:
 
 
 def _parquet_text(value: object) -> str | None:
-    """A value as ``read_columns`` writes it, None where it has no text."""
+    """Return a value as ``read_columns`` writes it, None if it has no text form."""
     if isinstance(value, str):
         return value
     if isinstance(value, float) and not math.isfinite(value):
@@ -96,16 +98,16 @@ _BLOCK = 20_000
 _INDEX = "(first column)"
 
 
-# A column that holds more than this in texts is prompts or replies, and no key of anything.
+# A column with more text than this holds prompts or responses, not keys.
 _MOST_CHARACTERS = 100_000_000
 
 
 class _NotSoundError(Exception):
-    """The fast way met something to explain; the slow one says what."""
+    """The fast reader met a problem that the slow one must report."""
 
 
 class _Column:
-    """One column as it grows: codes, and the texts they stand for until those are too many."""
+    """A growing column: codes, and their texts until there are too many."""
 
     def __init__(self, missing: int) -> None:
         self.texts: TextCodes | None = TextCodes()
@@ -125,11 +127,10 @@ class _Column:
 
 
 def read_columns(path: Path | str, *, encoding: str = "") -> FileColumns:
-    """The columns of a CSV, TSV, JSON, JSONL or Parquet file, ``.gz`` too; values as texts. Text is
-    UTF-8 where no other ``encoding`` is named.
+    """Return the columns of a CSV, TSV, JSON, JSONL or Parquet file, also ``.gz``; values as texts.
 
-    Numbers are written as JSON writes them, true and false as such, lists and objects as JSON.
-    Raises what ``read_rows`` does: one BadInput with every problem of the file.
+    Text is UTF-8 unless another ``encoding`` is given. Numbers, true, false, lists and objects are
+    written as JSON. Raises as ``read_rows``: one BadInput with every problem of the file.
     """
     path = Path(path)
     suffix = table_suffix(path)
@@ -168,14 +169,16 @@ def _separated(path: Path, separator: str, encoding: str) -> FileColumns:
 
 
 def _named(header: list[str]) -> list[str]:
-    """The header, its first name filled in where only that is empty: data frames that are written
-    with their index look so."""
+    """Return the header, with a name for the first column if only that is empty.
+
+    Data frames written with their index have such a header.
+    """
     unnamed = len(header) > 1 and not header[0].strip() and _INDEX not in header
     return [_INDEX, *header[1:]] if unnamed else header
 
 
 def _text(stream: BinaryIO) -> io.TextIOWrapper:
-    """The stream as UTF-8, or as UTF-16 where its byte-order mark says so; without the mark."""
+    """Return the stream as UTF-8, or as UTF-16 if its byte-order mark says so; without the mark."""
     held = (
         stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("Any", stream))
     )
@@ -184,7 +187,7 @@ def _text(stream: BinaryIO) -> io.TextIOWrapper:
 
 
 def _blocks(reader: Any) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Blocks of records with the line that each begins on; empty lines are passed over."""
+    """Yield blocks of records with the line each begins on; empty lines are skipped."""
     ended = reader.line_num
     while True:
         places, block = [], []
@@ -199,7 +202,7 @@ def _blocks(reader: Any) -> Iterator[tuple[list[int], list[list[str]]]]:
 
 
 def _objects(path: Path, encoding: str) -> FileColumns:
-    """Objects, one a line. An array is read by rows, which holds it whole anyway."""
+    """Return objects, one per line. An array is read by rows, in memory in any case."""
     columns: dict[str, _Column] = {}
     starts: list[Places] = []
     done = 0
@@ -231,7 +234,7 @@ def _parsed(block: list[tuple[int, bytes]]) -> tuple[list[int], list[dict[str, A
 
 
 def _spelt(value: object) -> str:
-    """A value as the text that stands for it; the empty text for null."""
+    """Return the text of a value; empty for null."""
     if type(value) is str:
         return value
     return "" if value is None else orjson.dumps(value).decode()
@@ -254,7 +257,7 @@ def _whole(
 
 
 def _by_rows(path: Path, encoding: str) -> FileColumns:
-    """The same from ``read_rows``; raises its BadInput where the file has a problem."""
+    """Return the same from ``read_rows``; raises its BadInput if the file has a problem."""
     names: dict[str, None] = {}
     rows = []
     for row in read_rows(path, encoding=encoding):

@@ -1,4 +1,4 @@
-"""Rows of comma- or tab-separated text (RFC 4180), every cell a text, a ragged row a problem."""
+"""Rows of comma- or tab-separated text (RFC 4180); ragged rows are problems."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from typing import BinaryIO, NamedTuple, cast
 from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.records.tables import Row
 
-# Texts that a spreadsheet would take for a formula, made harmless in a way that reads back.
+# Reversible escaping of texts that a spreadsheet would evaluate as formulas.
 #
-# A text that begins with ``= + - @``, a tab or a line break (also in full width) gets an apostrophe
-# before it, as spreadsheets themselves mark a text; one that began with apostrophes and such a sign
-# gets one more. Reading takes one away, so every text comes back as it was. Numbers are no texts.
+# A text that begins with ``= + - @``, a tab or a line break (also in full width) gets a leading
+# apostrophe, the spreadsheet mark for texts; one that begins with apostrophes and such a sign gets
+# one more. Reading removes one, so every text is restored. Numbers are not changed.
 
 _SIGNS = "=+\\-@\t\r\n＝＋－＠"
 
@@ -34,19 +34,18 @@ _MARKED = re.compile(f"'+[{_SIGNS}]")
 
 
 def neutralised(text: str) -> str:
-    """``text`` as a cell that no spreadsheet evaluates."""
+    """Return ``text`` as a cell that no spreadsheet evaluates."""
     return f"'{text}" if _LIVE.match(text) else text
 
 
 def restored(cell: str) -> str:
-    """The text of which ``neutralised`` made ``cell``."""
+    """Return the original text of a cell made by ``neutralised``."""
     return cell[1:] if _MARKED.match(cell) else cell
 
 
-# Text in other encodings than UTF-8: read as UTF-8 where a user names one, and told apart where
-# none was named.
+# Encodings other than UTF-8: decoded if given, and suggested in the error otherwise.
 
-# What tables are written in where it is not UTF-8, the stricter ones first.
+# Common encodings of tables, stricter ones first.
 _LIKELY = ("gb18030", "big5", "shift_jis", "euc-kr", "windows-1252")
 
 
@@ -57,21 +56,23 @@ _SHOWN = 40
 
 
 def checked_encoding(name: str) -> str:
-    """The encoding's name as Python spells it; raises BadUsage for one that is none of texts."""
+    """Return the encoding's Python name; raises BadUsage if it is not a text encoding."""
     try:
         found = codecs.lookup(name).name
         if isinstance("".encode(found), bytes):
             return found
     except (LookupError, UnicodeError, TypeError):
-        pass  # refused below, as is a codec that does not make bytes of texts
+        pass  # rejected below, as is a codec that does not encode texts to bytes
     raise BadUsage(
-        f"there is no text encoding {name!r}", hint=f"such as: utf-8, {', '.join(_LIKELY)}"
+        f"unknown text encoding {name!r}", hint=f"use one such as: utf-8, {', '.join(_LIKELY)}"
     )
 
 
 def as_utf8(stream: BinaryIO, encoding: str, name: str) -> BinaryIO:
-    """The text of ``stream`` in UTF-8, read as it is asked for. Reading raises BadInput where a
-    byte does not belong to the encoding; ``name`` is the file's."""
+    """Return the text of ``stream`` in UTF-8, converted on reading.
+
+    Reading raises BadInput at a byte that is invalid in the encoding; ``name`` is the file's.
+    """
     return cast("BinaryIO", io.BufferedReader(_Recoded(stream, encoding, name), _CHUNK))
 
 
@@ -104,15 +105,17 @@ class _Recoded(io.RawIOBase):
             raise BadInput(
                 f"{self._name} is not {self._encoding}: {cause.reason} near byte "
                 f"{self._read + cause.start:,}",
-                hint="leave --encoding out to see how its first lines would read in others",
+                hint="omit --encoding to see its first lines in other encodings",
             ) from cause
         self._read += len(chunk)
         return text.encode("utf-8", "replace")
 
 
 def likely_readings(data: bytes) -> Iterator[tuple[str, str]]:
-    """How bytes that are no UTF-8 would read, by the encodings that take all of them: the name and
-    the first characters, control characters left out. A reader sees which one makes sense."""
+    """Yield how bytes that are not UTF-8 would read in each encoding that accepts them.
+
+    The name and the first characters, without control characters, so a person can choose.
+    """
     for name in _LIKELY:
         try:
             text = data.decode(name)
@@ -121,7 +124,7 @@ def likely_readings(data: bytes) -> Iterator[tuple[str, str]]:
         yield name, "".join(sign for sign in text if sign.isprintable())[:_SHOWN]
 
 
-# Lines of a file as bytes, never more than a limit of one at a time, whatever the file holds.
+# Lines of a file as bytes, with a size limit per line.
 
 LINE_LIMIT = 64 * 2**20
 
@@ -153,17 +156,17 @@ class Line(NamedTuple):
 
 @contextmanager
 def open_bytes(path: Path, encoding: str = "") -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked where its name ends in ``.gz``; of a text in an ``encoding``
-    that is named those of the same text in UTF-8.
+    """Open the bytes of a file, decompressed if its name ends in ``.gz``.
 
-    Raises NotFound where there is no such file, BadInput where it cannot be opened.
+    A text in a given ``encoding`` is converted to UTF-8. Raises NotFound for a missing file,
+    BadInput if it cannot be opened.
     """
     try:
         file = path.open("rb")
     except FileNotFoundError:
-        raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.") from None
+        raise NotFound(f"file not found: {path}", hint="check the name and the folder") from None
     except OSError as cause:
-        raise BadInput(f"{path} cannot be read: {cause.strerror}.") from cause
+        raise BadInput(f"cannot read {path}: {cause.strerror}") from cause
     with file:
         if path.suffix.lower() != ".gz":
             yield as_utf8(file, encoding, path.name) if encoding else file
@@ -175,18 +178,18 @@ def open_bytes(path: Path, encoding: str = "") -> Iterator[BinaryIO]:
 
 
 def foreign_encoding(head: bytes) -> str | None:
-    """The encoding that a byte-order mark other than UTF-8's announces, or None."""
+    """Return the encoding of a byte-order mark other than UTF-8's, or None."""
     return next((name for bom, name in _FOREIGN_BOMS if head.startswith(bom)), None)
 
 
 def read_lines(
     stream: BinaryIO, problems: list[Problem], *, limit: int = LINE_LIMIT
 ) -> Iterator[Line]:
-    """The lines of a stream in order, without a UTF-8 byte-order mark.
+    """Yield the lines of a stream in order, without a UTF-8 byte-order mark.
 
-    A line of more than ``limit`` bytes is a problem and is left out; no more of it than ``limit``
-    and a chunk is ever held. Damaged compressed data and another encoding's byte-order mark are a
-    problem at their line, and end the reading.
+    A line of more than ``limit`` bytes is a problem and is skipped; no more of it than ``limit``
+    and a chunk is held in memory. Damaged compressed data and another encoding's byte-order mark
+    are a problem at their line, and stop reading.
     """
     number, start = 1, 0
     try:
@@ -199,19 +202,19 @@ def read_lines(
                 data = data.removeprefix(UTF8_BOM)
             if length > limit and not data.endswith(b"\n"):
                 length += _skip_line(stream)
-                too_long = f"is {length:,} bytes long; at most {limit:,} are read"
+                too_long = f"expected at most {limit:,} bytes, got {length:,}"
                 problems.append(Problem(f"line {number}", too_long))
             else:
                 yield Line(number, start, data)
             number += 1
             start += length
     except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
-        damaged = f"the compressed file is damaged or ends too early here ({cause})"
+        damaged = f"the compressed file is damaged or truncated here ({cause})"
         problems.append(Problem(f"line {number}", damaged))
 
 
 def _skip_line(stream: BinaryIO) -> int:
-    """Reads on to the end of a line and says how many bytes that were."""
+    """Skip to the end of a line and return the number of bytes."""
     skipped = 0
     while data := stream.readline(_SKIP):
         skipped += len(data)
@@ -221,10 +224,10 @@ def _skip_line(stream: BinaryIO) -> int:
 
 
 def decode(line: Line) -> str | Problem:
-    """The text of a line, or what keeps it from being text: no UTF-8, or a NUL, with its place."""
+    """Return the text of a line, or the problem: not UTF-8, or a NUL, with its position."""
     nul = line.data.find(b"\0")
     if nul >= 0:
-        return Problem(f"line {line.number}", f"holds a NUL at offset {nul} of the line")
+        return Problem(f"line {line.number}", f"contains a NUL at offset {nul} of the line")
     try:
         return line.data.decode("utf-8")
     except UnicodeDecodeError as cause:
@@ -234,26 +237,26 @@ def decode(line: Line) -> str | Problem:
 
 
 def read_whole_file(path: Path, *, limit: int = WHOLE_LIMIT, encoding: str = "") -> bytes:
-    """All bytes of a file (unpacked); BadInput beyond ``limit`` bytes or where it is damaged."""
+    """Return all bytes of a file (decompressed); BadInput beyond ``limit`` bytes or if damaged."""
     with open_bytes(path, encoding) as stream:
         try:
             data = stream.read(limit + 1)
         except (EOFError, zlib.error, gzip.BadGzipFile) as cause:
-            raise BadInput(f"{path} is damaged or ends too early ({cause}).") from cause
+            raise BadInput(f"{path} is damaged or truncated ({cause})") from cause
     if len(data) > limit:
         raise BadInput(
-            f"{path} holds more than {limit:,} bytes, and would have to be held whole.",
-            hint="Write it as JSONL, one object a line, which is read as a stream.",
+            f"{path} has more than {limit:,} bytes, the limit for files that must fit in memory",
+            hint="write it as JSONL (one object per line), which is read as a stream",
         )
     return data
 
 
 class _TooLongError(Exception):
-    """A record grew beyond the limit: most likely a quote that never closes."""
+    """A record exceeds the limit, most likely because a quote never closes."""
 
 
 class _Feed:
-    """Hands decoded lines to the csv reader and remembers where the record at hand began."""
+    """Pass decoded lines to the csv reader and record where the current record began."""
 
     def __init__(self, stream: BinaryIO, problems: list[Problem], limit: int) -> None:
         self._lines = read_lines(stream, problems, limit=limit)
@@ -281,18 +284,17 @@ class _Feed:
             return text
         self._problems.append(text)
         self.is_spoilt = True
-        # The quotes still tell where the record ends.
+        # The quotes still show where the record ends.
         return line.data.decode("utf-8", "replace").replace("\0", "")
 
 
 def separated_rows(
     stream: BinaryIO, problems: list[Problem], *, limit: int, separator: str
 ) -> Iterator[Row]:
-    """One row a record, placed at its first line, under the names of the header.
+    """Yield one row per record, placed at its first line, with the names of the header.
 
-    An empty cell is a missing value; the apostrophe before what would be a formula is taken away
-    (``restored``). A first column without a name, which data frames write for the numbers
-    of their rows, is passed over.
+    An empty cell is a missing value; formula escapes are removed (``restored``). A first column
+    without a name, which data frames write for row numbers, is skipped.
     """
     # A process-wide limit of the csv module, 131,072 characters by default; only ever raised.
     csv.field_size_limit(max(csv.field_size_limit(), limit))
@@ -300,7 +302,7 @@ def separated_rows(
     known = len(problems)
     first = next(feed, None)
     if first is None or len(problems) > known:
-        return  # Nothing of the file can be read without its header, here and below.
+        return  # The file cannot be read without its header, here and below.
     records = _records(first, feed, problems, separator_of(first, separator))
     header = next(records, None)
     if header is None or len(problems) > known or not _is_usable(*header, problems):
@@ -312,14 +314,16 @@ def separated_rows(
             filled = {name: restored(cell) for name, cell in named if cell and name.strip()}
             yield Row(f"line {number}", filled)
         else:
-            ragged = f"has {len(cells)} cells where the header names {len(names)}"
+            ragged = f"expected {len(names)} cells as in the header, got {len(cells)}"
             problems.append(Problem(f"line {number}", ragged))
 
 
 def separator_of(header: str, separator: str) -> str:
-    """What separates the cells of a file: ``separator``, as its suffix says; or semicolons or tabs
-    where a comma is expected and the header has those and no comma, as spreadsheets of many
-    countries write it."""
+    """Return the separator of a file's cells.
+
+    It is ``separator``, from its suffix, or semicolons or tabs if the header has these and no
+    comma, as spreadsheets of many locales write it.
+    """
     if separator == "," and "," not in header and '"' not in header:
         return next((sign for sign in ";\t" if sign in header), separator)
     return separator
@@ -328,7 +332,7 @@ def separator_of(header: str, separator: str) -> str:
 def _records(
     first: str, feed: _Feed, problems: list[Problem], separator: str
 ) -> Iterator[tuple[int, list[str]]]:
-    """The records with the line each begins on; ``first`` is the line already taken."""
+    """Yield the records with the line each begins on; ``first`` is the line already read."""
     reader = csv.reader(chain([first], feed), delimiter=separator, strict=True)
     while True:
         try:
@@ -349,9 +353,9 @@ def _records(
 
 def _csv_error(cause: csv.Error) -> str:
     if "unexpected end of data" in str(cause):
-        return "a quote opens in this record and never closes, so nothing after it could be read"
+        return "a quote opens in this record and never closes, so the rest cannot be read"
     if "new-line" in str(cause):
-        return "a carriage return stands inside a cell; end lines with LF or CRLF, or quote it"
+        return "a carriage return inside a cell; end lines with LF or CRLF, or quote it"
     return f"is not valid CSV: {cause}"
 
 
@@ -361,5 +365,5 @@ def _is_usable(number: int, names: list[str], problems: list[Problem]) -> bool:
         unnamed = []
     repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
     problems += [Problem(f"line {number}", f"column {place} has no name") for place in unnamed]
-    problems += [Problem(f"line {number}", f'names the column "{name}" twice') for name in repeated]
+    problems += [Problem(f"line {number}", f'has two columns named "{name}"') for name in repeated]
     return not unnamed and not repeated

@@ -1,4 +1,4 @@
-"""The values of one row as typed fields: what is wrong is noted by line and field, not raised."""
+"""Typed fields of one row: problems are recorded by line and field, not raised."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 40
 
 
 def came(value: object) -> str:
-    """A value as a message quotes it: short, and never a whole nested one."""
+    """Return a value as quoted in messages: short, and never a whole nested one."""
     if isinstance(value, list | dict):
         return "a list" if isinstance(value, list) else "an object"
     if not isinstance(value, str):
@@ -33,11 +33,11 @@ def came(value: object) -> str:
 
 
 class Fields:
-    """Reads fields of one row by name, the first of several names that has a value.
+    """Read fields of one row by name: the first of several names that has a value.
 
-    A missing field, null and an empty text are the same; each method says what it then gives. A
-    value of the wrong kind is added to ``problems`` and reads as missing; ``is_sound`` tells
-    afterwards whether that happened.
+    A missing field, null and an empty text are equivalent; each method documents its result for
+    them. A value of the wrong type is added to ``problems`` and reads as missing; ``is_sound`` is
+    then False.
     """
 
     __slots__ = ("_problems", "is_sound", "place", "values")
@@ -49,12 +49,14 @@ class Fields:
         self._problems = problems
 
     def wrong(self, name: str, what: str) -> None:
-        """Notes a problem with the field ``name`` of this row."""
+        """Record a problem with the field ``name`` of this row."""
         self.is_sound = False
         self._problems.append(Problem(f"{self.place}, field {name}", what))
 
     def find(self, *names: str) -> tuple[str, Any]:
-        """The first name that has a value, and the value; the first name and None without one."""
+        """Return the first name that has a value, and the value; the first name and None without
+        one.
+        """
         for name in names:
             value = self.values.get(name)
             if value is not None and value != "":
@@ -62,57 +64,57 @@ class Fields:
         return names[0], None
 
     def has(self, *names: str) -> bool:
-        """Whether any of the names has a value."""
+        """Return True if any of the names has a value."""
         return self.find(*names)[1] is not None
 
     def _scalar(self, names: tuple[str, ...], kinds: tuple[type, ...], expected: str) -> Any:
-        """The first value, of one of these kinds; the empty text where it is missing or another."""
+        """Return the first value, of one of these types; "" if it is missing or of another type."""
         for name in names:
             value = self.values.get(name)
             if value is None or value == "":
                 continue
             if type(value) in kinds:
                 return value
-            self.wrong(name, f"expected {expected}, came {came(value)}")
+            self.wrong(name, f"expected {expected}, got {came(value)}")
             break
         return ""
 
     def text(self, *names: str) -> str:
-        """The text as it stands, or the empty text."""
+        """Return the text unchanged, or ""."""
         found: str = self._scalar(names, (str,), "text")
         return found
 
     def required_text(self, *names: str) -> str:
-        """The text, which must hold more than white space."""
+        """Return the text, which must have more than white space."""
         text = self.text(*names)
         if not text or text.isspace():
             name, value = self.find(*names)
             if value is None:
                 self.wrong(name, "is missing or empty")
             elif text:
-                self.wrong(name, "holds only white space")
+                self.wrong(name, "contains only white space")
         return text
 
     def label(self, *names: str) -> str:
-        """A text as it stands, or a whole number as text; the empty text where missing."""
+        """Return a text unchanged, or a whole number as text; "" if missing."""
         return str(self._scalar(names, (str, int), "text or a whole number"))
 
     def key(self, *names: str) -> str:
-        """A label by which rows refer to each other, without white space around it."""
+        """Return a label by which rows refer to each other, without surrounding white space."""
         return self.label(*names).strip()
 
     def number(self, name: str) -> int | None:
-        """A whole number of 0 or more, also as its digits in text; None where missing."""
+        """Return a whole number of 0 or more, also from its digits in text; None if missing."""
         value = self.find(name)[1]
         if isinstance(value, str) and value.strip().isdecimal():
             value = int(value)
         if value is None or (type(value) is int and value >= 0):
             return value
-        self.wrong(name, f"expected a whole number of 0 or more, came {came(value)}")
+        self.wrong(name, f"expected a whole number of 0 or more, got {came(value)}")
         return None
 
     def truth(self, *names: str) -> bool | None:
-        """True for true, correct or 1, False for false, incorrect or 0; None where missing."""
+        """Return True for true, correct or 1, False for false, incorrect or 0; None if missing."""
         name, value = self.find(*names)
         if value is None or type(value) is bool:
             return value
@@ -123,44 +125,46 @@ class Fields:
             known = _TRUTH.get(value.strip().lower())
         if known is None:
             self.wrong(
-                name, f"expected true or false (correct, incorrect, 1, 0), came {came(value)}"
+                name, f"expected true or false (correct, incorrect, 1, 0), got {came(value)}"
             )
         return known
 
     def texts(self, *names: str) -> tuple[str, ...]:
-        """A list of texts, as a list, as the JSON text of one, or as one text with commas between
-        them (then without white space around each and without empty ones)."""
+        """Return a list of texts: a list, the JSON text of one, or one text with commas.
+
+        In the last case parts are stripped, and empty ones removed.
+        """
         name, value = self.find(*names)
         if value is None:
             return ()
         parts = _texts_in(value) if isinstance(value, str) else _all_texts(value)
         if parts is None:
-            self.wrong(name, f"expected a list of texts, came {came(value)}")
+            self.wrong(name, f"expected a list of texts, got {came(value)}")
         return parts or ()
 
     def identity(self, name: str) -> bytes | None:
-        """32 bytes written as 64 hexadecimal digits; None where missing."""
+        """Return 32 bytes from 64 hexadecimal digits; None if missing."""
         value = self.find(name)[1]
         if value is None:
             return None
         found = read_identity(value) if isinstance(value, str) else None
         if found is None:
-            self.wrong(name, f"expected 64 hexadecimal digits, came {came(value)}")
+            self.wrong(name, f"expected 64 hexadecimal digits, got {came(value)}")
         return found
 
     def language(self, name: str = "language") -> str | None:
-        """A language code such as ``en``; the empty text for ``und``; None where missing."""
+        """Return a language code such as ``en``; "" for ``und``; None if missing."""
         text = self.text(name)
         if not text:
             return None
         code = read_language_code(text)
         if code is None:
-            self.wrong(name, f"expected a language code such as en or zh, came {came(text)}")
+            self.wrong(name, f"expected a language code such as en or zh, got {came(text)}")
         return code
 
 
 def read_identity(text: str) -> bytes | None:
-    """The 32 bytes that 64 hexadecimal digits spell, or None."""
+    """Return the 32 bytes of 64 hexadecimal digits, or None."""
     text = text.strip()
     if len(text) != 64 or not text.isascii() or not text.isalnum():
         return None
@@ -171,7 +175,7 @@ def read_identity(text: str) -> bytes | None:
 
 
 def read_json(text: str) -> Any:
-    """The value that a cell spells as JSON, or None where it is no JSON."""
+    """Return the value of a JSON cell, or None if it is not JSON."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -191,7 +195,7 @@ def _all_texts(value: object) -> tuple[str, ...] | None:
     return None
 
 
-# The options of a row that is a multiple-choice question, and which of them is right.
+# Options and answer key of a multiple-choice row.
 
 LETTERS = string.ascii_uppercase
 
@@ -209,21 +213,23 @@ ANSWER_COLUMNS = ("answer", "gold", "answer_key", "Answer", "answerKey")
 
 
 class RowOptions(Struct, frozen=True, gc=False):
-    """The texts of a row's options; none where they are not usable. ``labels`` are those that the
-    row itself gives them, which its answer may name."""
+    """The texts of a row's options; empty if invalid.
+
+    ``labels`` are the row's own, which its answer may use.
+    """
 
     texts: tuple[str, ...]
     labels: tuple[str, ...] = ()
 
 
 def has_option_columns(columns: Iterable[str]) -> bool:
-    """Whether a file with these columns says what there is to choose from."""
+    """Return True if a file with these columns has answer options."""
     names = set(columns)
     return not names.isdisjoint(OPTION_COLUMNS) or {"A", "B"} <= names
 
 
 def read_options(fields: Fields) -> RowOptions:
-    """The options of a row; what is wrong with them is noted in ``fields``."""
+    """Return the options of a row; problems are recorded in ``fields``."""
     name, value = fields.find(*OPTION_COLUMNS)
     if value is None:
         value = {letter: fields.values[letter] for letter in LETTERS if fields.has(letter)}
@@ -255,24 +261,24 @@ def _labelled(value: dict[str, Any]) -> tuple[list[Any], tuple[str, ...], list[s
 def _wrong_letters(options: dict[str, Any]) -> list[str]:
     if sorted(options) == list(LETTERS[: len(options)]):
         return []
-    return [f"expected letters from A without a gap, came {came(', '.join(options))}"]
+    return [f"expected letters from A without a gap, got {came(', '.join(options))}"]
 
 
 def _wrong_options(options: list[Any]) -> list[str]:
     if not 2 <= len(options) <= len(LETTERS):
-        return [f"expected 2 to {len(LETTERS)} options, came {len(options)}"]
+        return [f"expected 2 to {len(LETTERS)} options, got {len(options)}"]
     wrong = [
-        f"option {place} is empty or no text"
+        f"option {place} is empty or not a text"
         for place, option in enumerate(options, start=1)
         if not _text(option).strip()
     ]
     if not wrong and len({collapsed(_text(option)) for option in options}) < len(options):
-        wrong.append("two options are the same")
+        wrong.append("two options are identical")
     return wrong
 
 
 def _text(option: object) -> str:
-    """An option's text; a number as JSON spells it; nothing for what is neither."""
+    """Return an option's text; a number as JSON; "" for other types."""
     if isinstance(option, str):
         return option
     is_number = isinstance(option, int | float) and not isinstance(option, bool)
@@ -280,7 +286,7 @@ def _text(option: object) -> str:
 
 
 def collapsed(text: str) -> str:
-    """The text with single spaces between its words and none around it."""
+    """Return the text with single spaces between its words and none around it."""
     return " ".join(text.split())
 
 
@@ -288,36 +294,37 @@ def collapsed(text: str) -> str:
 
 
 def read_answer_key(fields: Fields, options: RowOptions) -> int | None:
-    """The place of the right option, or None where nothing or too much says it.
+    """Return the index of the correct option, or None if it is missing or ambiguous.
 
-    ``answer`` may be a letter, a label of the row's own, a place from 0 or an option's text; where
-    these differ, ``answer_letter`` or ``answer_index`` must say which is meant.
+    ``answer`` may be a letter, one of the row's labels, an index from 0 or an option's text. If
+    these differ, ``answer_letter`` or ``answer_index`` must decide.
     """
     texts = options.texts
     name, answer = fields.find(*ANSWER_COLUMNS)
     exact = _exact(fields, texts)
     if answer is None:
         if not fields.has("answer_index", "answer_letter"):
-            fields.wrong(name, "is missing; give a letter, a place from 0, or the option's text")
+            fields.wrong(name, "is missing; expected a letter, index from 0 or option text")
         return exact
     readings = _readings(answer, options)
     if exact is not None and exact in readings:
         return exact
     if exact is not None:
-        named = f"option {LETTERS[exact]}, which answer_index or answer_letter names"
-        fields.wrong(name, f"{came(answer)} is not {named}")
+        named = f"option {LETTERS[exact]} of answer_index or answer_letter"
+        fields.wrong(name, f"expected {named}, got {came(answer)}")
     elif not readings:
-        fields.wrong(name, f"{came(answer)} is no letter, place from 0 or text of its options")
+        fields.wrong(name, f"expected a letter, index from 0 or option text, got {came(answer)}")
     elif len(readings) > 1:
         meant = " or ".join(LETTERS[place] for place in sorted(readings))
-        fields.wrong(name, f"{came(answer)} can mean option {meant}; say it in answer_letter")
+        fields.wrong(name, f"{came(answer)} can mean option {meant}; set answer_letter")
     return min(readings, default=None)
 
 
 def read_answer_keys(fields: Fields, options: RowOptions) -> tuple[int, ...]:
-    """The places of all right options of a row that names several: ``answer`` as a list, its JSON
-    text, or letters with commas ("A, C"); ``answer_index`` as a list of places. Empty for a row
-    that names one.
+    """Return the indexes of all correct options of a multiple-answer row.
+
+    ``answer`` is a list, its JSON text, or letters with commas ("A, C"); or ``answer_index`` is a
+    list. Empty for a row with a single answer.
     """
     name, answer = fields.find(*ANSWER_COLUMNS)
     index = fields.values.get("answer_index")
@@ -328,7 +335,7 @@ def read_answer_keys(fields: Fields, options: RowOptions) -> tuple[int, ...]:
         for one in answer:
             meant = _readings(one, options)
             if len(meant) != 1:
-                fields.wrong(name, f"{came(one)} names no one of the options")
+                fields.wrong(name, f"{came(one)} does not identify one of the options")
                 return ()
             places += meant
     elif isinstance(answer, str) and _LETTERS_LIST.fullmatch(answer.strip()):
@@ -338,17 +345,19 @@ def read_answer_keys(fields: Fields, options: RowOptions) -> tuple[int, ...]:
     elif isinstance(index, list) and all(type(place) is int for place in index):
         name, places = "answer_index", index
     if any(not 0 <= place < len(options.texts) for place in places):
-        fields.wrong(name, f"is none of the {len(options.texts)} options")
+        fields.wrong(name, f"is not one of the {len(options.texts)} options")
         return ()
     return tuple(sorted(set(places)))
 
 
 def read_letter(fields: Fields, options: RowOptions) -> int | None:
-    """The place of the right option by ``answer_letter`` or ``answer_index`` alone, of which one
-    must be there: of rows whose ``answer`` says something else."""
+    """Return the index of the correct option from ``answer_letter`` or ``answer_index`` only.
+
+    One of them is required, for rows whose ``answer`` has another meaning.
+    """
     place = _exact(fields, options.texts)
     if place is None and not fields.has("answer_index", "answer_letter"):
-        fields.wrong("answer_letter", "is missing; give the letter of the right option")
+        fields.wrong("answer_letter", "is missing; expected the letter of the correct option")
     return place
 
 
@@ -363,15 +372,15 @@ def _exact(fields: Fields, options: Sequence[str]) -> int | None:
         places.append(("answer_letter", place))
     for name, place in places:
         if not 0 <= place < len(options):
-            fields.wrong(name, f"is none of the {len(options)} options")
+            fields.wrong(name, f"is not one of the {len(options)} options")
             return None
     if len({place for _, place in places}) == 2:
-        fields.wrong("answer_letter", "names another option than answer_index")
+        fields.wrong("answer_letter", "differs from answer_index")
     return places[0][1] if places else None
 
 
 def _readings(answer: object, options: RowOptions) -> set[int]:
-    """All places that an answer can mean. One of the row's own labels means that one alone."""
+    """Return all indexes that an answer can mean. A row's own label has only one meaning."""
     wanted = collapsed(_text(answer))
     if wanted in options.labels:
         return {options.labels.index(wanted)}
@@ -384,13 +393,16 @@ def _readings(answer: object, options: RowOptions) -> set[int]:
     return {place for place in found if place < len(texts)}
 
 
-# The questions of a file: each row as a draft, then all of them beside each other.
+# Questions of a file: each row as a draft, then checks across drafts.
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class QuestionDraft:
-    """What a row says of a question. ``question`` is the text that its language is guessed by where
-    the row says none (``language`` None); ``payload`` is the method's."""
+    """A question as read from a row.
+
+    ``question`` is the text for language detection if the row states no language (``language``
+    None); ``payload`` is the method's.
+    """
 
     place: str
     key: str
@@ -409,16 +421,16 @@ DraftCheck: TypeAlias = Callable[[Sequence[QuestionDraft], list[Problem]], None]
 def read_questions(
     rows: Iterable[Row], read: Callable[[Fields], QuestionDraft], check: DraftCheck
 ) -> list[QuestionDraft]:
-    """The drafts of rows, in their order, checked one by one and then together. Those that state no
-    language have the one that is guessed from them all.
+    """Return the drafts of rows, in order, checked singly and then together.
 
-    Raises BadInput with every problem of all rows.
+    Drafts without a language get the one detected from all of them. Raises BadInput with every
+    problem of all rows.
     """
     problems: list[Problem] = []
     drafts = [read(Fields(row, problems)) for row in rows]
     check(drafts, problems)
     if problems:
-        raise BadInput("The questions cannot be read.", problems)
+        raise BadInput("cannot read the questions", problems)
     unknown = [draft for draft in drafts if draft.language is None]
     guessed = guess_language(draft.question for draft in unknown)
     for draft in unknown:
@@ -432,8 +444,10 @@ def check_repeats(
     content: Callable[[QuestionDraft], Hashable],
     alike: str = "",
 ) -> None:
-    """Notes each draft whose key, or whose ``content``, another has before it; a key or content
-    that is empty is none. ``alike`` says what repeats besides the question."""
+    """Record each draft whose key or ``content`` repeats an earlier one; empty ones are ignored.
+
+    ``alike`` names what repeats in addition to the question.
+    """
     keys: dict[str, str] = {}
     contents: dict[Hashable, str] = {}
     for draft in drafts:

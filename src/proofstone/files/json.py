@@ -1,4 +1,4 @@
-"""JSON objects from lines (JSONL) or from one array, strictly: what JSON leaves open is refused."""
+"""JSON objects from lines (JSONL) or from one array, strictly."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ _KINDS = {list: "a list", str: "a text", bool: "true or false", int: "a number",
 
 
 class _NotJsonError(ValueError):
-    """What the lenient parser let through and JSON does not."""
+    """Accepted by the lenient parser but not valid JSON."""
 
 
 def line_rows(stream: BinaryIO, problems: list[Problem], *, limit: int) -> Iterator[Row]:
-    """One row a line; empty lines are passed over, and every other line that is no object is a
-    problem."""
+    """Yield one row per line; empty lines are skipped, any other line must be an object."""
     for line in read_lines(stream, problems, limit=limit):
         values = parse_object(line.data)
         if isinstance(values, dict):
@@ -45,9 +44,10 @@ def line_rows(stream: BinaryIO, problems: list[Problem], *, limit: int) -> Itera
 
 
 def parse_object(data: bytes) -> dict[str, Any] | str:
-    """The object that ``data`` spells, or what is wrong with it.
+    """Return the object in ``data``, or the problem.
 
-    Refused beside what is no JSON: a name given twice, NaN and infinities, lone surrogates, NUL.
+    In addition to invalid JSON, these are rejected: repeated names, NaN and infinities, lone
+    surrogates, NUL.
     """
     try:
         values = orjson.loads(data)
@@ -62,7 +62,7 @@ def parse_object(data: bytes) -> dict[str, Any] | str:
 
 
 def _looser_than_meant(data: bytes, values: dict[str, Any]) -> str:
-    """What a parser lets through and is refused here: a name given twice, a NUL; else nothing."""
+    """Return what a parser accepts but is rejected here: a repeated name or a NUL; else ""."""
     has_escapes = b"\\" in data
     if not _names_differ(data, values, has_escapes=has_escapes):
         try:
@@ -70,16 +70,16 @@ def _looser_than_meant(data: bytes, values: dict[str, Any]) -> str:
         except _NotJsonError as cause:
             return str(cause)
     if has_escapes and b"\\u0000" in data and _holds_nul(values):
-        return "holds a NUL (written \\u0000)"
+        return "contains a NUL (written \\u0000)"
     return ""
 
 
 def _names_differ(data: bytes, values: dict[str, Any], *, has_escapes: bool) -> bool:
-    """Whether it is certain, without parsing again, that no name was given twice.
+    """Return True if it is certain, without parsing again, that no name is repeated.
 
-    Every text and name stands between two quotes, and a name given twice is lost from ``values``:
-    so there are as many quotes as twice the texts only where none was. Escaped quotes are left
-    out of the count, which needs the certainty that their backslash is not itself escaped.
+    Every text and name is enclosed in two quotes, and a repeated name is missing from ``values``.
+    So the quotes are twice the texts only if there is none. Escaped quotes are excluded from the
+    count, which requires that their backslash is not itself escaped.
     """
     quotes = data.count(b'"')
     if has_escapes:
@@ -102,7 +102,7 @@ def _count_texts(value: dict[str, Any] | list[Any]) -> int:
 def _not_an_object(value: object) -> str:
     kind = _KINDS.get(type(value), "null")
     hint = "; an array of objects belongs in a .json file" if kind == "a list" else ""
-    return f"expected a JSON object, came {kind}{hint}"
+    return f"expected a JSON object, got {kind}{hint}"
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> None:
@@ -121,11 +121,11 @@ def _holds_nul(value: object) -> bool:
 
 
 def _refuse_constant(name: str) -> None:
-    raise _NotJsonError(f"holds {name}, which is no JSON number")
+    raise _NotJsonError(f"contains {name}, which is not a JSON number")
 
 
 def _diagnosis(data: bytes, cause: orjson.JSONDecodeError) -> str:
-    """Why a strict parser refused: the standard library's reads some of it, which tells."""
+    """Return why a strict parser failed, as reported by the standard library's parser."""
     try:
         json.loads(data, parse_constant=_refuse_constant)
     except _NotJsonError as refused:
@@ -133,15 +133,15 @@ def _diagnosis(data: bytes, cause: orjson.JSONDecodeError) -> str:
     except (ValueError, RecursionError):
         return f"is not valid JSON: {cause.msg} at column {cause.colno}"
     if _SURROGATE.search(data.decode("utf-8", "replace")):
-        return "holds half of a surrogate pair (\\ud800 to \\udfff), which is no character"
+        return "contains half of a surrogate pair (\\ud800 to \\udfff), which is not a character"
     return f"is not valid JSON: {cause.msg} at column {cause.colno}"
 
 
 def array_rows(data: bytes, problems: list[Problem]) -> Iterator[Row]:
-    """The objects of one JSON array, each placed at the line where it begins.
+    """Yield the objects of one JSON array, each placed at the line where it begins.
 
-    What does not begin with ``[`` is read as JSONL by the caller. A broken element ends the
-    reading, since nothing says where the next one begins.
+    The caller reads data that does not begin with ``[`` as JSONL. A broken element stops reading,
+    since the start of the next one is unknown.
     """
     decoded = [decode(line) for line in _split(data)]
     bad = [part for part in decoded if isinstance(part, Problem)]
@@ -168,8 +168,9 @@ def _split(data: bytes) -> Iterator[Line]:
 
 
 class _ArrayScan:
-    """The elements of an array as their texts, with the line of each; ``broken`` says what ended
-    the scan before the array did."""
+    """Scan the elements of an array as texts with lines; ``broken`` is the reason for an early
+    end.
+    """
 
     _space = re.compile(r"\s*")
 
@@ -184,7 +185,7 @@ class _ArrayScan:
         self._at = to
 
     def _next_sign(self) -> str:
-        """Goes past white space and gives the character there, empty at the end."""
+        """Skip white space and return the next character, or "" at the end."""
         space = self._space.match(self._text, self._at)
         self._move(space.end() if space else self._at)
         return self._text[self._at : self._at + 1]
@@ -220,10 +221,10 @@ class _ArrayScan:
     def _finish(self) -> None:
         self._move(self._at + 1)
         if self._next_sign():
-            self.broken = "nothing may follow the array"
+            self.broken = "unexpected data after the array"
 
 
-# Rows in groups: one JSON object whose values are arrays of objects, by the name of each group.
+# Grouped rows: one JSON object whose values are arrays of objects, by group name.
 
 GROUP = "group"
 
@@ -235,14 +236,17 @@ _SPACE = re.compile(r"[\s,:\[]*")
 
 
 def may_be_grouped(head: bytes) -> bool:
-    """Whether a file that begins so may hold groups: the first name is that of an array of objects,
-    or of an empty one."""
+    """Return True if a file with this beginning may hold groups: an array of objects comes
+    first.
+    """
     return _OPENING.match(head) is not None
 
 
 def group_rows(data: bytes, problems: list[Problem]) -> list[Row] | None:
-    """The objects of all groups, each placed at the line where it begins, with the name of its
-    group as ``group`` where it says none. None where the file is no such object."""
+    """Return the objects of all groups, each placed at the line where it begins.
+
+    The group's name is added as ``group`` if missing. None if the file is not such an object.
+    """
     try:
         values = orjson.loads(data)
     except orjson.JSONDecodeError:
@@ -260,7 +264,7 @@ def _is_grouped(values: Any) -> bool:
 
 
 def _rows(text: str, problems: list[Problem]) -> Iterator[Row]:
-    """The rows of a text that is known to be valid and of this shape."""
+    """Yield the rows of a text that is known to be valid and of this shape."""
     at, line, group = _after(text, text.index("{") + 1), 1, ""
     line += text.count("\n", 0, at)
     seen: set[str] = set()
@@ -290,6 +294,6 @@ def _row(text: str, line: int, group: str, problems: list[Problem]) -> Iterator[
 
 
 def _after(text: str, at: int) -> int:
-    """The next sign that is neither white space nor one between values."""
+    """Return the position of the next character that is neither white space nor a separator."""
     found = _SPACE.match(text, at)
     return at if found is None else found.end()

@@ -1,4 +1,4 @@
-"""Parquet files as rows, by pyarrow, which is the extra ``[parquet]`` and imported only here."""
+"""Parquet files as rows, by pyarrow (extra ``[parquet]``), imported only here."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _BATCH = 4096
 
 
 def load_pyarrow() -> Any:
-    """pyarrow, which has no types. Raises ExtraMissing where it is not installed."""
-    message = "Parquet files need pyarrow, which is not installed."
-    with needed(message, "pip install 'proofstone[parquet]', or use JSONL or CSV."):
+    """Return pyarrow, which has no types. Raises ExtraMissing if it is not installed."""
+    message = "Parquet files need pyarrow, which is not installed"
+    with needed(message, "pip install 'proofstone[parquet]', or use JSONL or CSV"):
         import pyarrow as pa  # noqa: PLC0415 - in an extra
         import pyarrow.parquet  # noqa: PLC0415 - in an extra
     return pa
 
 
 def parquet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
-    """One row a record, placed by its number from 1; a null is a missing value."""
+    """Yield one row per record, placed by its number from 1; a null is a missing value."""
     pa = load_pyarrow()
     if not path.exists():
-        raise NotFound(f"There is no file {path}.", hint="Check the name and the folder.")
+        raise NotFound(f"file not found: {path}", hint="check the name and the folder")
     number = 0
     try:
         with pa.parquet.ParquetFile(path) as file:
@@ -38,11 +38,11 @@ def parquet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
                     if row := _row(number, values, problems):
                         yield row
     except (pa.ArrowException, OSError) as cause:
-        raise BadInput(f"{path} is no readable Parquet file: {first_line(cause)}") from cause
+        raise BadInput(f"cannot read {path} as a Parquet file: {first_line(cause)}") from cause
 
 
 def first_line(cause: Exception) -> str:
-    """The first line of what a library says went wrong."""
+    """Return the first line of a library's error."""
     return str(cause).partition("\n")[0]
 
 
@@ -56,24 +56,24 @@ def _row(number: int, values: Mapping[str, Any], problems: list[Problem]) -> Row
 
 
 def _unusable(value: object) -> str:
-    """What keeps a value from being plain JSON, or nothing."""
+    """Return why a value is not plain JSON, or ""."""
     if isinstance(value, str):
-        return "holds a NUL" if "\0" in value else ""
+        return "contains a NUL" if "\0" in value else ""
     if isinstance(value, float):
-        return "" if math.isfinite(value) else f"holds {value}, which is no JSON number"
+        return "" if math.isfinite(value) else f"contains {value}, which is not a JSON number"
     if value is None or isinstance(value, bool | int):
         return ""
     if isinstance(value, list):
         return next((what for part in value if (what := _unusable(part))), "")
     if isinstance(value, dict):
         return next((what for part in value.values() if (what := _unusable(part))), "")
-    return f"expected text, a number, true or false, or a list, came {type(value).__name__}"
+    return f"expected text, a number, true or false, or a list, got {type(value).__name__}"
 
 
 def write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes rows under ``columns``; a missing value is a null, an object is its JSON text.
+    """Write rows under ``columns``; a missing value is a null, an object is its JSON text.
 
-    Raises BadInput where one column holds values of different kinds.
+    Raises BadInput if a column has values of different types.
     """
     pa = load_pyarrow()
     arrays = [_column(pa, name, [_cell(row.get(name)) for row in rows]) for name in columns]
@@ -89,7 +89,7 @@ def _column(pa: Any, name: str, values: list[object]) -> Any:
         return pa.array(values)
     except (pa.ArrowException, TypeError, OverflowError) as cause:
         raise BadInput(
-            f'Column "{name}" mixes kinds of values, which Parquet cannot hold: '
+            f'column "{name}" has values of different types, which Parquet does not support: '
             f"{first_line(cause)}",
-            hint="Write JSONL instead.",
+            hint="write JSONL instead",
         ) from cause

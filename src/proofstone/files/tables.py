@@ -1,5 +1,6 @@
-"""Rows of files of any format, checked, and advice for formats that no reader here takes: the
-command that makes a readable file of one, with the package of Debian and Ubuntu that has it.
+"""Rows of files in any supported format, and conversion advice for other formats.
+
+The advice is a command with the Debian or Ubuntu package that provides it.
 """
 
 from __future__ import annotations
@@ -36,23 +37,25 @@ _TABLES = (".csv", ".tsv", ".xlsx", ".parquet", ".json")
 _SHEETS = (".xls", ".ods")
 
 
-_READS_TABLES = "tables are read by: proofstone build statements FILE"
+_READS_TABLES = "import tables with: proofstone build statements FILE"
 
 
-_TEXTS = "PDF, HTML, EPUB, DOCX, LaTeX, MediaWiki, ZIM, images, text, Markdown and JSONL are read"
+_TEXTS = "supported: PDF, HTML, EPUB, DOCX, LaTeX, MediaWiki, ZIM, images, text, Markdown and JSONL"
 
 
 @cache
 def _conversions() -> Mapping[str, str]:
-    """The command that makes a readable file of one with a suffix that no reader here takes."""
+    """Return the conversion command by unsupported suffix."""
     found = files("proofstone.files") / "conversions.toml"
     commands = toml.decode(found.read_bytes(), type=dict[str, list[str]])
     return {suffix: command for command, suffixes in commands.items() for suffix in suffixes}
 
 
 def document_advice(suffixes: Iterable[str]) -> list[str]:
-    """Return what to do with files of these suffixes so that they can be read as documents, a line
-    for each way; nothing for what no way is known of."""
+    """Return how to convert files with these suffixes to documents, one line per way.
+
+    Suffixes without a known conversion are omitted.
+    """
     ways: dict[str, list[str]] = {}
     for suffix in suffixes:
         way = _conversions().get(suffix, "")
@@ -64,16 +67,16 @@ def document_advice(suffixes: Iterable[str]) -> list[str]:
 
 
 def formats_hint(suffixes: Iterable[str]) -> str:
-    """Return the advice for these suffixes, and after it which formats are read."""
+    """Return the advice for these suffixes, followed by the supported formats."""
     return "; ".join([*document_advice(suffixes), _TEXTS])
 
 
 def table_advice(suffix: str) -> str:
-    """Return how a table of another format becomes a workbook; empty where no way is known."""
+    """Return how to convert a table of another format to a workbook; "" if unknown."""
     return _conversions()[suffix] if suffix in _SHEETS else ""
 
 
-# Tabular files as rows: the good ones are yielded, and every problem is kept with its place.
+# Tabular files as rows: valid ones are yielded, and every problem is recorded with its place.
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 
@@ -88,8 +91,10 @@ TellUnread = Callable[[Sequence[str]], None]
 
 
 def table_suffix(path: Path, *, unpacked: tuple[str, ...] = _UNPACKED) -> str:
-    """The suffix that names the format, without ``.gz``; BadUsage where it is none of ours.
-    ``unpacked`` are the formats that ``.gz`` may not follow, also those beyond ``SUFFIXES``."""
+    """Return the suffix of the format, without ``.gz``; BadUsage if it is unsupported.
+
+    ``unpacked`` are the formats that ``.gz`` may not follow, including those beyond ``SUFFIXES``.
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     is_packed = suffixes[-1:] == [".gz"]
     suffix = "".join(suffixes[-2:-1] if is_packed else suffixes[-1:])
@@ -97,21 +102,20 @@ def table_suffix(path: Path, *, unpacked: tuple[str, ...] = _UNPACKED) -> str:
     if suffix not in known or (is_packed and suffix in unpacked):
         way = table_advice(suffix)
         raise BadUsage(
-            f'{path.name}: no table format has the suffix "{"".join(suffixes)}".',
+            f'{path.name}: unsupported table format "{"".join(suffixes)}"',
             hint=(f"convert it: {way}. " if way else "")
-            + f"Use one of {', '.join(known)}; .gz may follow any but {' and '.join(unpacked)}.",
+            + f"use one of {', '.join(known)}; .gz may follow any except {' and '.join(unpacked)}",
         )
     return suffix
 
 
 class RowReader:
-    """The rows of one file. Each iteration reads it afresh; ``problems`` is complete when it ends.
+    """The rows of one file. Each iteration reads it again; ``problems`` is complete at the end.
 
-    A row with a problem of its own is not yielded, and reading goes on after it wherever the
-    format allows. No line longer than ``line_limit`` bytes is held. Text is UTF-8 where no other
-    ``encoding`` is named. Raises NotFound for a missing
-    file, BadUsage for an unknown suffix or a missing extra, BadInput for a file that cannot be
-    opened at all.
+    A row with a problem is not yielded, and reading continues after it if the format allows. No
+    line longer than ``line_limit`` bytes is held in memory. Text is UTF-8 unless another
+    ``encoding`` is given. Raises NotFound for a missing file, BadUsage for an unsupported suffix or
+    a missing extra, BadInput for a file that cannot be opened.
     """
 
     def __init__(
@@ -130,7 +134,7 @@ class RowReader:
             is_empty = False
             yield row
         if is_empty and not self.problems:
-            self.problems.append(Problem("line 1", "the file holds no rows"))
+            self.problems.append(Problem("line 1", "the file has no rows"))
 
     def _rows(self) -> Iterator[Row]:
         if self._suffix in _UNPACKED:
@@ -148,8 +152,10 @@ class RowReader:
             yield from read(stream, self.problems, limit=self._limit)
 
     def _json_rows(self) -> Iterator[Row]:
-        """An array of objects, or arrays in groups; what is neither is read as an object a line, as
-        many tools write under this suffix."""
+        """Yield an array of objects, grouped arrays, or one object per line.
+
+        Many tools write the last form under this suffix.
+        """
         with open_bytes(self.path, self._encoding) as stream:
             head = stream.read(4096).removeprefix(UTF8_BOM).lstrip()
         if not head.startswith(b"[") and not may_be_grouped(head):
@@ -164,7 +170,7 @@ class RowReader:
 def read_rows(
     path: Path | str, *, line_limit: int = LINE_LIMIT, encoding: str = ""
 ) -> Iterator[Row]:
-    """The rows of a file; when it ends, BadInput names every problem it had."""
+    """Yield the rows of a file; at the end, BadInput lists every problem."""
     reader = RowReader(path, line_limit=line_limit, encoding=encoding)
     yield from reader
     if reader.problems:
@@ -179,10 +185,10 @@ def read_checked(
     tell_unread: TellUnread | None = None,
     encoding: str = "",
 ) -> T:
-    """What ``read`` (a method's ``read_facts``) makes of a file's rows. ``tell_unread`` is told of
-    columns that it never asked for.
+    """Return what ``read`` (a method's ``read_facts``) makes of a file's rows.
 
-    Raises one BadInput with the problems of the file and those that ``read`` found, by line.
+    ``tell_unread`` receives unused columns. Raises one BadInput with the problems of the file and
+    those found by ``read``, by line.
     """
     reader = RowReader(path, line_limit=line_limit, encoding=encoding)
     try:
@@ -197,31 +203,28 @@ def read_checked(
 
 
 def refused(path: Path, problems: Sequence[Problem]) -> BadInput:
-    """The refusal of a file for its problems, in the order of their lines."""
+    """Return the error of a file with its problems, in line order."""
     count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
     return BadInput(
-        f"{path} has {count}; nothing of it was taken.",
+        f"{path} has {count}; nothing was imported",
         sorted(problems, key=_line),
         hint=_hint(path, problems),
     )
 
 
 def _hint(path: Path, problems: Sequence[Problem]) -> str:
-    """What to do; where text is no UTF-8, how its first such line reads in other encodings."""
+    """Return how to fix it; for text that is not UTF-8, its first such line in other encodings."""
     foreign = [problem for problem in problems if problem.what.startswith("is not UTF-8")]
     if not foreign:
-        return "Correct the file and run the same command again."
+        return "fix the lines above and run the same command again"
     number = _line(foreign[0])
     with open_bytes(path) as stream:
         line = next((each for each in read_lines(stream, []) if each.number == number), None)
     read = [] if line is None else list(likely_readings(line.data))
     if not read:
-        return "Save the file as UTF-8 and run the same command again."
+        return "save the file as UTF-8 and run the same command again"
     shown = [f"    {name:<13} {text}" for name, text in read]
-    first = (
-        "Save the file as UTF-8, or name its encoding where a command takes --encoding. "
-        f"Line {number} reads:"
-    )
+    first = f"save the file as UTF-8, or set --encoding if the command has it; line {number} reads:"
     return "\n".join([first, *shown])
 
 
@@ -230,11 +233,11 @@ def _line(problem: Problem) -> int:
     return int(number[0]) if number else 0
 
 
-# Columns of a file that nobody reads: the values of a misspelt one would be lost unseen.
+# Unused columns, as the values of a misspelled one would be ignored silently.
 
 
 class _Watched(dict[str, Any]):
-    """Values that note in ``looked_for`` by which names they were asked for."""
+    """Values that record in ``looked_for`` which names were read."""
 
     __slots__ = ("_looked_for",)
 
@@ -260,8 +263,11 @@ def read_watched(
     read: Callable[[Iterable[Row]], T],
     tell: Callable[[Sequence[str]], None],
 ) -> T:
-    """What ``read`` makes of ``rows``. ``tell`` gets the columns that ``read`` never asked
-    for, each with the name that may be meant (``disipline (discipline?)``), if any."""
+    """Return what ``read`` makes of ``rows``.
+
+    ``tell`` receives the unused columns, each with a similar known name if any (``disipline
+    (discipline?)``).
+    """
     made, unread, looked_for = read_noting(rows, read)
     if unread:
         tell(with_near(unread, looked_for))
@@ -271,14 +277,15 @@ def read_watched(
 def read_noting(
     rows: Iterable[Row], read: Callable[[Iterable[Row]], T]
 ) -> tuple[T, list[str], set[str]]:
-    """What ``read`` makes of ``rows``, the columns that it never asked for, in the order of the
-    file, and the names of columns that it asked for and that are not there."""
+    """Return what ``read`` makes of ``rows``, the unused columns in file order, and missing
+    columns.
+    """
     looked_for: set[str] = set()
     there: dict[str, None] = {}
 
     def watched() -> Iterator[Row]:
         for row in rows:
-            if row.values.keys() <= looked_for:  # looking on costs time
+            if row.values.keys() <= looked_for:  # recording costs time
                 yield row
                 continue
             there.update(dict.fromkeys(row.values))
@@ -290,7 +297,7 @@ def read_noting(
 
 
 def with_near(names: Sequence[str], known: set[str]) -> list[str]:
-    """Names, each with the one of ``known`` that may be meant."""
+    """Return names, each with the similar one of ``known`` if any."""
     plain = (name.strip().lower().replace(" ", "_") for name in names)
     near = (get_close_matches(each, sorted(known), n=1, cutoff=0.8) for each in plain)
     return [

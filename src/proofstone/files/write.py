@@ -1,4 +1,4 @@
-"""Rows written to a file whole or not at all, in the form that ``read_rows`` takes back."""
+"""Write rows to a file atomically, in a form that ``read_rows`` reads back."""
 
 from __future__ import annotations
 
@@ -24,18 +24,16 @@ Values = Mapping[str, Any]
 def write_rows(
     path: Path | str, rows: Iterable[Values], *, columns: Sequence[str] | None = None
 ) -> int:
-    """Writes rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet; Excel).
+    """Write rows by the suffix of ``path`` (JSONL, CSV, TSV, each also ``.gz``; Parquet; Excel).
 
-    UTF-8, lines end in LF on every system, and the same rows give the same bytes. The file
-    appears under its name only when complete; an older one of that name is replaced. Returns the
-    number of rows. Raises BadUsage for a folder that is not there, StoreFailed where the disk is
-    full or the folder not to be written to.
+    UTF-8, lines end in LF on every system, and equal rows give equal bytes. The file appears under
+    its name only when complete, replacing an older one. Returns the number of rows. Raises BadUsage
+    for a missing folder, StoreFailed if the disk is full or the folder is not writable.
 
-    Where the form has columns they are ``columns``, also without a row, else all names in order of
-    first appearance. CSV and TSV: a missing value, None and
-    an empty text are all an empty cell, which reads back as missing; true, false and numbers as
-    JSON spells them; lists and objects as JSON in one cell. A text that a spreadsheet would take
-    for a formula is marked (``neutralised``). Reading gives texts back as they were.
+    In formats with columns they are ``columns``, also without rows, else all names in order of
+    first appearance. In CSV and TSV a missing value, None and an empty text are all an empty cell,
+    read back as missing. True, false and numbers are written as JSON, lists and objects as JSON in
+    one cell. Formula-like texts are escaped (``neutralised``). Reading restores texts.
     """
     path = Path(path)
     suffix = check_target(path)
@@ -51,27 +49,34 @@ def write_rows(
 
 
 def check_target(path: Path) -> str:
-    """The suffix by which rows are written to ``path``. Raises BadUsage for one that is none, and
-    for a folder that is not there."""
+    """Return the suffix by which rows are written to ``path``.
+
+    Raises BadUsage for an unsupported one, and for a missing folder.
+    """
     suffix = table_suffix(path, unpacked=tuple(_WHOLE))
     if suffix == ".json":
-        raise BadUsage(f"{path.name}: rows are written as .jsonl, one object a line.")
+        raise BadUsage(f"{path.name}: write rows as .jsonl, one object per line")
     if not path.parent.is_dir():
-        raise BadUsage(f"{path}: there is no folder {path.parent}", hint="make it, or name another")
+        raise BadUsage(
+            f"{path}: folder {path.parent} does not exist", hint="create it, or use another"
+        )
     return suffix
 
 
 @contextmanager
 def _put_in_place(path: Path) -> Iterator[Path]:
-    """A file beside ``path`` that takes its name when the block ends well, and else is gone."""
+    """Yield a temporary file next to ``path`` that takes its name on success and is deleted
+    otherwise.
+    """
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         yield part
         os.replace(part, path)  # noqa: PTH105
     except OSError as cause:
         raise StoreFailed(
-            f"{path} was not written: {cause.strerror or cause}.",
-            hint="Check the folder, its permissions and the free space; what was there still is.",
+            f"cannot write {path}: {cause.strerror or cause}",
+            hint="check the folder, its permissions and the free space; an existing file was not "
+            "changed",
         ) from cause
     finally:
         part.unlink(missing_ok=True)
@@ -83,7 +88,7 @@ def _packed(part: Path, *, is_packed: bool) -> Iterator[BinaryIO]:
         if not is_packed:
             yield file
             return
-        # No name and no time inside, so that equal rows give equal bytes.
+        # Without name and time, so that equal rows give equal bytes.
         with gzip.GzipFile(
             filename="", fileobj=file, mode="wb", mtime=0, compresslevel=6
         ) as packed:
@@ -124,10 +129,13 @@ def _cell(value: object) -> str:
 
 
 def _record(cells: Sequence[str], separator: str) -> bytes:
-    """One record. The csv module's writer leaves a lone carriage return bare when lines end in
-    LF, and its own reader then refuses it."""
-    # Semicolons and tabs too: unquoted in a header without a comma, ``separator_of`` would read
-    # them as what separates the cells.
+    """Return one record.
+
+    The csv module's writer leaves a lone carriage return unquoted when lines end in LF, and its
+    reader then rejects it.
+    """
+    # Quotes semicolons and tabs too: in a header without a comma, ``separator_of`` would take them
+    # as separators.
     signs = (separator, '"', "\n", "\r", ";", "\t")
     quoted = (
         '"' + cell.replace('"', '""') + '"' if any(sign in cell for sign in signs) else cell

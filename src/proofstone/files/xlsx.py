@@ -1,7 +1,7 @@
-"""Rows as an Excel workbook, by XlsxWriter, which is the extra ``[xlsx]`` and imported only here.
+"""Excel workbooks: rows by XlsxWriter (extra ``[xlsx]``), imported only here.
 
-Every text is a text cell, and one that would be a formula if it were typed is marked as in CSV
-(``neutralised``), so that it stays harmless when the sheet is saved as CSV or edited.
+Every text is a text cell, and formula-like texts are escaped as in CSV (``neutralised``), so they
+stay harmless when the sheet is saved as CSV or edited.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from proofstone.files.csv import (
 )
 from proofstone.records.tables import Grid, Row, SheetTab, Workbook
 
-_MOST_ROWS = 1_048_575  # below the header
+_MOST_ROWS = 1_048_575  # without the header
 
 
 _MOST_COLUMNS = 16_384
 
 
-_MOST_CHARACTERS = 32_767  # of one cell
+_MOST_CHARACTERS = 32_767  # in one cell
 
 
 _EXACT = 10**15  # a cell holds a double, of which Excel keeps fifteen digits
@@ -45,22 +45,22 @@ _EXACT = 10**15  # a cell holds a double, of which Excel keeps fifteen digits
 _WIDEST = 60
 
 
-_MADE = datetime(2000, 1, 1, tzinfo=UTC)  # the same rows give the same bytes
+_MADE = datetime(2000, 1, 1, tzinfo=UTC)  # equal rows give equal bytes
 
 
 def write_xlsx(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    """Writes rows under ``columns`` as the one sheet of a workbook.
+    """Write rows under ``columns`` as the one sheet of a workbook.
 
-    Numbers, true and false stay what they are; a whole number of more than fifteen digits is a
-    text, lists and objects are their JSON, and what is missing or no number (NaN) is an empty cell.
-    Raises BadInput naming every text that is too long for a cell, and more rows or columns than a
-    sheet takes, and OSError where the file cannot be written.
+    Numbers, true and false keep their types. An integer with more than fifteen digits is a text,
+    lists and objects are their JSON, and missing values and NaN are empty cells. Raises BadInput
+    listing every text too long for a cell, and for more rows or columns than a sheet allows;
+    OSError if the file cannot be written.
     """
     writer = xlsxwriter_module()
     cells = [[_cell(row.get(name)) for name in columns] for row in rows]
     _check(columns, cells)
-    # Put together in memory: XlsxWriter wraps a full disk in an error of its own, and its archive
-    # complains once more when it is thrown away.
+    # Assembled in memory: XlsxWriter wraps a full disk in its own error, and its archive raises
+    # again when discarded.
     packed = BytesIO()
     _write(writer, packed, columns, cells)
     path.write_bytes(packed.getbuffer())
@@ -88,9 +88,9 @@ def _write(
 
 
 def xlsxwriter_module() -> Any:
-    """XlsxWriter. Raises ExtraMissing, saying what to install, without it."""
-    message = "Excel files need XlsxWriter, which is not installed."
-    with needed(message, "pip install 'proofstone[xlsx]', or use CSV, Parquet or JSONL."):
+    """Return XlsxWriter. Raises ExtraMissing with the install command without it."""
+    message = "Excel files need XlsxWriter, which is not installed"
+    with needed(message, "pip install 'proofstone[xlsx]', or use CSV, Parquet or JSONL"):
         import xlsxwriter  # noqa: PLC0415 - in an extra
     return xlsxwriter
 
@@ -112,8 +112,8 @@ def _cell(value: object) -> str | float | bool | None:
 def _check(columns: Sequence[str], cells: Sequence[Sequence[object]]) -> None:
     if len(cells) > _MOST_ROWS or len(columns) > _MOST_COLUMNS:
         raise BadInput(
-            f"{len(cells):,} rows of {len(columns):,} columns are more than a sheet takes "
-            f"({_MOST_ROWS:,} of {_MOST_COLUMNS:,})",
+            f"expected at most {_MOST_ROWS:,} rows of {_MOST_COLUMNS:,} columns in a sheet, "
+            f"got {len(cells):,} of {len(columns):,}",
             hint="write .parquet, .csv or .jsonl instead",
         )
     problems = [
@@ -124,7 +124,7 @@ def _check(columns: Sequence[str], cells: Sequence[Sequence[object]]) -> None:
     ]
     if problems:
         raise BadInput(
-            f"a cell of an Excel file holds {_MOST_CHARACTERS:,} characters",
+            f"an Excel cell holds at most {_MOST_CHARACTERS:,} characters",
             problems,
             hint="write .parquet, .csv or .jsonl instead",
         )
@@ -135,10 +135,10 @@ def _width(name: str, values: Sequence[object]) -> int:
     return min(_WIDEST, max([len(name), *lengths]) + 2)
 
 
-# Cells of an .xlsx workbook whose text is not in it.
+# Workbook cells whose shared text is missing.
 #
-# A cell holds the number of its text in a list that all sheets share. python-calamine takes what is
-# no number for the first text of the list, so that a damaged file would be read as another one.
+# A cell holds the index of its text in a list shared by all sheets. python-calamine reads an
+# invalid index as the first text of the list, so a damaged file would be misread silently.
 
 _STRINGS = "sharedstrings.xml"
 
@@ -153,8 +153,10 @@ _NUMBER = re.compile(r"\d{1,9}")
 
 
 def cells_without_text(parts: zipfile.ZipFile) -> Iterator[Problem]:
-    """A problem for each cell (``Statements!G14``) that names no text of the workbook. Parts that
-    are no XML are left to who reads the workbook."""
+    """Yield a problem for each cell (``Statements!G14``) with an invalid text index.
+
+    Parts that are not XML are left to the workbook reader.
+    """
     try:
         lists = [n for n in parts.namelist() if posixpath.basename(n).lower() == _STRINGS]
         n = sum(_local(each) == "si" for name in lists for each in _elements(parts, name))
@@ -165,7 +167,8 @@ def cells_without_text(parts: zipfile.ZipFile) -> Iterator[Problem]:
                     came = f"the number {number!r}" if number else "no number"
                     yield Problem(
                         f"{name}!{cell}",
-                        f"its text is not in the file: it has {came}, of {n:,} texts",
+                        f"its text is missing from the file: expected one of {n:,} texts, got "
+                        f"{came}",
                     )
     except (Tree.ParseError, KeyError):
         return
@@ -187,8 +190,7 @@ def _sheets(parts: zipfile.ZipFile) -> Iterator[tuple[str, str]]:
 
 
 def _numbers(parts: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str]]:
-    """Each cell whose text is a shared one, with the number that it holds; a cell without a value
-    is an empty one."""
+    """Yield each cell with a shared text and its index; a cell without a value is empty."""
     for element in _elements(parts, part):
         if _local(element) == "c":
             if element.get("t") == "s":
@@ -200,7 +202,7 @@ def _numbers(parts: zipfile.ZipFile, part: str) -> Iterator[tuple[str, str]]:
 
 def _elements(parts: zipfile.ZipFile, part: str) -> Iterator[Tree.Element]:
     with parts.open(part) as stream:
-        # What it unpacks to is bounded by who calls, and expat bounds what entities grow to.
+        # The caller limits the unpacked size, and expat limits entity expansion.
         for _event, element in Tree.iterparse(stream):  # noqa: S314
             yield element
 
@@ -211,17 +213,17 @@ def _local(element: Tree.Element) -> str:
 
 # Workbooks that people fill in: written as .xlsx, read back from .xlsx, .ods and .csv.
 #
-# Written by XlsxWriter and read by python-calamine, both of the extra ``[xlsx]``. Texts that would
-# be formulas are marked as everywhere (``formulas``), and cells to write in are text cells, so that
-# nothing typed there is taken for a formula, a number or a truth value.
+# Written by XlsxWriter and read by python-calamine, both from the extra ``[xlsx]``. Formula-like
+# texts are escaped everywhere (``formulas``), and input cells are text cells, so that typed values
+# are never read as a formula, a number or a truth value.
 
 WORKBOOK_SUFFIXES = (".xlsx", ".ods", ".csv")
 
 
-_MOST_BYTES = 256 * 2**20  # of a workbook's parts, unpacked
+_MOST_BYTES = 256 * 2**20  # total size of a workbook's parts, unpacked
 
 
-_LINE, _TALLEST = 15.0, 400.0  # points; no row may be taller than 409
+_LINE, _TALLEST = 15.0, 400.0  # points; the maximum row height is 409
 
 
 _ABOUT = 100
@@ -231,20 +233,23 @@ _GREY, _YELLOW, _HEAD = "#F2F2F2", "#FFF9DB", "#D9E2EC"
 
 
 def write_workbook(path: Path, book: Workbook) -> None:
-    """Writes a workbook whose locked cells are protected, without a password.
+    """Write a workbook with locked cells protected, without a password.
 
-    Raises BadInput naming every text that is too long for a cell, StoreFailed where the file cannot
-    be written, ExtraMissing without XlsxWriter.
+    Raises BadInput listing every text too long for a cell, StoreFailed if the file cannot be
+    written, ExtraMissing without XlsxWriter.
     """
     problems = [
-        Problem(f"{tab.name}, row {number}", f"a cell would have {len(text):,} characters")
+        Problem(
+            f"{tab.name}, row {number}",
+            f"expected at most {_MOST_CHARACTERS:,} characters in a cell, got {len(text):,}",
+        )
         for tab in book.tabs
         for number, row in enumerate(tab.rows, start=1)
         for text in row
         if len(neutralised(text)) > _MOST_CHARACTERS
     ]
     if problems:
-        raise BadInput(f"a cell of a workbook holds {_MOST_CHARACTERS:,} characters", problems)
+        raise BadInput("shorten the text", problems)
     packed = BytesIO()
     with xlsxwriter_module().Workbook(packed, {"in_memory": True}) as made:
         made.set_properties({"created": _MADE})
@@ -252,7 +257,7 @@ def write_workbook(path: Path, book: Workbook) -> None:
     try:
         path.write_bytes(packed.getbuffer())
     except OSError as cause:
-        raise StoreFailed(f"{path} was not written: {cause.strerror or cause}.") from cause
+        raise StoreFailed(f"cannot write {path}: {cause.strerror or cause}") from cause
 
 
 class _Writing:
@@ -313,7 +318,7 @@ class _Writing:
 
 
 def _height(row: Sequence[str], tab: SheetTab) -> float:
-    """What a row needs to show its texts whole. LibreOffice fits no row to its text by itself."""
+    """Return the height at which a row shows its texts in full; LibreOffice does not adjust it."""
     shown = [
         _lines(text, column.width)
         for text, column in zip(row, tab.columns, strict=True)
@@ -323,7 +328,7 @@ def _height(row: Sequence[str], tab: SheetTab) -> float:
 
 
 def _lines(text: str, width: int) -> int:
-    """About how many lines a text takes; a Chinese character is as wide as two letters."""
+    """Return the approximate number of lines of a text; a Chinese character is two letters wide."""
     room = max(width - 2, 1)
     return sum(
         max(1, -(-(len(line) + sum(sign > "\u2e7f" for sign in line)) // room))
@@ -332,27 +337,30 @@ def _lines(text: str, width: int) -> int:
 
 
 def read_grids(path: Path, encoding: str = "") -> list[Grid]:
-    """The sheets of a workbook, or the one of a CSV file, as texts.
+    """Return the sheets of a workbook, or the one of a CSV file, as texts.
 
-    Raises NotFound for a missing file, BadUsage for another suffix, BadInput for what is no such
-    file or unpacks to more than 256 MiB.
+    Raises NotFound for a missing file, BadUsage for another suffix, BadInput for an invalid file or
+    one that unpacks to more than 256 MiB.
     """
     suffix = path.suffix.lower()
     if suffix not in WORKBOOK_SUFFIXES:
         raise BadUsage(
-            f"{path.name} is no sheet", hint=f"expected one of {', '.join(WORKBOOK_SUFFIXES)}"
+            f"{path.name} is not a spreadsheet",
+            hint=f"expected one of {', '.join(WORKBOOK_SUFFIXES)}",
         )
     if not path.is_file():
-        raise NotFound(f"there is no file {path}")
+        raise NotFound(f"file not found: {path}")
     return [_separated(path, encoding)] if suffix == ".csv" else _workbook(path)
 
 
 def sheet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
-    """The rows of a workbook's first sheet under the names of its first line, an empty cell being
-    a missing value; a text below no name, or under a name that came before, is a problem. Numbers
-    and truth values stay what they are. Raises as ``read_grids``, and NotFound."""
+    """Yield the rows of a workbook's first sheet, named by its first line.
+
+    An empty cell is a missing value; a text below an empty or repeated name is a problem. Numbers
+    and truth values keep their types. Raises as ``read_grids``, and NotFound.
+    """
     if not path.is_file():
-        raise NotFound(f"there is no file {path}")
+        raise NotFound(f"file not found: {path}")
     first = next(_workbooks_sheets(path), None)
     header, *rows = first[1] if first and first[1] else [[]]
     names = [_text(name).strip() for name in header]
@@ -369,7 +377,7 @@ def sheet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
 
 
 def _value(cell: object) -> Any:
-    """A cell's text, whole number, number or truth value; a date as ISO 8601 writes it."""
+    """Return a cell's text, integer, number or truth value; a date in ISO 8601."""
     if isinstance(cell, str):
         return restored(cell)
     if isinstance(cell, float) and cell.is_integer():
@@ -385,17 +393,19 @@ def _workbook(path: Path) -> list[Grid]:
 
 
 def _workbooks_sheets(path: Path) -> Iterator[tuple[str, list[list[Any]]]]:
-    """Each sheet's name and cells. Raises BadInput."""
+    """Yield each sheet's name and cells. Raises BadInput."""
     calamine = _calamine()
     damaged = BadInput(
-        f"{path.name} cannot be read as a workbook",
-        hint="open it in your spreadsheet program and save it again as .xlsx",
+        f"cannot read {path.name} as a workbook",
+        hint="open it in a spreadsheet program and save it again as .xlsx",
     )
     try:
         with zipfile.ZipFile(path) as parts:
             size = sum(part.file_size for part in parts.infolist())
             if size > _MOST_BYTES:
-                raise BadInput(f"{path.name} unpacks to {size:,} bytes, more than any sheet needs")
+                raise BadInput(
+                    f"{path.name} unpacks to {size:,} bytes, more than the limit for a sheet"
+                )
             lost = list(cells_without_text(parts)) if path.suffix.lower() == ".xlsx" else []
         if lost:
             raise BadInput(damaged.message, lost, hint=damaged.hint)
@@ -415,14 +425,14 @@ def _text(value: object) -> str:
 
 
 def _separated(path: Path, encoding: str) -> Grid:
-    """The rows of a CSV file, numbered as a spreadsheet shows them."""
+    """Return the rows of a CSV file, numbered as a spreadsheet shows them."""
     named = checked_encoding(encoding) if encoding else "utf-8-sig"
     try:
         text = read_whole_file(path).decode(named)
     except UnicodeDecodeError as cause:
         raise BadInput(
-            f"{path.name} is no {named.removesuffix('-sig').upper()} text",
-            hint="save it as .xlsx, or as CSV in UTF-8, or name its encoding: --encoding gb18030",
+            f"{path.name} is not {named.removesuffix('-sig').upper()} text",
+            hint="save it as .xlsx or as CSV in UTF-8, or set its encoding: --encoding gb18030",
         ) from cause
     first = text.partition("\n")[0]
     rows = csv.reader(StringIO(text, newline=""), delimiter=separator_of(first, ","))
@@ -430,18 +440,20 @@ def _separated(path: Path, encoding: str) -> Grid:
         return Grid(name="", rows=[[restored(cell) for cell in row] for row in rows])
     except csv.Error as cause:
         where = f"line {rows.line_num}"
-        raise BadInput(f"{path.name} is no CSV", [Problem(where, _csv_error(cause))]) from cause
+        raise BadInput(
+            f"{path.name} is not valid CSV", [Problem(where, _csv_error(cause))]
+        ) from cause
 
 
 def _csv_error(cause: csv.Error) -> str:
     if "field larger" in str(cause):
         most = csv.field_size_limit()
-        return f"a cell ends here that has more than {most:,} characters; is a quote left open?"
+        return f"a cell that ends here has more than {most:,} characters; is a quote left open?"
     return str(cause)
 
 
 def _calamine() -> Any:
-    message = "Workbooks are read by python-calamine, which is not installed."
-    with needed(message, "pip install 'proofstone[xlsx]', or save the sheet as CSV in UTF-8."):
+    message = "workbooks need python-calamine, which is not installed"
+    with needed(message, "pip install 'proofstone[xlsx]', or save the sheet as CSV in UTF-8"):
         import python_calamine  # noqa: PLC0415 - in an extra
     return python_calamine

@@ -1,1 +1,1 @@
-"""The rows that everything else exchanges, frozen."""
+"""Frozen records that the other packages exchange."""

@@ -1,4 +1,4 @@
-"""Builds in steps, and their funnels: what entered each step, what it kept, dropped and cost."""
+"""Builds in steps, and their funnels: rows entered, kept and dropped per step, and cost."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ from proofstone.records.options import Parameter
 from proofstone.records.runs import Purpose, Response, Spent
 from proofstone.records.verdicts import RowVerdict
 
-# What meets where rows of a build come from live wikis and searches of the web.
+# Interfaces for builds whose rows come from live wikis and web searches.
 #
-# What is asked of them is asked before the steps begin, and kept: reading it again sends nothing.
+# Online content is fetched before the steps begin and stored. Reading it again sends nothing.
 
 
 class OnlineWanted(Struct, frozen=True, kw_only=True):
-    """What a build wants: of the wiki whose API is at ``wiki`` the article of each list of
-    ``names`` (that of the first name that leads to one), and ``n_drawn`` that the wiki draws, known
-    by ``seed``; with ``statements`` how much Wikidata says of each. Of ``search`` the first
-    ``n_pages`` pages for each query. Empty names mean that neither is asked."""
+    """Online content a build needs.
+
+    From the wiki whose API is at ``wiki``: the article of each list of ``names`` (the first name
+    that has one), and ``n_drawn`` random articles, identified by ``seed``. With ``statements`` also
+    the number of Wikidata statements of each. From ``search``: the first ``n_pages`` pages for each
+    query. Empty names skip either source.
+    """
 
     wiki: str = ""
     names: tuple[tuple[str, ...], ...] = ()
@@ -38,9 +41,12 @@ class OnlineWanted(Struct, frozen=True, kw_only=True):
 
 
 class WikiText(Struct, frozen=True, kw_only=True):
-    """An article as it was when it was fetched: ``date`` is the day of its revision, ``content``
-    the hex SHA-256 of its text, ``asked`` the name that led to it. ``statements`` is None where
-    their number is not known; ``trouble`` says why there is no text."""
+    """An article as fetched.
+
+    ``date`` is the day of its revision, ``content`` the hex SHA-256 of its text, ``asked`` the name
+    that led to it. ``statements`` is None if their number is unknown. ``trouble`` is the reason if
+    there is no text.
+    """
 
     asked: str
     title: str
@@ -57,9 +63,11 @@ class WikiText(Struct, frozen=True, kw_only=True):
 
 
 class WebText(Struct, frozen=True, kw_only=True):
-    """A page that a search found: its whole text, or the ``problem`` for which it has none.
-    ``shown`` is what the search showed of it, ``date`` the day on which it was fetched, ``content``
-    the hex SHA-256 of its bytes, ``source`` the id of the source that it is kept as."""
+    """A web page found by a search: its full text, or the ``problem`` that prevented reading it.
+
+    ``shown`` is the snippet from the search, ``date`` the day it was fetched, ``content`` the hex
+    SHA-256 of its bytes. ``source`` is the id of the stored source.
+    """
 
     url: str
     title: str
@@ -74,27 +82,28 @@ class WebText(Struct, frozen=True, kw_only=True):
 
 
 class OnlineTexts(Protocol):
-    """What was found, as often as it is read."""
+    """Fetched online texts, which can be read repeatedly."""
 
     def title(self, names: Sequence[str]) -> str:
-        """The title of the article to which the first name leads that leads to one; empty where
-        none does."""
+        """Return the title of the article of the first name that has one, or ""."""
 
     def article(self, names: Sequence[str]) -> WikiText | None:
-        """That article; None where there is none."""
+        """Return the article of the first name that has one, or None."""
 
     def drawn(self) -> Iterator[WikiText]:
-        """The articles that the wiki drew."""
+        """Yield the random articles from the wiki."""
 
     def pages(self, query: str) -> Sequence[WebText]:
-        """The pages for a query, best first, those among them that could not be read."""
+        """Return the pages for a query, best first, including unreadable ones."""
 
 
 class OnlineRows(Struct, frozen=True, kw_only=True):
-    """How rows that enter a build come from online: what is wanted for its inputs, parameters,
-    ``--per-input`` and seed (None: nothing), and then the rows, each with the id of the source
-    that its text is of (empty for none). ``names`` are inputs that mean something online by a plain
-    name."""
+    """How online rows enter a build.
+
+    ``wants`` returns the content needed for the build's inputs, parameters, ``--per-input`` and
+    seed (None: nothing). ``rows`` then yields the rows, each with the id of the source of its text
+    (empty if none). ``names`` are plain input names with an online meaning.
+    """
 
     wants: Callable[[Sequence[str], Mapping[str, Any], int | None, int], OnlineWanted | None]
     rows: Callable[
@@ -105,7 +114,7 @@ class OnlineRows(Struct, frozen=True, kw_only=True):
 
 
 class StepName(Struct, frozen=True, gc=False):
-    """A step of a build: its key before it is known which rows reach it, and why it drops."""
+    """A build step: its key, known before its rows are, and its reasons for dropping rows."""
 
     name: str
     version: int
@@ -115,11 +124,10 @@ class StepName(Struct, frozen=True, gc=False):
 
 
 class Build(Struct, frozen=True, gc=False, kw_only=True):
-    """A pipeline over certain rows: the same steps over the same rows are the same build.
+    """A pipeline over certain rows. The same steps over the same rows are the same build.
 
-    ``inputs`` hashes the ids of the ``n_inputs`` rows in their order; ``models`` are those behind
-    the roles that its steps ask, by seat (several of a panel are numbered); ``simulated``: one of
-    them is made up.
+    ``inputs`` hashes the ids of the ``n_inputs`` rows in order. ``models`` maps judge slots (a
+    panel's are numbered) to models. ``simulated`` is True if one of them is a simulated model.
     """
 
     id: bytes = b""
@@ -136,16 +144,19 @@ class Build(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def build_id(build: Build) -> bytes:
-    """The id of a build: its kind, method, steps and inputs."""
+    """Return the id of a build: a hash of its kind, method, steps and inputs."""
     return content_id(
         "build", [build.kind, build.method, [step.key for step in build.steps], build.inputs]
     )
 
 
 class StepFunnel(Struct, frozen=True, gc=False, kw_only=True):
-    """A step in counts of rows: those that ``entered`` were kept as they were or made into others
-    (``kept`` counts what came out), ``dropped`` for a reason, or are ``pending``: not worked on
-    yet, or ``failed``, by kind. ``spent`` is what its calls took when they were asked."""
+    """Row counts of one step.
+
+    Of the rows that ``entered``, some were kept or transformed (``kept`` counts the output), some
+    ``dropped`` by reason, and some are ``pending``: not processed yet, or ``failed``, by kind.
+    ``spent`` is the cost of its calls.
+    """
 
     name: str
     version: int
@@ -158,12 +169,12 @@ class StepFunnel(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def n_dropped(self) -> int:
-        """The rows that were dropped, for whatever reason."""
+        """Return the number of dropped rows, over all reasons."""
         return sum(self.dropped.values())
 
 
 class BuildFunnel(Struct, frozen=True, gc=False):
-    """A build in counts, step by step. ``n_steps`` may be more than were reached."""
+    """Row counts of a build by step; ``n_steps`` includes steps not reached yet."""
 
     entered: int
     steps: tuple[StepFunnel, ...]
@@ -171,72 +182,74 @@ class BuildFunnel(Struct, frozen=True, gc=False):
 
     @property
     def left(self) -> int:
-        """The rows behind the last step reached; those that entered where none was."""
+        """Return the number of rows after the last step reached, or that entered if none was."""
         return self.steps[-1].kept if self.steps else self.entered
 
     @property
     def pending(self) -> int:
-        """The rows that are held up somewhere."""
+        """Return the number of pending rows."""
         return sum(step.pending for step in self.steps)
 
     @property
     def complete(self) -> bool:
-        """Whether every row is through every step, or dropped."""
+        """Return True if every row has passed every step or was dropped."""
         return len(self.steps) == self.n_steps and not self.pending
 
     @property
     def spent(self) -> Spent:
-        """What the calls of all steps took."""
+        """Return the cost of the calls of all steps."""
         return sum((step.spent for step in self.steps), Spent())
 
 
-# Seats: where a role of a build is held by several models, each has a numbered seat of its own.
+# Judge slots: if a build role has several models, each has a numbered slot.
 #
-# One model sits at the role itself, so a build with one judge is the build that it always was.
+# A single model uses the role's own name, so the id of a build with one judge has no slot number.
 
 
 def seated(role: str, models: Sequence[str]) -> dict[str, str]:
-    """Models by seat: ``judge`` for one of them, ``judge 1``, ``judge 2``, ... for several."""
+    """Return models by slot: ``judge`` for one of them, ``judge 1``, ``judge 2``, ... for
+    several.
+    """
     if len(models) == 1:
         return {role: models[0]}
     return {f"{role} {number}": model for number, model in enumerate(models, 1)}
 
 
 def slots_of(role: str, models: Mapping[str, str]) -> dict[str, str]:
-    """The seats of a role with their models, in order; none where nobody holds it."""
+    """Return a role's slots with their models, in order; empty if it has no model."""
     return {slot: model for slot, model in models.items() if role_of_slot(slot) == role}
 
 
 def role_of_slot(slot: str) -> str:
-    """The role that a seat belongs to."""
+    """Return the role of a slot."""
     role, _space, number = slot.rpartition(" ")
     return role if role and number.isdigit() else slot
 
 
-# What meets where banks are built in steps: steps, what they make of a row, the journal.
+# Interfaces for step-wise builds: steps, their results and the journal.
 #
-# A row is any frozen struct that JSON can hold; it is the same row wherever it has the same
-# content.
+# A row is any frozen struct that JSON can represent. Rows with equal content are the same row.
 
 
 class Drop(Struct, frozen=True, gc=False):
-    """That a step drops its row: one of the step's ``reasons``; ``found`` quotes what gave it."""
+    """Result of a step that drops its row: one of the step's ``reasons``; ``found`` quotes the
+    evidence.
+    """
 
     reason: str
     found: str = ""
 
 
-# What a step makes of a row: the row itself, another one, several (not none), or a reason.
+# A step's result: the row itself, another row, several rows (at least one), or a reason to drop it.
 Kept = Struct | Sequence[Struct] | Drop
 
 
 class StepCall(Protocol):
-    """One request to the model behind a role, for one row.
+    """One request to the model of a role, for one row.
 
-    Cached, limited, retried and recorded by whoever hands it in. ``name`` tells the requests of a
-    step apart for people; ``reask`` counts requests that are made again because a reply could not
-    be used, ``sample`` votes: either makes it another request than the one before. Raises
-    CallFailed when no reply came; let it pass.
+    The caller caches, limits, retries and records it. ``name`` distinguishes a step's requests for
+    people. ``reask`` counts repeats after an unusable response and ``sample`` votes; either makes
+    it a different request. Raises CallFailed without a response; do not catch it.
     """
 
     async def __call__(
@@ -253,12 +266,12 @@ class StepCall(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StepContext:
-    """What a step is handed for one row (of a batch step: for the batch).
+    """Context of a step for one row (or for the batch).
 
-    ``calls`` are cached, limited, budgeted and recorded, one for each role that the step ``asks``;
-    they raise CallFailed when no reply came: let it pass, and the row is tried again next time.
-    ``search`` and ``banks`` (their facts, by name) are there for a step that ``reads`` them.
-    ``verdicts`` takes what panels said of the row: they are kept with what became of it.
+    ``calls`` has one call for each role that the step ``asks``. They are cached, limited, budgeted
+    and recorded. They raise CallFailed without a response; do not catch it, and the row is retried
+    next time. ``search`` and ``banks`` (facts by bank name) are set for a step that ``reads`` them.
+    ``verdicts`` collects panel verdicts on the row, stored with its outcome.
     """
 
     row: bytes
@@ -271,19 +284,24 @@ class StepContext:
 
     @property
     def call(self) -> StepCall:
-        """The call of a step that asks one role; KeyError where it asks none or several."""
+        """Return the call of a step with exactly one role; KeyError otherwise."""
         if len(self.calls) != 1:
-            raise KeyError(f"this step asks {', '.join(self.calls) or 'nobody'}: name the role")
+            raise KeyError(
+                f"expected a step with one role, got {', '.join(self.calls) or 'none'}: "
+                "name the role"
+            )
         return next(iter(self.calls.values()))
 
     def draws(self, purpose: str) -> Draws:
-        """The draws of this row for a purpose, fixed by the seed and the row's content; for steps
-        that declare ``draws``."""
+        """Return this row's random stream for a purpose, fixed by the seed and the row's content.
+
+        Only for steps that declare ``draws``.
+        """
         return Draws(self.seed, int.from_bytes(self.row[:8], "big"), purpose)
 
 
 class _AnyStep(Struct, frozen=True, kw_only=True):
-    """What a step over single rows and one over all of them have in common."""
+    """Common fields of steps over single rows and over all rows."""
 
     name: str
     version: int
@@ -296,15 +314,15 @@ class _AnyStep(Struct, frozen=True, kw_only=True):
 
 
 class Step(_AnyStep, frozen=True, kw_only=True):
-    """One row in; rows or a reason to drop it out.
+    """A step over single rows: returns rows or a reason to drop.
 
-    ``work`` is a function of its row, ``config`` and, where it asks, of models: whatever else it
-    depends on goes into ``config`` (a prompt's hash, a threshold), and ``version`` is raised where
-    the code changes what comes out. A coroutine function works on up to ``at_once`` rows at a time;
-    a plain function is called row by row and must be quick. ``takes`` is the type of its rows.
-    ``asks`` names roles of models; ``reads`` what it reads of the workspace: ``search:bm25`` (or
-    dense, hybrid), of the web ``search:brave``, ``bank:NAME``; ``draws`` says that it draws, so
-    that the seed counts.
+    ``work`` is a function of its row, ``config`` and, where it asks, of models. Anything else it
+    depends on must be in ``config`` (a prompt's hash, a threshold). Raise ``version`` when a code
+    change alters the output. A coroutine function processes up to ``at_once`` rows concurrently; a
+    plain function is called row by row and must be fast. ``takes`` is the type of its rows.
+    ``asks`` names model roles. ``reads`` names what it reads: ``search:bm25`` (or dense, hybrid) in
+    the workspace, ``search:brave`` on the web, ``bank:NAME``. ``draws`` means that it uses random
+    numbers, so the seed is part of its key.
     """
 
     work: Callable[[Any, StepContext], Kept | Awaitable[Kept]]
@@ -312,7 +330,7 @@ class Step(_AnyStep, frozen=True, kw_only=True):
 
 
 class BatchRows(Protocol):
-    """All rows that reached a batch step, each once, in order: read anew by each iteration."""
+    """All rows that reached a batch step, each once, in order; each iteration reads them again."""
 
     def __len__(self) -> int: ...
 
@@ -320,20 +338,22 @@ class BatchRows(Protocol):
 
 
 class BatchStep(_AnyStep, frozen=True, kw_only=True):
-    """A step that must see all rows together: near-duplicates, what only shows among all.
+    """A step that needs all rows together, such as near-duplicate removal.
 
-    ``work`` gives what it makes of the rows that it touches, by their place; the others stay as
-    they are. A plain function works in a thread of its own. It is done again whenever one of the
-    rows is another; the rest is as of ``Step``.
+    ``work`` returns results for the rows that it changes, by index; the others are kept. A plain
+    function runs in a separate thread. It is rerun whenever one of the rows changes. The rest is as
+    in ``Step``.
     """
 
     work: Callable[[BatchRows, StepContext], Mapping[int, Kept] | Awaitable[Mapping[int, Kept]]]
 
 
 class Pipeline(Struct, frozen=True, kw_only=True):
-    """Steps in their order, and what is made of the rows behind the last one, which are of type
-    ``gives``, in the order of the rows that entered: ``facts``, which become a bank, or the
-    ``places`` of sources. ``notes`` are sentences on what it leaves out that it could do."""
+    """Steps in order, and the conversion of the last step's rows, which are of type ``gives``.
+
+    Rows are in the order in which they entered. They become ``facts`` of a bank, or ``places`` of
+    sources. ``notes`` are sentences about what the pipeline skips.
+    """
 
     steps: tuple[Step | BatchStep, ...]
     gives: type[Struct]
@@ -343,7 +363,7 @@ class Pipeline(Struct, frozen=True, kw_only=True):
 
 
 class SourcePlace(Struct, frozen=True, gc=False):
-    """A source, and where in which taxonomy it stands."""
+    """A source with its label in a taxonomy."""
 
     source: bytes
     stratum: Stratum
@@ -351,10 +371,12 @@ class SourcePlace(Struct, frozen=True, gc=False):
 
 
 class ModelRole(Struct, frozen=True, kw_only=True):
-    """What a model is asked for in a build, with its default settings (max_tokens, ...).
-    ``optional``: only where a model is named for it. A ``panel`` may be several models, each at a
-    seat of its own (``slots_of``); a step of theirs ``asks`` the seats. ``has_option``: its models
-    are named by an option of its name, as ``--panel A,B``."""
+    """A model role in a build, with its default settings (max_tokens, ...).
+
+    ``optional``: used only if a model is given for it. A ``panel`` may have several models, each in
+    its own slot (``slots_of``); their step ``asks`` the slots. ``has_option``: its models are given
+    by an option of the role's name, such as ``--panel A,B``.
+    """
 
     help: str
     purpose: Purpose = "build"
@@ -365,8 +387,10 @@ class ModelRole(Struct, frozen=True, kw_only=True):
 
 
 class FileRows(Struct, frozen=True, kw_only=True):
-    """How files of rows that are further on enter a build whose inputs are sources else: what
-    ``rows`` reads of them, and the steps (``make``) that are left for such."""
+    """How files of later-stage rows enter a build whose inputs are otherwise sources.
+
+    ``rows`` reads the files and ``make`` returns the remaining steps.
+    """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]]
@@ -375,22 +399,19 @@ class FileRows(Struct, frozen=True, kw_only=True):
 class StepBuilder(Struct, frozen=True, kw_only=True):
     """How a method builds facts of one kind in steps: ``build KIND INPUT...``.
 
-    ``make`` gives the pipeline for parameters and for the models by seat (the role, where one model
-    holds it). ``rows`` reads what
-    enters from the inputs, anew at each call; without it, inputs name sources of the workspace, and
-    their passages enter as ``SourcedPassage``, or they themselves (``enters``) as
-    ``SampledSource``. ``regions`` names the parameter that says which regions of their
-    pages enter instead, where it says any, as ``PageRegion``, and the role whose model sees
-    them. ``drawn`` gives ``n`` rows of one input, drawn by a seed, where that is cheaper than to
-    read all; a larger ``n`` keeps those drawn. With ``files``, inputs that are files enter by
-    those.
-    With ``lists`` an input may also name a list of items or a bank of the method, whose
-    rows are then read as a file's. ``documents`` names the parameter that says whether sources are
-    ``private``: where it is ``auto``, those whose license permits no publication are. ``suffix``
-    stands behind the name of the first input in the name of a bank that gets none: it is no list of
-    the same name.
-    ``next`` is what people do with a bank of this kind, as they type it behind ``proofstone``,
-    where that is no form or run.
+    ``make`` returns the pipeline for parameters and the models by slot (the role, if one model has
+    it). ``rows`` reads the input rows, again at each call. Without it, inputs name sources of the
+    workspace; their passages enter as ``SourcedPassage``, or the sources themselves (``enters``) as
+    ``SampledSource``. ``regions`` names the parameter for page regions, which enter as
+    ``PageRegion`` if it is set, and the role whose model sees them. ``drawn`` returns ``n`` random
+    rows of one input by seed, where that is cheaper than reading all; a larger ``n`` keeps the
+    previous rows. With ``files``, file inputs enter by those.
+
+    With ``lists`` an input may also name an item list or a bank of the method, whose rows are then
+    read as a file's. ``documents`` names the parameter for ``private`` sources: with ``auto``,
+    those whose license does not permit publication. ``suffix`` is appended to the first input's
+    name for a bank without a name. ``next`` is the command people run with a bank of this kind,
+    without ``proofstone``, where it is not a form or run.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -410,27 +431,29 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
 
 
 class Maker(Protocol):
-    """Whoever builds in steps: a method, or what places sources."""
+    """Anything that builds in steps: a method, or the taxonomy labeling of sources."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def pipelines(self) -> Mapping[str, StepBuilder]:
-        """By kind of fact."""
+        """Return step builders by kind of fact."""
 
 
 class PipelineRow(Struct, frozen=True, gc=False):
-    """A row on its way: canonical JSON, and the id that hashes it."""
+    """A row in a pipeline: canonical JSON, and the id that hashes it."""
 
     id: bytes
     payload: bytes
 
 
 class Outcome(Struct, frozen=True, gc=False):
-    """What a step made of a row: a ``reason`` where it was dropped, else the rows ``kept`` in its
-    place; None where the row went on as it was. ``verdicts`` are what judges said on the way: they
-    are written with it, and read apart from it."""
+    """Outcome of a step for a row.
+
+    A ``reason`` if it was dropped, otherwise the rows ``kept`` in its place; None if the row is
+    unchanged. ``verdicts`` are the judges' verdicts, written with it and read separately.
+    """
 
     kept: tuple[PipelineRow, ...] | None = None
     reason: str = ""
@@ -439,23 +462,25 @@ class Outcome(Struct, frozen=True, gc=False):
 
 
 class Journal(Protocol):
-    """What was done: (key of a step, id of a row) -> outcome. The first one written holds."""
+    """Record of finished work: (step key, row id) -> outcome. The first outcome written is
+    final.
+    """
 
     def find(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, Outcome]:
-        """The outcomes that are known of these rows, written by this process or another."""
+        """Return the known outcomes of these rows, written by this process or another."""
 
     async def write(self, step: bytes, outcomes: Sequence[tuple[bytes, Outcome]]) -> None:
-        """Queues outcomes; waits while too many are not kept yet."""
+        """Queue outcomes; wait while too many are unsaved."""
 
     async def flush(self) -> None:
-        """Returns once all that was written is kept."""
+        """Wait until everything written is saved."""
 
 
 class Costs(Protocol):
-    """What the calls that steps made for rows took, and why they failed."""
+    """Cost and failures of the calls that steps made for rows."""
 
     def spent(self, step: bytes, rows: Sequence[bytes]) -> Spent:
-        """The sum over these rows, each call counted once."""
+        """Return the sum over these rows, each call counted once."""
 
     def errors(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, str]:
-        """The kind of the newest failure of each of these rows that has one."""
+        """Return the kind of the newest failure of each of these rows that has one."""

@@ -1,4 +1,4 @@
-"""What meets where a model is asked: a method's call, the model behind it, the cache."""
+"""Interfaces of model calls: a method's call, the model behind it, the cache."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What is said to a model: messages of text, or of texts and images.
+# Prompt content: messages of text, or of text and images.
 
 ImageType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
 
@@ -26,60 +26,67 @@ ImageType = Literal["image/png", "image/jpeg", "image/webp", "image/gif"]
 IMAGE_TYPES: tuple[ImageType, ...] = get_args(ImageType)
 
 
-MAX_IMAGE_BYTES = 20 * 1024 * 1024  # the most that the larger endpoints take in one image
+MAX_IMAGE_BYTES = 20 * 1024 * 1024  # the largest image that the major endpoints accept
 
 
 class TextPart(Struct, frozen=True, gc=False, tag_field="type", tag="text"):
-    """A text between images."""
+    """Text between images."""
 
     text: str
 
 
 class ImagePart(Struct, frozen=True, gc=False, tag_field="type", tag="image"):
-    """An image by the SHA-256 of its bytes, which the store keeps; so a prompt stays small, and
-    its hash holds the very image."""
+    """An image by the SHA-256 of its bytes, which the store holds.
+
+    A prompt is therefore small, and its hash identifies the image.
+    """
 
     digest: bytes
     media_type: ImageType
 
 
 class Message(Struct, frozen=True, gc=False):
-    """One message of a chat; the content is text, or parts in their order. A text alone is never
-    written as a part, so that it has one encoding and one hash."""
+    """One chat message; the content is text, or parts in order.
+
+    Text alone is never stored as a part, so it has one encoding and one hash.
+    """
 
     role: Literal["system", "user", "assistant"]
     content: str | tuple[TextPart | ImagePart, ...]
 
     @property
     def text(self) -> str:
-        """The content as people read it, an image as its type and the first digits of its hash."""
+        """Return the content as text, an image as its type and the first digits of its hash."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(_shown(part) for part in self.content)
 
     @property
     def images(self) -> tuple[ImagePart, ...]:
-        """The images of the content, in order."""
+        """Return the images of the content, in order."""
         if isinstance(self.content, str):
             return ()
         return tuple(part for part in self.content if isinstance(part, ImagePart))
 
 
 def image_part(data: bytes, where: str = "the image") -> ImagePart:
-    """The part of an image's bytes; its type is read from them, not from a name.
+    """Return the part for an image's bytes; the type is detected from the bytes.
 
-    Raises BadInput for what is none of PNG, JPEG, WebP and GIF, and for more than 20 MB.
+    Raises BadInput if it is not PNG, JPEG, WebP or GIF, or is larger than 20 MB.
     """
     media_type = _type_of(data)
     if media_type is None:
         raise BadInput(
-            f"{where} is no PNG, JPEG, WebP or GIF image: it begins with {data[:8]!r}",
+            (
+                f"{where}: expected a PNG, JPEG, WebP or GIF image, got data that begins with "
+                f"{data[:8]!r}"
+            ),
             hint="save it in one of these formats",
         )
     if len(data) > MAX_IMAGE_BYTES:
         raise BadInput(
-            f"{where} has {len(data):,} bytes; endpoints take up to {MAX_IMAGE_BYTES:,}",
-            hint="save it smaller or more compressed",
+            f"{where}: expected at most {MAX_IMAGE_BYTES:,} bytes, got {len(data):,}",
+            hint="save it at a smaller size or a higher compression",
         )
     return ImagePart(sha256(data).digest(), media_type)
 
@@ -103,12 +110,11 @@ def _shown(part: TextPart | ImagePart) -> str:
 
 
 class Call(Protocol):
-    """One request to the run's respondent, as a method's ``ask`` sees it.
+    """One request to the run's model, as a method's ``ask`` uses it.
 
-    Cached, limited, retried and recorded by whoever hands it in. ``step`` names the request
-    within its item. Raises CallFailed when no reply came; let it pass. A method that returns
-    before the last step, since nothing is left to ask, finishes the item with the reply of the
-    step that it asked last.
+    The caller caches, limits, retries and records it. ``step`` names the request within its item.
+    Raises CallFailed without a response; do not catch it. A method that returns before the last
+    step finishes the item with the response of the last step it asked.
     """
 
     async def __call__(
@@ -122,11 +128,11 @@ class Call(Protocol):
 
 
 class ModelRequest(Struct, frozen=True, gc=False, kw_only=True):
-    """What one call asks of a model.
+    """One request to a model.
 
-    ``settings`` are those that should reach the model; ``prompt_hash`` is the SHA-256 of the
-    canonical JSON of ``messages`` (``prompt``). ``draw_key`` fixes a simulated respondent's
-    draws; ``oracle`` is for it alone. Neither reaches an endpoint or the hash.
+    ``settings`` are the requested model settings. ``prompt_hash`` is the SHA-256 of the canonical
+    JSON of ``messages`` (``prompt``). ``draw_key`` seeds a simulated model, and ``oracle`` is only
+    for it. Neither is sent to an endpoint or enters the hash.
     """
 
     messages: tuple[Message, ...]
@@ -142,8 +148,11 @@ class ModelRequest(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Ticket(Struct, frozen=True, gc=False):
-    """A request handed in. ``reference`` is the provider's name for it where it outlives the
-    connection (a batch), else empty; then the row ``submitted`` is stored before collecting."""
+    """A submitted request.
+
+    ``reference`` is the provider's id if it outlives the connection (a batch), else empty. Then the
+    row ``submitted`` is stored before collecting.
+    """
 
     request: ModelRequest
     body: bytes = b""
@@ -151,10 +160,10 @@ class Ticket(Struct, frozen=True, gc=False):
 
 
 class Attempt(Struct, frozen=True, gc=False, kw_only=True):
-    """What came of one attempt, before anything is decided about it.
+    """Raw result of one attempt.
 
-    ``raw`` is the body as it came, kept before parsing. ``response`` is None where none could be
-    read; then ``error`` names the kind and ``detail`` quotes the scrubbed cause.
+    ``raw`` is the body as received, stored before parsing. ``response`` is None if none could be
+    parsed; then ``error`` is the kind and ``detail`` quotes the scrubbed cause.
     """
 
     raw: bytes = b""
@@ -167,9 +176,12 @@ class Attempt(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Limits(Struct, frozen=True, gc=False, kw_only=True):
-    """What a model takes, as far as somebody says: ``window`` tokens of prompt and reply together
-    (of the prompt alone, where ``counts_response`` is not), whether it takes images, and how many
-    tokens longer its reply may be where it is told to think."""
+    """Known limits of a model.
+
+    ``window`` is the tokens of prompt and response together (of the prompt alone if
+    ``counts_response`` is False). ``images`` is whether it accepts images. ``thinking_tokens`` is
+    the extra response length for reasoning.
+    """
 
     window: int | None = None
     counts_response: bool = True
@@ -178,10 +190,10 @@ class Limits(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Model(Protocol):
-    """A respondent behind one endpoint.
+    """A model behind one endpoint.
 
-    ``submit`` hands a request in and ``collect`` takes its attempt out: one connection for an
-    online endpoint, hours apart for a batch interface. Neither raises for what an endpoint does.
+    ``submit`` sends a request and ``collect`` returns its attempt: on one connection for an online
+    endpoint, hours apart for a batch interface. Neither raises for endpoint failures.
     """
 
     name: str
@@ -192,7 +204,7 @@ class Model(Protocol):
     limits: Limits
 
     def sent_settings(self, asked: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """The settings that will be sent, and the names of those dropped."""
+        """Return the settings that will be sent, and the names of dropped ones."""
 
     async def submit(self, request: ModelRequest) -> Ticket: ...
 
@@ -202,12 +214,12 @@ class Model(Protocol):
 
 
 class CallRecord(Struct, frozen=True, gc=False, kw_only=True):
-    """One row of the call table: a request and its kept attempt.
+    """One row of the call table: a request and its stored attempt.
 
-    ``attempt`` counts kept rows of one request hash from 0; ``attempts`` how many times the
-    endpoint was tried for this row. ``cost_usd`` is None where no price is known.
-    ``estimated_tokens`` is None where the endpoint said what it counted or billed nothing; else the
-    most tokens that it may have billed, prompt and output, and ``cost_usd`` is an estimate too.
+    ``attempt`` numbers the stored rows of one request hash from 0; ``attempts`` is how often the
+    endpoint was tried for this row. ``cost_usd`` is None without a known price.
+    ``estimated_tokens`` is None where the endpoint reported usage or billed nothing. Otherwise it
+    is the most tokens that it may have billed, prompt and output, and ``cost_usd`` is an estimate.
     """
 
     request_hash: bytes
@@ -243,21 +255,23 @@ class CallStore(Protocol):
     """The cache: complete calls by request hash."""
 
     def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
-        """The key and row of the newest complete call of each of these hashes that has one."""
+        """Return the key and row of the newest complete call of each hash that has one."""
 
     def known_hashes(self, model: str) -> Container[bytes]:
-        """The request hashes of this model's complete calls, as a quick filter: it may hold a
-        hash that is not stored, and never lacks one that is."""
+        """Return the request hashes of this model's complete calls, as a quick filter.
+
+        It may contain hashes that are not stored, but never lacks one that is.
+        """
 
     def image(self, digest: bytes) -> bytes:
-        """The bytes of an image that a prompt names. Raises NotFound."""
+        """Return the bytes of an image in a prompt. Raises NotFound."""
 
     def newest_reported(self, model: str, endpoint: str) -> str:
-        """The model that the newest complete call at this endpoint says answered it, or ""."""
+        """Return the model version reported by the newest complete call at this endpoint, or ""."""
 
 
 class Clock(Protocol):
-    """Time as an effect: seconds since the epoch, a monotonic count, and sleep."""
+    """Time as an effect: seconds since the epoch, a monotonic clock, and sleep."""
 
     def now(self) -> float: ...
 
@@ -267,11 +281,10 @@ class Clock(Protocol):
 
 
 class Judge(Protocol):
-    """Whoever decides on a text by closed labels: one model, or a panel. Its calls are cached,
-    limited, budgeted and recorded by whoever hands it in.
+    """One LLM judge or a panel that returns closed labels.
 
-    A verdict without a label says why: where a ballot ``failed``, ask again another time. Raises
-    NotAsked where the question could not be put.
+    The caller caches, limits, budgets and records its calls. A verdict without a label gives the
+    reason; if a vote ``failed``, retry later. Raises NotAsked if the question could not be sent.
     """
 
     async def __call__(self, question: JudgeQuestion) -> PanelVerdict: ...
@@ -280,13 +293,15 @@ class Judge(Protocol):
 Recorder = Callable[[CallRecord], Awaitable[None]]
 
 
-# What meets where a text is searched for: a workspace's own sources, or the web.
+# Interfaces of text search: the workspace's own sources, or the web.
 
 
 class FoundText(Struct, frozen=True, kw_only=True):
-    """A text that a search found. It stands verbatim at [start, end) (code points) of the text of a
-    stored ``passage`` (its id), which is of ``source`` (its id) with this title; ``address`` is
-    where a page of the web lay, ``is_web`` whether it is one that a search of the web found."""
+    """A text found by a search, verbatim at [start, end) (code points) of a stored ``passage``.
+
+    ``passage`` and ``source`` are ids. ``address`` is the URL of a web page; ``is_web`` is True if
+    a web search found it.
+    """
 
     text: str
     passage: bytes
@@ -299,12 +314,12 @@ class FoundText(Struct, frozen=True, kw_only=True):
 
 
 class Searcher(Protocol):
-    """Texts near a query, best first; fewer than ``n`` where fewer fit. ``name`` says who searches
-    ("local", "brave", "searxng:bing").
+    """Search for texts near a query, best first; fewer than ``n`` if fewer match.
 
-    ``made_from`` are the ids of sources whose text stands behind the query: it leaves this machine
-    only where each of them may. Raises CallFailed where the search failed, which is not the same as
-    nothing found: let it pass, and try again another time.
+    ``name`` identifies the search ("local", "brave", "searxng:bing"). ``made_from`` are the ids of
+    sources whose text the query contains: it is sent out only if each of them permits that. Raises
+    CallFailed if the search failed, as opposed to finding nothing; do not catch it, and retry
+    later.
     """
 
     name: str
@@ -314,11 +329,11 @@ class Searcher(Protocol):
     ) -> Sequence[FoundText]: ...
 
 
-# Texts as vectors.
+# Embedding vectors.
 
 
 class EmbeddingModel(Protocol):
-    """Texts as vectors of length 1 (texts, dimensions), near each other where meanings are."""
+    """Embed texts as unit vectors (texts, dimensions); similar meanings are close."""
 
     name: str
 
@@ -329,7 +344,7 @@ CacheUse = Literal["same", "any"]
 
 
 class TokenCounter(Protocol):
-    """Counts the tokens of texts; ``name`` says by which vocabulary."""
+    """Count the tokens of texts; ``name`` identifies the vocabulary."""
 
     name: str
 

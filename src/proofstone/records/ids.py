@@ -1,10 +1,10 @@
-"""Draws that enter an id: a counter-based stream from (seed, number, purpose).
+"""Random numbers that enter ids: a counter-based stream from (seed, number, purpose).
 
-Library generators change between versions; these draws never do (golden values in the tests).
-Block b of a stream is BLAKE2b-512 of the key and b, read as eight little-endian 64-bit words. A
-draw spends whole words, so what one draw spends never depends on its range. Measured: with words
-of 64 bits, two or three small draws may share one (``divmod``), which is a third of the price of
-digits of a 512-bit integer, and composing a million questions feels it.
+Library generators change between versions; this one never does (golden values in the tests). Block
+b of a stream is BLAKE2b-512 of the key and b, read as eight little-endian 64-bit words. Each number
+uses whole words, so its consumption does not depend on its range. Two or three small numbers may
+share a word (``divmod``), at a third of the cost of digits of a 512-bit integer, which matters when
+composing a million questions.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-# Content identity: canonical JSON and the 32-byte hash of it.
+# Content identity: canonical JSON and its 32-byte hash.
 #
-# The same content has the same bytes, and so the same id, on every machine and Python version:
-# keys sorted, no white space, UTF-8, shortest round-trip floats (RFC 8785 but for its number
-# format; non-finite floats are refused by the readers before they come here).
+# The same content has the same bytes, and so the same id, on every machine and Python version: keys
+# sorted, no white space, UTF-8, shortest round-trip floats (RFC 8785 except for its number format;
+# readers refuse non-finite floats).
 
 _PIECE, _LONG = 2047, 262_144
 
@@ -30,20 +30,22 @@ _encoder = msgspec.json.Encoder(order="sorted")
 
 
 def canonical_json(value: Any) -> bytes:
-    """The one JSON text of ``value`` (structs, dicts, lists, scalars; bytes become base64)."""
+    """Return the canonical JSON of ``value`` (structs, dicts, lists, scalars; bytes become
+    base64).
+    """
     return _encoder.encode(value)
 
 
 def content_id(kind: str, value: Any) -> bytes:
-    """The 32-byte SHA-256 of ``value`` under the name ``kind``, so that kinds never collide."""
+    """Return the 32-byte SHA-256 of ``value``, salted with ``kind`` so that kinds never collide."""
     return sha256(kind.encode() + b"\n" + canonical_json(value)).digest()
 
 
 def digest(data: bytes) -> bytes:
-    """The 32-byte SHA-256 of ``data``, as the run loop takes it.
+    """Return the 32-byte SHA-256 of ``data``.
 
-    In pieces below the size at which Python gives up the interpreter lock: for a prompt of a few
-    thousand characters, getting it back from a busy thread costs five times the hash.
+    Hashed in pieces below the size at which Python releases the GIL. For a prompt of a few thousand
+    characters, reacquiring it from a busy thread costs five times the hash.
     """
     if not _PIECE < len(data) <= _LONG:
         return sha256(data).digest()
@@ -54,7 +56,7 @@ def digest(data: bytes) -> bytes:
 
 
 def short(identity: bytes, digits: int = 8) -> str:
-    """The first hexadecimal digits of an id, as people read and type it."""
+    """Return the first hexadecimal digits of an id, as people read and type it."""
     return identity.hex()[:digits]
 
 
@@ -68,8 +70,10 @@ _unpack = Struct("<8Q").unpack
 
 
 def words_of(seed: int, number: int, purpose: str) -> Iterator[int]:
-    """The endless stream of 64-bit words itself, for callers that split a word into several digits:
-    digits whose ranges multiply to R are within R * 2**-64 of uniform."""
+    """Yield the endless stream of 64-bit words, for callers that split a word into several digits.
+
+    Digits whose ranges multiply to R are within R * 2**-64 of uniform.
+    """
     key = b"proofstone-draws-1|%d|%d|%b|" % (seed, number, purpose.encode())
     block = 0
     while True:
@@ -78,7 +82,7 @@ def words_of(seed: int, number: int, purpose: str) -> Iterator[int]:
 
 
 class Draws:
-    """A stream of uniform draws fixed by (seed, number, purpose): any integers, any text."""
+    """Uniform random stream fixed by (seed, number, purpose): any integers, any text."""
 
     __slots__ = ("_words",)
 
@@ -86,9 +90,9 @@ class Draws:
         self._words = words_of(seed, number, purpose)
 
     def below(self, n: int) -> int:
-        """A uniform integer in [0, n), 1 <= n <= 2**64, exactly (by rejection)."""
+        """Return a uniform integer in [0, n), 1 <= n <= 2**64, exactly (by rejection)."""
         if not 0 < n <= _SPACE:
-            raise ValueError(f"below() takes 1 to 2**64, not {n}")
+            raise ValueError(f"below(): expected 1 to 2**64, got {n}")
         for word in self._words:
             digit = word % n
             if word - digit <= _SPACE - n:
@@ -96,30 +100,32 @@ class Draws:
         raise AssertionError("the stream is endless")
 
     def between(self, low: int, high: int) -> int:
-        """A uniform integer in [low, high], both ends included."""
+        """Return a uniform integer in [low, high], both ends included."""
         return low + self.below(high - low + 1)
 
     def uniform(self) -> float:
-        """A uniform float in [0, 1) with 53 random bits."""
+        """Return a uniform float in [0, 1) with 53 random bits."""
         return (next(self._words) >> 11) / 9007199254740992.0
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of ``options``, uniformly; ValueError when there is none."""
+        """Return one of ``options``, uniformly; ValueError if there is none."""
         return options[self.below(len(options))]
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
-        """All of ``items`` in a uniformly random order; the input stays as it is."""
+        """Return ``items`` in a uniformly random order; the input is not changed."""
         return self.sample(items, len(items))
 
     def sample(self, items: Sequence[T], k: int) -> list[T]:
-        """``k`` different places of ``items`` in random order; ValueError when there are fewer.
+        """Return ``k`` different elements of ``items`` in random order; ValueError if there are
+        fewer.
 
-        Fisher-Yates, one word a place without rejection: within len(items) * 2**-64 of uniform.
+        Fisher-Yates with one word per element and no rejection: within len(items) * 2**-64 of
+        uniform.
         """
         pool = list(items)
         n = len(pool)
         if not 0 <= k <= n:
-            raise ValueError(f"cannot draw {k} of {n}")
+            raise ValueError(f"cannot sample {k} of {n}")
         for i, word in enumerate(islice(self._words, k)):
             j = i + word % (n - i)
             pool[i], pool[j] = pool[j], pool[i]

@@ -1,4 +1,4 @@
-"""Items, item sets, units and what is asked: the questions and how they are put."""
+"""Items, item sets, units, prompting methods and presets."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from msgspec import Struct, structs
 from proofstone.records.ids import content_id, digest, short
 from proofstone.records.knowledge import Fact, Passage, Stratum
 
-# A prompt template of a person's own, in place of the method's: every row it made says so.
+# A user's prompt template that replaces the method's. Every row made with it is marked.
 
-# Settings of a run that was asked so: the template's hash, which makes the run another one, and the
-# name of its file, which only says how people call it.
+# Run settings for it: the template's hash, which makes it a different run, and its file name, for
+# display only.
 PROMPT = "prompt"
 
 
@@ -21,8 +21,10 @@ PROMPT_NAME = "prompt_name"
 
 
 class OwnPrompt(Struct, frozen=True, gc=False):
-    """A template: the ``name`` of its file, without any folder, and its text. ``file`` is where it
-    lies on this machine, for commands to name; no run, export or merge has it."""
+    """A prompt template: the ``name`` of its file without folders, and its text.
+
+    ``file`` is its local path, for commands only; it is not part of any run, export or merge.
+    """
 
     name: str
     text: str
@@ -30,7 +32,7 @@ class OwnPrompt(Struct, frozen=True, gc=False):
 
     @property
     def hash(self) -> bytes:
-        """SHA-256 of the text in UTF-8."""
+        """Return the SHA-256 of the text in UTF-8."""
         return digest(self.text.encode())
 
     def __str__(self) -> str:
@@ -38,8 +40,10 @@ class OwnPrompt(Struct, frozen=True, gc=False):
 
 
 def own_prompt_of(settings: Mapping[str, Any]) -> str:
-    """How the rows of a run with these settings are marked: ``mine.jinja (3f2a91bc)``; empty where
-    the method's own prompt asked."""
+    """Return the label of a run's template, such as ``mine.jinja (3f2a91bc)``.
+
+    Empty if the method's own prompt was used.
+    """
     if PROMPT not in settings:
         return ""
     return _label(settings.get(PROMPT_NAME, ""), bytes.fromhex(settings[PROMPT]))
@@ -49,8 +53,8 @@ def _label(name: str, identity: bytes) -> str:
     return f"{name} ({short(identity)})".lstrip()
 
 
-# What a question is asked with: nothing beside it, the passages that it rests on, or what a search
-# found for it.
+# Context of a question: none (closed-book), its source passages (open-book), or search results
+# (RAG).
 
 ContextName = Literal["none", "evidence", "retrieved"]
 
@@ -58,8 +62,8 @@ ContextName = Literal["none", "evidence", "retrieved"]
 CONTEXTS: tuple[ContextName, ...] = get_args(ContextName)
 
 
-# Settings of a run that was asked with a context; one asked with nothing has none of them. How many
-# items were left out only says what came of the others, and is no part of the run's id.
+# Run settings for a context; a closed-book run has none of them. The number of omitted items only
+# describes the others, and is not part of the run's id.
 CONTEXT = "context"
 
 
@@ -75,7 +79,7 @@ CONTEXT_SEARCH = "context_search"
 CONTEXT_INDEX = "context_index"
 
 
-# Only of a search of the web, and only where another embedder than the carried one is named.
+# Only for web search, and only with an embedding model other than the bundled one.
 CONTEXT_SOURCE = "context_source"
 
 
@@ -92,11 +96,11 @@ CONTEXT_SETTINGS = (
 
 
 class Evidence(Struct, frozen=True, gc=False):
-    """Items are asked with all passages that they rest on, or not at all.
+    """Open-book context: an item is asked with all its source passages, or not at all.
 
-    ``most_tokens`` bounds the passages of one item together. ``left_out`` are the places in the set
-    of items that are not asked: ``n_without`` because a fact of theirs has no passage here,
-    ``n_too_long`` because the passages pass the bound.
+    ``most_tokens`` bounds the passages of one item together. ``left_out`` are the indexes of items
+    that are not asked: ``n_without`` because a fact has no passage here, ``n_too_long`` because the
+    passages exceed the bound.
     """
 
     most_tokens: int
@@ -106,7 +110,7 @@ class Evidence(Struct, frozen=True, gc=False):
 
 
 class ShownChunk(Struct, frozen=True, gc=False):
-    """What a prompt shows of a passage (its id): code points [start, end) of its text."""
+    """The part of a passage (its id) shown in a prompt: code points [start, end) of its text."""
 
     passage: bytes
     start: int
@@ -114,14 +118,13 @@ class ShownChunk(Struct, frozen=True, gc=False):
 
 
 class Retrieved(Struct, frozen=True, kw_only=True):
-    """Each item is asked with the chunks that a search found for it, best first, by item id; one
-    without any is asked as it is.
+    """RAG context: each item is asked with chunks found by a search, best first, by item id.
 
-    At most ``chunks`` of them and ``most_tokens`` tokens together, searched by ``search`` (with
-    ``embedding_model``, where it is not the carried one) in the index named by ``index``, which is
-    another one whenever a source changed. ``source`` is "local", or the search of the web that
-    found the texts; then ``failed`` are items whose search failed, and why: they are not asked, and
-    ``n_unsearched`` is how many were not searched for yet, where nothing may be sent.
+    Items without chunks are asked closed-book. At most ``chunks`` of them and ``most_tokens``
+    tokens together, found by ``search`` (with ``embedding_model``, if not the bundled one) in the
+    index named ``index``, which changes whenever a source changes. ``source`` is "local", or the
+    web search used. In that case ``failed`` maps items whose search failed to the reason; they are
+    not asked. ``n_unsearched`` counts items not searched yet, where nothing may be sent.
     """
 
     by_item: Mapping[bytes, tuple[ShownChunk, ...]]
@@ -136,15 +139,17 @@ class Retrieved(Struct, frozen=True, kw_only=True):
 
 
 def context_of(settings: Mapping[str, Any]) -> ContextName:
-    """The context that a run with these settings was asked with."""
+    """Return the context of a run with these settings."""
     found = settings.get(CONTEXT)
     return next((name for name in CONTEXTS if name == found), "none")
 
 
 def context_label(settings: Mapping[str, Any]) -> str:
-    """How rows of such a run are marked: ``context=evidence``, ``context=retrieved`` (of the
-    workspace's own sources by words), ``context=retrieved:brave``; empty where nothing was
-    added."""
+    """Return the label of such a run's rows, empty without a context.
+
+    Examples: ``context=evidence``, ``context=retrieved`` (local keyword search),
+    ``context=retrieved:brave``.
+    """
     context = context_of(settings)
     if context == "none":
         return ""
@@ -153,8 +158,10 @@ def context_label(settings: Mapping[str, Any]) -> str:
 
 
 def search_label(settings: Mapping[str, Any]) -> str:
-    """Where and how a run's texts were searched for: ``local``, ``local, dense``,
-    ``searxng:bing``, ``brave, hybrid``."""
+    """Return where and how a run's texts were searched.
+
+    Examples: ``local``, ``local, dense``, ``searxng:bing``, ``brave, hybrid``.
+    """
     prompt_method = str(settings.get(CONTEXT_SEARCH, "bm25"))
     parts = [str(settings.get(CONTEXT_SOURCE, "local"))]
     parts += [] if prompt_method == "bm25" else [prompt_method]
@@ -163,15 +170,16 @@ def search_label(settings: Mapping[str, Any]) -> str:
 
 
 def left_out_of(settings: Mapping[str, Any]) -> int:
-    """How many items of its set a run does not ask."""
+    """Return how many items of its set a run does not ask."""
     return int(settings.get(LEFT_OUT, 0))
 
 
 class Item(Struct, frozen=True, gc=False, kw_only=True):
-    """What a model is asked. ``payload`` is the method's tagged struct (a composed question, an
-    imported one, an entity); ``facts`` the ids it rests on, in the order the payload counts them.
+    """A question for a model.
 
-    ``number`` is the place in the draw that made it, so that dropping one item changes no other.
+    ``payload`` is the method's tagged struct (a composed question, an imported one, an entity).
+    ``facts`` are the ids it uses, in the payload's order. ``number`` is its index in the sampling
+    that made it, so dropping one item changes no other.
     """
 
     id: bytes = b""
@@ -185,24 +193,23 @@ class Item(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def identified_item(item: Item) -> Item:
-    """The item with the id of its content, whichever it had."""
+    """Return the item with the id of its content, ignoring its current id."""
     identity = item_id(item)
     return item if item.id == identity else structs.replace(item, id=identity)
 
 
 def item_id(item: Item) -> bytes:
-    """The id of an item: payload, facts, language, stratum and draw number."""
+    """Return the id of an item: payload, facts, language, stratum and number."""
     key = [item.kind, item.payload, item.facts, item.language, item.stratum, item.number]
     return content_id("item", [*key, item.corrects])
 
 
 class ItemSet(Struct, frozen=True, gc=False, kw_only=True):
-    """A frozen ordered list of items. A form, an entity list and an imported file are item sets.
+    """A frozen ordered list of items: a form, an entity list or an imported file.
 
-    ``recipe`` holds all that made it (composer version, parameters) as plain JSON values; a
+    ``recipe`` holds everything that made it (composer version, parameters) as plain JSON values. A
     composed set's id hashes bank, seed and recipe, an imported one's its item ids. ``corrects``
-    names the set that this one was made from by correcting some of its items; all that is said of
-    how the set was made is then said of that one.
+    names the set that this one corrects; statements on how the set was made refer to that one.
     """
 
     id: bytes = b""
@@ -215,21 +222,20 @@ class ItemSet(Struct, frozen=True, gc=False, kw_only=True):
     n_items: int = 0
     corrects: bytes | None = None
 
-    def __repr__(self) -> str:  # a notebook shows this
+    def __repr__(self) -> str:  # shown in notebooks
         size = f"{self.n_items:,} items" + ("" if self.seed is None else f"  seed {self.seed}")
         return f"<{self.kind}:{short(self.id)}  {self.name}  {self.method}  {size}>"
 
 
 def composed_set_id(method: str, bank: bytes, seed: int, recipe: Mapping[str, Any]) -> bytes:
-    """The id of a set composed from a bank."""
+    """Return the id of a set composed from a bank."""
     return content_id("item-set", [method, bank, seed, dict(recipe)])
 
 
 def imported_set_id(
     method: str, items: tuple[bytes, ...], labels: Sequence[ItemLabel] = ()
 ) -> bytes:
-    """The id of a set imported from a file: its items in order, with their labels where there are
-    any."""
+    """Return the id of a set imported from a file: its items in order, with labels if any."""
     if not any(labels):
         return content_id("item-set-imported", [method, items])
     named = [[label.name, dict(label.metadata)] for label in labels]
@@ -237,15 +243,19 @@ def imported_set_id(
 
 
 def corrected_set(former: ItemSet, items: Sequence[Item]) -> ItemSet:
-    """The set that corrects ``former``, with these items in its order; its id hashes both."""
+    """Return the set that corrects ``former``, with these items in its order; its id hashes
+    both.
+    """
     key = [former.method, former.id, [item.id for item in items]]
     identity = content_id("item-set-corrected", key)
     return structs.replace(former, id=identity, corrects=former.id, n_items=len(items))
 
 
 class ItemLabel(Struct, frozen=True, gc=False):
-    """What a file calls an item: its own id there, and the columns of its row that mean nothing to
-    the method (``{"difficulty": "hard"}``). No part of the item's content and id."""
+    """An imported item's own id in its file, and columns unknown to the method.
+
+    For example ``{"difficulty": "hard"}``. Not part of the item's content and id.
+    """
 
     name: str = ""
     metadata: Mapping[str, Any] = {}
@@ -255,11 +265,11 @@ class ItemLabel(Struct, frozen=True, gc=False):
 
 
 class LoadedItem(Struct, frozen=True, gc=False):
-    """An item with the facts it rests on, in the item's order, as ``ask`` and ``units`` take it.
+    """An item with its facts, in the item's order, for ``ask`` and ``units``.
 
-    ``passages`` are those that the facts were made from, each once, where the item is asked with
-    them; where it is asked with what a search found, that part of each passage alone. ``label`` is
-    what the file calls it that it was imported from."""
+    ``passages`` are the facts' source passages, each once, in an open-book run; in a RAG run only
+    the chunks found. ``label`` is its label in the imported file.
+    """
 
     item: Item
     facts: tuple[Fact, ...]
@@ -268,10 +278,12 @@ class LoadedItem(Struct, frozen=True, gc=False):
 
 
 class Oracle(Struct, frozen=True, gc=False):
-    """What a simulated respondent may look at, and no endpoint ever sees: the right choice, all
-    choices, and the template of a reply that states one (``{choice}`` is replaced). A reply that
-    answers several things has ``parts``, one a line, and nothing else counts then. ``scored`` is
-    the choice whose text a request scores; what is drawn is then the same for all of them."""
+    """Answers visible to simulated models only; never sent to an endpoint.
+
+    The correct choice, all choices, and a response template that states one (``{choice}`` is
+    replaced). A response with several answers has ``parts``, one per line, which replace the rest.
+    ``scored`` is the choice whose text a request scores; the random numbers are the same for all.
+    """
 
     answer_key: str
     choices: tuple[str, ...]
@@ -281,36 +293,36 @@ class Oracle(Struct, frozen=True, gc=False):
 
 
 class TextForm(Struct, frozen=True, gc=False, kw_only=True):
-    """How a way is put to a model that only goes on with a text: ``stop`` are the texts that end
-    an answer there (the head of the next question), ``version`` is raised when the text changes."""
+    """Format for completion-only models.
+
+    ``stop`` are the texts that end an answer (the head of the next question); raise ``version``
+    when the text changes.
+    """
 
     stop: tuple[str, ...] = ()
     version: int = 0
 
 
 class PromptMethod(Struct, frozen=True, gc=False, kw_only=True):
-    """A way of asking, ready: its name, the step whose reply finishes an item, and everything that
-    shapes a prompt (templates' text, worked examples) as one hash that enters the run's id.
-    ``shots`` is what worked examples are chosen from, ``n_shots`` how many one prompt shows.
+    """A prompting method, ready to use.
 
-    ``images``: its prompts show images, so that a model must take them.
+    It holds its name, the step whose response finishes an item, and the hash of everything that
+    shapes a prompt (templates, few-shot examples), which enters the run's id. ``shots`` is the pool
+    of few-shot examples, ``n_shots`` how many one prompt shows. ``images``: its prompts contain
+    images, so the model must accept them.
 
-    ``as_text`` is set for a model that only goes on with a text: the method then asks in one user
-    message that holds the whole text, ``text`` says where an answer ends.
+    ``as_text`` is set for a completion-only model: the method then asks in one user message with
+    the whole text, and ``text`` defines where an answer ends. ``unfit`` are facts that no few-shot
+    example may use: former versions of the questions. ``own_prompt`` is the user's template that
+    replaces the method's.
 
-    ``unfit`` are facts that no worked example may rest on: former versions of what is asked.
+    ``evidence`` is set for open-book runs and ``retrieved`` for RAG runs; the passages are inserted
+    into the method's prompts automatically. ``whole_response`` is the reason why answers are read
+    from the whole response, so that no answer format can be set; empty if one can.
 
-    ``own_prompt`` is a person's template that questions are put by, in place of the method's.
-
-    ``evidence`` is set where each item is asked with its passages; they are put into the prompts
-    that the method makes, so a method does nothing for it. ``retrieved`` is the same for what a
-    search found.
-
-    ``whole_response`` says why answers are read from the whole response, so that no format of
-    answers can be stated; empty where one can.
-
-    ``likelihood``: nothing is generated; the options' texts are scored, or their letters. Without
-    ``as_text`` letters are looked up in the most probable next tokens."""
+    ``likelihood``: nothing is generated; the options' texts or letters are scored. Without
+    ``as_text`` letters are looked up in the most probable next tokens.
+    """
 
     name: str
     last_step: str
@@ -329,9 +341,12 @@ class PromptMethod(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Unit(Struct, frozen=True, gc=False, kw_only=True):
-    """What is scored: an item, or something found in a response (then ``kind`` and ``payload`` say
-    what). ``responses`` are the texts by step it is scored on, of one sample; ``clusters`` the keys
-    (kind, key) whose sharing makes two units dependent."""
+    """A scored unit: an item, or something found in a response (described by ``kind`` and
+    ``payload``).
+
+    ``responses`` are the texts by step it is scored on, from one sample. ``clusters`` are the keys
+    (kind, key) that make units dependent if shared.
+    """
 
     item: LoadedItem
     kind: str = "item"
@@ -341,7 +356,7 @@ class Unit(Struct, frozen=True, gc=False, kw_only=True):
     clusters: tuple[tuple[str, bytes], ...] = ()
 
 
-# Presets: what follows the paper, what the paper leaves open, and what differs and why.
+# Presets: the settings that a paper reports, and every deviation with its reason.
 
 Status = Literal["published", "open", "ours"]
 
@@ -353,10 +368,10 @@ class Choice(Struct, frozen=True, kw_only=True):
     """One choice of a preset.
 
     ``published`` is what the paper says, ``where`` the section, ``here`` what the preset does.
-    ``status`` is "published" where the preset follows the paper, "open" where the paper does not
-    say and ``here`` decides, "ours" where the preset differs, with the reason in ``why``. ``at``
-    names the command that takes it, ``parameter`` and ``value`` what is set there, a list where
-    everything is asked once with each; without a parameter it is so anyway.
+    ``status`` is "published" if the preset follows the paper, "open" if the paper does not say and
+    ``here`` decides, and "ours" if the preset differs, with the reason in ``why``. ``at`` names the
+    command that takes it; ``parameter`` and ``value`` are the setting, a list to run everything
+    once with each. Without a parameter it is always so.
     """
 
     what: str
@@ -371,8 +386,10 @@ class Choice(Struct, frozen=True, kw_only=True):
 
 
 class Preset(Struct, frozen=True, kw_only=True):
-    """A named set of choices, in the order in which data flow. ``analysis`` is the one that shows
-    what came of it, if there is one (``report --analysis``)."""
+    """A named set of choices, in the order of the data flow.
+
+    ``analysis`` names the analysis that shows the results, if any (``report --analysis``).
+    """
 
     name: str
     title: str
@@ -381,12 +398,12 @@ class Preset(Struct, frozen=True, kw_only=True):
     analysis: str = ""
 
     def values(self, at: str) -> dict[str, Any]:
-        """The parameters that it sets at a command."""
+        """Return the parameters that it sets for a command."""
         return {c.parameter: c.value for c in self.choices if c.at == at and c.parameter}
 
 
 def shown_name(item_set: ItemSet) -> str:
-    """An item set's name with the digits that tell it from others of that name."""
+    """Return an item set's name with the id digits that make it unique."""
     return f"{item_set.name}-{short(item_set.id, 4)}"
 
 

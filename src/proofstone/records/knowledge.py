@@ -1,4 +1,4 @@
-"""Sources, passages and facts, with their licenses and places in a taxonomy, and banks of them."""
+"""Sources, passages, facts and banks, with licenses and taxonomy labels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RoleName = Literal["wrote", "perturbed", "checked", "filtered", "judged"]
 
 
 class Stratum(Struct, frozen=True, gc=False, order=True):
-    """The place of a fact or item in the taxonomy, coarse to fine; empty text where not known.
+    """Taxonomy label of a fact or item, coarse to fine; empty text if unknown.
 
     ``book`` is the finest level: the textbook, manual or table that a fact came from.
     """
@@ -26,16 +26,18 @@ class Stratum(Struct, frozen=True, gc=False, order=True):
 
 
 class Role(Struct, frozen=True, gc=False, order=True):
-    """A model that had a hand in a row, and what it did. Outside the row's identity."""
+    """A model that helped make a row, and its role. Not part of the row's identity."""
 
     role: RoleName
     model: str
 
 
 class Source(Struct, frozen=True, gc=False, kw_only=True):
-    """A document, table or dump, or a page that a search of the web found. ``content`` is the
-    SHA-256 of its bytes; ``origin`` its file name or address, without local folders and outside the
-    id. It counts as public only where its ``license`` permits publication."""
+    """A document, table, dump, or web page found by a search.
+
+    ``content`` is the SHA-256 of its bytes. ``origin`` is its file name or address, without local
+    folders and not part of the id. It counts as public only if its ``license`` permits publication.
+    """
 
     id: bytes = b""
     kind: Literal["document", "table", "dump", "images", "web"]
@@ -50,8 +52,10 @@ class Source(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Passage(Struct, frozen=True, gc=False, kw_only=True):
-    """A span of a source: ``text`` stands verbatim at [start, end) (code points) of its page's
-    text, or of the whole document's text where ``page`` is None."""
+    """A span of a source: ``text`` is verbatim at [start, end) (code points) of its page's text.
+
+    If ``page`` is None, offsets are in the whole document's text.
+    """
 
     id: bytes = b""
     source: bytes
@@ -64,7 +68,7 @@ class Passage(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class SourcedPassage(Struct, frozen=True, gc=False):
-    """A passage with its source, as it enters a build."""
+    """A passage with its source, as a build input."""
 
     passage: Passage
     source: Source
@@ -88,14 +92,16 @@ class Fact(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def origin_of(fact: Fact) -> bytes | None:
-    """The fact that this one was made from, as a falsified statement from a true one: what its
-    payload names as ``origin``."""
+    """Return the fact that this one was derived from, such as a false statement from a true one.
+
+    It is the payload's ``origin``.
+    """
     origin = getattr(fact.payload, "origin", None)
     return origin if isinstance(origin, bytes) else None
 
 
 def source_of(fact: Fact) -> str:
-    """What a fact was taken from: its book, else its document, else nothing but itself."""
+    """Return the source of a fact: its book, else its document, else the fact itself."""
     return fact.stratum.book or (fact.source or fact.id).hex()
 
 
@@ -107,44 +113,47 @@ class Bank(Struct, frozen=True, gc=False, kw_only=True):
     method: str
     facts: tuple[bytes, ...]
 
-    def __repr__(self) -> str:  # a notebook shows this; thousands of ids say nothing
+    def __repr__(self) -> str:  # shown in notebooks, without its ids
         return f"<bank:{short(self.id)}  {self.name}  {self.method}  {len(self.facts):,} facts>"
 
 
 def source_id(source: Source) -> bytes:
-    """The id of a source: its kind, title, language, licence, authors, year and content, and its
-    place in the taxonomy where it has one (ids are older than that place)."""
+    """Return the id of a source.
+
+    Hashes its kind, title, language, license, authors, year and content, and its taxonomy label if
+    any.
+    """
     key = [source.kind, source.title, source.language, source.license, source.authors, source.year]
     place = [] if source.stratum == Stratum() else [source.stratum]
     return content_id("source", [*key, source.content, *place])
 
 
 def passage_id(passage: Passage) -> bytes:
-    """The id of a passage: its place in its source, and its text."""
+    """Return the id of a passage: its position in its source, and its text."""
     key = [passage.source, passage.page, passage.start, passage.end, passage.text]
     return content_id("passage", [*key, passage.language, passage.heading])
 
 
 def identified_fact(fact: Fact) -> Fact:
-    """The fact with the id of its content, whichever it had."""
+    """Return the fact with the id of its content, ignoring its current id."""
     identity = fact_id(fact)
     return fact if fact.id == identity else structs.replace(fact, id=identity)
 
 
 def fact_id(fact: Fact) -> bytes:
-    """The id of a fact: its payload, stratum, language and provenance (not its roles)."""
+    """Return the id of a fact: its payload, stratum, language and provenance (not its roles)."""
     key = [fact.kind, fact.payload, fact.language, fact.stratum, fact.source, fact.passage]
     return content_id("fact", [*key, fact.page, fact.corrects])
 
 
 def bank_id(method: str, facts: tuple[bytes, ...]) -> bytes:
-    """The id of a bank: its method and the set of its facts."""
+    """Return the id of a bank: its method and the set of its facts."""
     return content_id("bank", [method, sorted(facts)])
 
 
-# Which license texts permit publication: what decides whether a document counts as public.
+# License texts that permit publication, which makes a document public.
 
-# Words that no license for the public has; they decide, whatever else the text names.
+# Words that rule out a public license, whatever else the text says.
 _DENIED = re.compile(
     r"\b(?:internal|proprietary|confidential|secret|private|restricted|non-?public|not|unpublished"
     r"|rights? reserved|company|unlicensed|no licen[cs]e)\b"
@@ -154,7 +163,7 @@ _DENIED = re.compile(
 )
 
 
-# Names that mean a license wherever they stand in a text or an address.
+# Names that identify a license anywhere in a text or an address.
 _NAMED = re.compile(
     r"\bcc[- ]?0\b|\bcc[- ]?pdm\b|\bcc[- ]?by\b|\bcreative ?commons\b"
     r"|\battribution[- ](?:share ?-?alike|non-?commercial|no-?deriv)"
@@ -169,7 +178,7 @@ _NAMED = re.compile(
 )
 
 
-# Names that mean a license only where nothing else is said, and what a person says instead of one.
+# Names that identify a license only if they are the whole text, and other accepted values.
 _WHOLE = re.compile(
     r"(?:mit|x11|expat|isc|zlib|bsd|apache|gpl|mpl|wtfpl|pd|public|公开|公開)"
     r"(?:$|[\s]*[.,;:(（，：；。].*)",
@@ -178,26 +187,27 @@ _WHOLE = re.compile(
 
 
 def permits_publication(license: str) -> bool:
-    """Whether a stated license is known to let anybody publish the document: open licenses by
-    their usual names, in English and Chinese, and texts that begin with "public". An empty text,
-    one that is not known, and one that also says otherwise ("internal") do not."""
+    """Return True if a stated license is known to let anyone publish the document.
+
+    Accepts open licenses by their usual names, in English and Chinese, and texts that begin with
+    "public". Empty, unknown and contradictory texts ("internal") are not accepted.
+    """
     text = " ".join(license.split())
     if not text or _DENIED.search(text):
         return False
     return _NAMED.search(text) is not None or _WHOLE.fullmatch(text) is not None
 
 
-# A taxonomy: the disciplines, fields, subfields and books that sources and facts stand under.
+# Taxonomy: the disciplines, fields, subfields and books of sources and facts.
 
-# Where a source was placed in a taxonomy since it was taken in, by models or by a person.
+# Taxonomy labels given to a source after ingestion, by models or a person.
 
 
 class TaxonomyLabel(Struct, frozen=True, gc=False, kw_only=True):
-    """That a source stands at ``stratum``; the newest of a source holds, over what was stated when
-    it was taken in.
+    """A taxonomy label of a source; the newest one overrides the label stated at ingestion.
 
-    ``models`` judged it for a ``build``; or a person did (``actor``, with a ``reason``).
-    ``taxonomy`` names the one that was given; ``follows`` is the former placement of the source.
+    ``models`` assigned it in a ``build``, or a person did (``actor``, with a ``reason``).
+    ``taxonomy`` names the taxonomy used; ``follows`` is the source's former label.
     """
 
     id: bytes = b""
@@ -213,7 +223,7 @@ class TaxonomyLabel(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class SampledSource(Struct, frozen=True):
-    """A source with what shows its subject: headings, and stretches of its text from all over."""
+    """A source with a sample that shows its subject: headings and excerpts from all over."""
 
     source: Source
     headings: tuple[str, ...] = ()
@@ -221,7 +231,7 @@ class SampledSource(Struct, frozen=True):
 
 
 def taxonomy_label_id(taxonomy_label: TaxonomyLabel) -> bytes:
-    """The id of a placement: all its fields."""
+    """Return the id of a taxonomy label: all its fields."""
     return content_id("taxonomy_label", structs.astuple(taxonomy_label)[1:])
 
 
@@ -232,11 +242,11 @@ TaxonomyPath = tuple[str, ...]
 
 
 class TaxonomyNode(Struct, frozen=True, gc=False, kw_only=True):
-    """One name of a taxonomy: ``path`` leads to it from its discipline (one to four names).
+    """One taxonomy node; ``path`` is its path of names from its discipline (one to four).
 
-    ``counts`` are what its makers counted there, by what they counted ("statements"); ``stated``
-    how many nodes they say stand below it, by level ("fields"), which may be more than are listed;
-    ``also`` other names of it.
+    ``counts`` are the counts that its authors report, by unit ("statements"). ``stated`` is the
+    reported number of nodes below it, by level ("fields"), which may exceed those listed. ``also``
+    holds alternative names.
     """
 
     path: TaxonomyPath
@@ -246,17 +256,17 @@ class TaxonomyNode(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def name(self) -> str:
-        """The last name of its path."""
+        """Return the last name of its path."""
         return self.path[-1]
 
     @property
     def level(self) -> str:
-        """Its level: discipline, field, subfield or book."""
+        """Return its level: discipline, field, subfield or book."""
         return TAXONOMY_LEVELS[len(self.path) - 1]
 
 
 class Taxonomy(Struct, frozen=True, kw_only=True):
-    """Nodes in the order of their makers, each behind those above it; no path twice."""
+    """Nodes in their authors' order, each after its parents; no duplicate paths."""
 
     name: str
     title: str
@@ -265,12 +275,12 @@ class Taxonomy(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def below(self, path: TaxonomyPath = ()) -> tuple[TaxonomyNode, ...]:
-        """The nodes right below a path; the disciplines for the empty one."""
+        """Return the children of a path; the disciplines for the empty one."""
         size = len(path) + 1
         return tuple(n for n in self.nodes if len(n.path) == size and n.path[:-1] == path)
 
     def is_whole(self, path: TaxonomyPath) -> bool:
-        """Whether all nodes right below a path are listed: some are, and no more are stated."""
+        """Return True if all children of a path are listed: some are, and no more are reported."""
         listed = self.below(path)
         if not path:
             return True
@@ -291,7 +301,7 @@ class BankReader(Protocol):
 
 
 class BuiltFact(Struct, frozen=True, gc=False):
-    """A fact as a builder yields it, with its source and the models that had a hand in it."""
+    """A fact from a builder, with its source and the models that helped make it."""
 
     fact: Fact
     source: Source | None = None
@@ -299,7 +309,7 @@ class BuiltFact(Struct, frozen=True, gc=False):
 
 
 class FactBuilder(Protocol):
-    """Builds facts from inputs (fact tables, later passages): ``build KIND INPUT...``."""
+    """Build facts from inputs (fact tables, later passages): ``build KIND INPUT...``."""
 
     def __call__(
         self, inputs: Sequence[str], params: Mapping[str, Any], seed: int

@@ -1,6 +1,6 @@
-"""What is known of a model from outside its replies: its card and its price, and since when.
+"""Model metadata: cards and prices, with dates.
 
-An empty text, an empty tuple and None mean that a fact is not known.
+An empty text, an empty tuple and None mean unknown.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ CheckState = Literal["answered", "failed", "excluded"]
 
 
 class Card(Struct, frozen=True, gc=False, kw_only=True):
-    """Who made a model, of what kind and size it is, and which settings it takes.
+    """A model card: lab, type, size and supported settings.
 
-    A ``hybrid`` model thinks or does not, as it is told. ``fully open``: weights, data and code.
-    Parameters are billions; ``active_parameters_b`` are those that one token uses. ``released`` is
-    ``2024``, ``2024-11`` or ``2024-11-01``; ``languages`` are codes such as ``en``. The settings in
-    ``refuses`` are not sent to it, and ``max_tokens_field`` is the field in which it takes
-    ``max_tokens``; ``window`` is how many tokens prompt and reply may have together, ``images``
-    whether it takes any. A ``base`` model is asked through text completions. ``source`` is where
-    these facts were read.
+    A ``hybrid`` model can turn reasoning on or off. ``fully open`` means weights, data and code.
+    Parameters are in billions; ``active_parameters_b`` are those used per token. ``released`` is
+    ``2024``, ``2024-11`` or ``2024-11-01``; ``languages`` are codes such as ``en``. Settings in
+    ``refuses`` are not sent to it, and ``max_tokens_field`` is its field for ``max_tokens``.
+    ``window`` is the tokens of prompt and response together, ``images`` whether it accepts images.
+    A ``base`` model is called through text completions. ``source`` is where these facts were found.
     """
 
     lab: str = ""
@@ -56,15 +55,15 @@ class Card(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known at all."""
+        """Return True if nothing is known."""
         return self == Card()
 
 
 class Price(Struct, frozen=True, gc=False, kw_only=True):
-    """US dollars per million tokens, with the day and the page they were read from.
+    """US dollars per million tokens, with the date and page of the price.
 
-    ``cached`` is the price of a prompt token from the provider's cache, ``input`` where unset;
-    ``reasoning`` that of a token of hidden thought, ``output`` where unset.
+    ``cached`` is the price of a prompt token from the provider's cache (default: ``input``);
+    ``reasoning`` that of a hidden reasoning token (default: ``output``).
     """
 
     input: float
@@ -83,8 +82,7 @@ WEB_SEARCHES: tuple[WebSearchName, ...] = get_args(WebSearchName)
 
 
 class SearchPrice(Struct, frozen=True, gc=False, kw_only=True):
-    """US dollars per 1,000 requests to a web search, with the day and the page they were read
-    from."""
+    """US dollars per 1,000 web search requests, with the date and page of the price."""
 
     per_1000: float
     currency: Literal["USD"] = "USD"
@@ -93,10 +91,10 @@ class SearchPrice(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class CardSnapshot(Struct, frozen=True, gc=False, kw_only=True):
-    """A model's card and price as they stood when something of it was run or checked.
+    """A model's card and price at the time of a run or check.
 
-    ``recorded_at`` is in seconds since 1970. The newest one of a model is in force; older ones say
-    what was in force before.
+    ``recorded_at`` is in seconds since 1970. The newest snapshot of a model applies; older ones are
+    its history.
     """
 
     model: str
@@ -106,8 +104,11 @@ class CardSnapshot(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ModelCheck(Struct, frozen=True, gc=False, kw_only=True):
-    """What a check of a model came to. ``excluded``: it was there once, and its endpoint neither
-    lists nor serves it any more. ``detail`` says why it did not answer, scrubbed."""
+    """Result of a model check.
+
+    ``excluded``: it was available once, and its endpoint neither lists nor serves it any more.
+    ``detail`` is the reason for no answer, scrubbed.
+    """
 
     model: str
     state: CheckState
@@ -117,7 +118,7 @@ class ModelCheck(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def merged_card(cards: Iterable[Card]) -> Card:
-    """One card of several, field by field: a later one that knows a fact wins."""
+    """Merge several cards field by field; later known values win."""
     unknown = structs.asdict(Card())
     known: dict[str, Any] = {
         name: value
@@ -128,18 +129,20 @@ def merged_card(cards: Iterable[Card]) -> Card:
     return Card(**known)
 
 
-# Names of models as a page may show them: without the folders of the machine that holds them.
+# Model names for display: without local folders.
 
-# ``local//opt/me/x.gguf``, ``~/x``, ``C:\x`` or ``hf/../x``: a path, mostly behind a provider.
+# ``local//opt/me/x.gguf``, ``~/x``, ``C:\x`` or ``hf/../x``: a path, usually after a provider.
 _PATH = re.compile(
     r"(?P<provider>(?:[\w.+-]+[/=])*?)(?:/|~|[A-Za-z]:[\\/]|\.\.?[\\/]).*?(?P<file>[^\\/]*)[\\/]*"
 )
 
 
 def shown_names(names: Iterable[str]) -> dict[str, str]:
-    """Each name with what stands for it: itself, or where it is a path that begins at a root, at
-    home or with dots, its provider and its last part (``local/x.gguf``). Different names stay
-    different: a second of one kind is ``local/x.gguf (2)``."""
+    """Return the display name of each model name.
+
+    It is the name itself, or for a path (from a root, home or dots) its provider and last part
+    (``local/x.gguf``). Different names stay different: a second one is ``local/x.gguf (2)``.
+    """
     given = list(dict.fromkeys(names))
     taken = {name for name in given if _without_folder(name) == name}
     shown = {}
@@ -159,15 +162,16 @@ def _without_folder(name: str) -> str:
     return name if found is None else found["provider"] + found["file"]
 
 
-# Which family a model belongs to: by its card where that says so, else by a rule on its name.
+# Model family: from its card if stated, else by a rule on its name.
 #
-# A model that made part of a benchmark may favour its siblings, so siblings are marked like itself.
-# The rule errs towards no family rather than a wrong one only where a name says nothing at all.
+# A model that helped make a benchmark may favor its siblings, so siblings are marked as well. The
+# rule assigns some family unless a name has no usable part.
 
 
 class _Families(Struct, frozen=True):
-    """``known_as``: by family the letters that stand for it under another name; ``no_family``:
-    first words that name a lab, a region or a purpose."""
+    """``known_as``: by family, the letters of its other names; ``no_family``: first words that name
+    a lab, region or purpose.
+    """
 
     families: frozenset[str]
     no_family: frozenset[str]
@@ -197,13 +201,13 @@ _FILE = re.compile(r"\.(gguf|safetensors|bin)$")
 
 
 def family_of(name: str, stated: str = "") -> str:
-    """The family of a model named ``provider/model``, or as people write it; "" for no name.
+    """Return the family of a model named ``provider/model``, or as people write it; "" for no name.
 
-    ``stated`` is the family that the model's card states, and stands for the name: cards tell
-    generations apart (GPT-4.1, Qwen3), kin does not. The first word that is a known family:
-    ``gpt-4.1`` and ``o3-mini`` are gpt, ``SmolLM2-135M.gguf`` smollm, ``meta-llama-3`` llama,
-    ``hermes-3-llama-3.1`` llama. Else the letters of the first word that is no lab's name; else
-    the whole name. A simulated respondent is a family of its own.
+    ``stated`` is the family stated in the model's card and replaces the name. Generations (GPT-4.1,
+    Qwen3) share a family. The result is the first word that is a known family: ``gpt-4.1`` and
+    ``o3-mini`` are gpt, ``SmolLM2-135M.gguf`` smollm, ``meta-llama-3`` llama,
+    ``hermes-3-llama-3.1`` llama. Otherwise it is the letters of the first word that does not name a
+    lab, otherwise the whole name. Each simulated model is its own family.
     """
     if name.startswith("sim/"):
         return name.partition("?")[0]
@@ -220,14 +224,14 @@ def family_of(name: str, stated: str = "") -> str:
 
 
 def same_model(one: str, other: str) -> bool:
-    """Whether two names mean one model: the same but for provider, case and a file's ending."""
+    """Return True if two names mean one model, ignoring provider, case and file extension."""
     if one.startswith("sim/") or other.startswith("sim/"):
         return one == other
     return bool(_bare(one)) and _bare(one) == _bare(other)
 
 
 def _bare(name: str) -> str:
-    """The model's own part of a name: no provider, owner, tag, version mark or file's ending."""
+    """Return a name without provider, owner, tag, version mark or file extension."""
     text = name.strip().lower().removeprefix("ft:")
     text = text.rstrip("/").rpartition("/")[2]
     text = re.split(r"[:@?]", text, maxsplit=1)[0]
@@ -235,7 +239,7 @@ def _bare(name: str) -> str:
 
 
 def shown_parameters(card: Card) -> str:
-    """``8.2B``, or ``235B, 22B active``; empty where unknown."""
+    """Return ``8.2B``, or ``235B, 22B active``; empty if unknown."""
     total, active = card.total_parameters_b, card.active_parameters_b
     parts = [f"{total:g}B"] if total is not None else []
     parts += [f"{active:g}B active"] if active is not None and active != total else []
@@ -243,7 +247,7 @@ def shown_parameters(card: Card) -> str:
 
 
 def card_line(card: Card) -> str:
-    """A card on one line, of what is known; empty where nothing is."""
+    """Return the known facts of a card on one line; empty without any."""
     made_by = " ".join(part for part in (card.lab, card.family) if part)
     size = " ".join(part for part in (shown_parameters(card), card.architecture) if part)
     parts = (made_by, card.kind, card.openness, size, card.license, card.released)

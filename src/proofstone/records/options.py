@@ -1,5 +1,6 @@
-"""What is asked for, written once: a field of a request is an option of its command, a key of run
-files and a keyword of the API. ``Opt`` carries what a field's type does not say; it is plain data.
+"""Request records: each field is a command option, a run-file key and an API keyword.
+
+``Opt`` holds what a field's type does not express, as plain data.
 
     class SheetsAsked(Struct, frozen=True, kw_only=True):
         most: Annotated[int | None, Opt("The most one is given.", metavar="N", least=1)] = None
@@ -18,14 +19,14 @@ from msgspec.structs import fields
 
 
 class Opt(Struct, frozen=True):
-    """An option: its help, and what cannot be seen in the field's type.
+    """An option: its help, and properties not visible in the field's type.
 
-    ``flags`` are written where the option is not called as the field ("-o", "--output"). Numbers
-    are held between ``least`` and ``most``, both included unless ``is_open``. ``is_share`` reads
-    20% and 0.2 alike. A ``Literal`` offers its values (``choices``, where it is no Literal), a Path
-    is a file (``exists``: one that is there; ``is_folder``: either; ``is_folder_only``: no file), a
-    tuple may be given several times; ``separated`` by commas too, ``once`` says why none may stand
-    there twice. ``shows_default`` prints the default behind the help.
+    ``flags`` are set if the option's name differs from the field's ("-o", "--output"). Numbers are
+    limited to ``least`` and ``most``, inclusive unless ``is_open``. ``is_share`` accepts 20% and
+    0.2. A ``Literal`` lists its values (``choices`` does for other types). A Path is a file: an
+    existing one with ``exists``, or also a folder with ``is_folder``, or only a folder with
+    ``is_folder_only``. A tuple may be repeated; ``separated`` also splits at commas, and ``once``
+    is the error for duplicates. ``shows_default`` appends the default to the help.
     """
 
     help: str | None = None
@@ -54,7 +55,7 @@ CACHE_HELP = "Cached responses to use: those of the current model version, or of
 
 
 def options_in(record: type[Struct]) -> Iterator[tuple[str, Any, Opt]]:
-    """The options of a record in order: each one's name, its type without None, and its ``Opt``."""
+    """Yield the options of a record in order: name, type without None, and ``Opt``."""
     for field in fields(record):
         kind, option = declared_option(field.type)
         if option is not None:
@@ -62,7 +63,7 @@ def options_in(record: type[Struct]) -> Iterator[tuple[str, Any, Opt]]:
 
 
 def declared_option(annotation: Any) -> tuple[Any, Opt | None]:
-    """A field's type without None, and its ``Opt`` where it has one."""
+    """Return a field's type without None, and its ``Opt`` if it has one."""
     option = next(
         (each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Opt)), None
     )
@@ -73,9 +74,9 @@ def declared_option(annotation: Any) -> tuple[Any, Opt | None]:
 
 
 class Parameter(Struct, frozen=True, gc=False, kw_only=True):
-    """One parameter of a builder or composer: commands, help and checks are made from it.
+    """One parameter of a builder or composer; its option, help and checks are made from it.
 
-    ``range`` is written LOW-HIGH or a single number and read as a pair of integers.
+    A ``range`` is LOW-HIGH or a single number, parsed as a pair of integers.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Pages of a source: their text, and where each line of it stands on the page's image."""
+"""Pages of a source: text, layout and regions."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ MarkKind = Literal[
 PageState = Literal["read", "unread"]
 
 
-# Why a page was not read: an image and no text, or characters that are no words (both are for OCR);
-# or what its reader could not do. A page with nothing on it is read, and its text is empty.
+# Reasons why a page was not read: an image without text, or unreadable characters (both are sent to
+# OCR), or a reader limit. A blank page counts as read, with empty text.
 Unread = Literal["", "image only", "garbled", "too large", "too slow", "broken"]
 
 
@@ -41,7 +41,7 @@ _KINDS = get_args(MarkKind)
 _SCALE = 65535
 
 
-_UNSURE = 1 << 31  # in the number of lines: their confidences follow
+_UNSURE = 1 << 31  # flag in the line count: confidences follow
 
 
 _BYTE = 255
@@ -50,7 +50,7 @@ _BYTE = 255
 _REQUEST = re.compile(r"\brequest ([0-9a-f]{64})\b")
 
 
-_VISION = "vision "  # how the names of models as readers begin; a number and the model follow
+_VISION = "vision "  # prefix of model reader names; a version and the model follow
 
 
 _PLACED, _MARK = struct.Struct(">IIHHHH"), struct.Struct(">BIIHHHH")
@@ -66,8 +66,10 @@ class Box(NamedTuple):
 
 
 class PlacedLine(NamedTuple):
-    """Code points [start, end) of a page's text, and the box in which they are printed; how sure
-    their reader is of them, from 0 to 1, which is 1 of all but characters read from an image."""
+    """Code points [start, end) of a page's text, with the box where they are printed.
+
+    ``confidence`` is the reader's, from 0 to 1; 1 except for OCR.
+    """
 
     start: int
     end: int
@@ -76,8 +78,11 @@ class PlacedLine(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """What a stretch of a page's text is, where it is no plain text; ``start == end`` of a figure
-    without text. ``box`` is None where the document has no pages to show."""
+    """The kind of a stretch of a page's text that is not body text.
+
+    ``start == end`` for a figure without text. ``box`` is None if the document has no pages to
+    show.
+    """
 
     kind: MarkKind
     start: int
@@ -86,17 +91,17 @@ class Mark(NamedTuple):
 
 
 class PageLayout(NamedTuple):
-    """The lines of a page in the order of its text, and its marks."""
+    """Lines of a page in text order, and its marks."""
 
     lines: tuple[PlacedLine, ...] = ()
     marks: tuple[Mark, ...] = ()
 
     def boxes(self, start: int, end: int) -> tuple[Box, ...]:
-        """The boxes of the lines in which [start, end) is printed, whole lines."""
+        """Return the boxes of the lines that contain [start, end), as whole lines."""
         return tuple(line.box for line in self.lines if line.start < end and line.end > start)
 
     def confidence(self, start: int, end: int) -> float:
-        """How sure the reader is of [start, end): the mean over its characters; 1 without any."""
+        """Return the mean confidence over the characters in [start, end); 1 without any."""
         within = (
             (min(line.end, end) - max(line.start, start), line.confidence)
             for line in self.lines
@@ -107,7 +112,7 @@ class PageLayout(NamedTuple):
         return sum(part for _n, part in weighed) / total if total else 1.0
 
     def kinds(self, start: int, end: int) -> tuple[MarkKind, ...]:
-        """The kinds of marks within [start, end), each once, in order; plain text has none."""
+        """Return the distinct kinds of marks within [start, end), in order; body text has none."""
         inside = (m.kind for m in self.marks if m.start < end and m.end > start)
         return tuple(dict.fromkeys(inside))
 
@@ -115,11 +120,11 @@ class PageLayout(NamedTuple):
 class Page(Struct, frozen=True, gc=False, kw_only=True):
     """One reading of a page of a source.
 
-    ``number`` counts from 1 in the order of the file; None for the whole of a document that has no
-    pages. ``label`` is what is printed for it (xii), where the file says. ``width`` and ``height``
-    are points as displayed, 0 where there is no image. ``reader`` names what read it, with its
-    version. An unread page has a ``reason`` and no text. ``detail`` says more of either, and names
-    the requests by which a model was asked for it. ``layout`` is packed (``pack_layout``).
+    ``number`` counts from 1 in file order; None for a whole document without pages. ``label`` is
+    the printed page number (xii), if the file has it. ``width`` and ``height`` are points as
+    displayed, 0 without an image. ``reader`` is the reader's name and version. An unread page has a
+    ``reason`` and no text. ``detail`` gives more information, including the requests that read it
+    by a model. ``layout`` is packed (``pack_layout``).
     """
 
     id: bytes = b""
@@ -137,45 +142,49 @@ class Page(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def places(self) -> PageLayout:
-        """Where the lines of the text are printed, and what they are."""
+        """Return the unpacked layout: where lines are printed, and the marks."""
         return unpack_layout(self.layout, self.width, self.height)
 
     @property
     def confidence(self) -> float:
-        """How sure the reader is of the page's text, from 0 to 1; 1 of an empty one."""
+        """Return the mean confidence of the page's text, from 0 to 1; 1 if empty."""
         return self.places.confidence(0, len(self.text))
 
 
 def page_id(page: Page) -> bytes:
-    """The id of a page's reading: its place, its text and layout, and what read it."""
+    """Return the id of a page's reading: its position, text, layout and reader."""
     key = [page.source, page.number, page.label, page.text, page.width, page.height, page.reader]
     return content_id("page", [*key, page.state, page.reason, page.detail, page.layout])
 
 
 def vision_reader(model: str, version: int) -> str:
-    """The reader's name on pages that ``model`` wrote down from their images; another ``version``
-    of what it is told is another reader."""
+    """Return the reader name for pages that ``model`` transcribed from images.
+
+    Another ``version`` of its instructions is another reader.
+    """
     return f"{_VISION}{version} {model}"
 
 
 def model_that_read(reader: str) -> str:
-    """The model behind a reader's name; empty where it is no model."""
+    """Return the model behind a reader's name; empty if it is not a model."""
     return reader.removeprefix(_VISION).partition(" ")[2] if reader.startswith(_VISION) else ""
 
 
 def naming_request(request_hash: bytes) -> str:
-    """How a page's ``detail`` names the request by which a model was asked for it."""
+    """Return how a page's ``detail`` refers to a model request."""
     return f"request {request_hash.hex()}"
 
 
 def requests_named(detail: str) -> tuple[bytes, ...]:
-    """The hashes of the requests that a page's ``detail`` names."""
+    """Return the request hashes in a page's ``detail``."""
     return tuple(bytes.fromhex(found) for found in _REQUEST.findall(detail))
 
 
 def pack_layout(layout: PageLayout, width: float, height: float) -> bytes:
-    """A layout in 16 bytes a line and 17 a mark: corners as fractions of the page's sides. Where
-    not all lines are sure, their confidences follow, a byte each."""
+    """Pack a layout into 16 bytes per line and 17 per mark, with corners as fractions of the page.
+
+    If any line has a confidence below 1, one byte per line follows.
+    """
     is_unsure = any(line.confidence < 1 for line in layout.lines)
     parts = [struct.pack(">I", len(layout.lines) | (_UNSURE if is_unsure else 0))]
     parts += [
@@ -192,7 +201,7 @@ def pack_layout(layout: PageLayout, width: float, height: float) -> bytes:
 
 
 def unpack_layout(data: bytes, width: float, height: float) -> PageLayout:
-    """The layout that was packed; empty for no bytes."""
+    """Return the unpacked layout; empty for no bytes."""
     if not data:
         return PageLayout()
     (head,) = struct.unpack_from(">I", data)
@@ -232,15 +241,14 @@ def _box(corners: Sequence[int], width: float, height: float) -> Box:
     return Box(left * across, top * down, right * across, bottom * down)
 
 
-# Parts of pages as images: what a vision model takes knowledge from.
+# Page regions as images: inputs for vision models.
 
 
 class PageRegion(Struct, frozen=True, kw_only=True):
-    """A part of a page of a source as an image, cropped to its boxes and with all else masked, as
-    it enters a build.
+    """A page region as an image, cropped to its boxes with everything else masked.
 
-    ``text`` is what the page's own text has there; empty where that is not known. ``passage`` is
-    the one in which most of it stands, None where there is none.
+    ``text`` is the page's own text there; empty if unknown. ``passage`` is the passage with most of
+    it, or None.
     """
 
     source: Source
@@ -254,7 +262,7 @@ class PageRegion(Struct, frozen=True, kw_only=True):
 
 
 def page_ranges(numbers: Sequence[int]) -> str:
-    """Page numbers as people write them: 3, 7-12."""
+    """Return page numbers as ranges, such as 3, 7-12."""
     parts: list[list[int]] = []
     for number in sorted(numbers):
         if parts and number == parts[-1][-1] + 1:

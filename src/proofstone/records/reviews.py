@@ -1,7 +1,6 @@
-"""Reviews: one decision of one reviewer on one version of a fact or item, who was to give it, and
-what follows from all of them.
+"""Reviews: decisions of reviewers on facts and items, assignments, and their consequences.
 
-Nothing is changed in place: a decision that its reviewer changed is a new row that names the old.
+Rows are never edited: a changed decision is a new row that names the old one.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from msgspec import UNSET, Struct, UnsetType, structs
 from proofstone.records.ids import content_id
 from proofstone.records.runs import Estimate
 
-# Corrections by people: rulings over replies, and what was edited, retired and restored.
+# Corrections by people: overrides of verdicts, and edits, exclusions and inclusions.
 #
-# Each is a row of its own that names what it corrects; nothing is changed in place.
+# Each is a new row that names what it corrects; nothing is edited.
 
 Verdict = Literal["correct", "incorrect", "invalidated"]
 
@@ -25,11 +24,12 @@ Action = Literal["edit", "exclude", "include"]
 
 
 class Override(Struct, frozen=True, gc=False, kw_only=True):
-    """A person's ruling over a reply to an item, whatever the scorer made of it.
+    """A person's override of the verdict on a response.
 
-    ``run`` and ``sample`` say where the reply was met; it holds wherever this very reply serves.
-    ``invalidated``: the reply is left out, neither right nor wrong. ``actor`` is a random id;
-    ``at`` is in seconds since 1970; ``replaces`` names the former ruling over the same reply.
+    ``run`` and ``sample`` identify the response; the override applies wherever this response is
+    used. ``invalidated`` invalidates the response: it counts as neither correct nor wrong.
+    ``actor`` is a random id; ``at`` is in seconds since 1970; ``replaces`` names the former
+    override of the same response.
     """
 
     id: bytes = b""
@@ -44,10 +44,10 @@ class Override(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Correction(Struct, frozen=True, gc=False, kw_only=True):
-    """What was done to a fact, item or form, by whom and why.
+    """A correction of a fact, item or form, with its author and reason.
 
-    ``target`` is the row that was retired or restored, or the new version that an edit made (which
-    names the old one). ``follows`` is the former retirement or restoration of the same row.
+    ``target`` is the excluded or included row, or the new version of an edit (which names the old
+    one). ``follows`` is the former exclusion or inclusion of the same row.
     """
 
     id: bytes = b""
@@ -61,20 +61,22 @@ class Correction(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def override_id(override: Override) -> bytes:
-    """The id of a ruling: all its fields."""
+    """Return the id of an override: all its fields."""
     return content_id("override", structs.astuple(override)[1:])
 
 
 def correction_id(correction: Correction) -> bytes:
-    """The id of a correction: all its fields."""
+    """Return the id of a correction: all its fields."""
     return content_id("correction", structs.astuple(correction)[1:])
 
 
-# People as rows know them: random actor ids. Names stand in one table outside hash and export.
+# People are random actor ids in rows. Names are in one table outside hashes and exports.
 
 
 class Person(Struct, frozen=True, gc=False, kw_only=True):
-    """Who an actor is. Erasing a person deletes this row and leaves the actor's id everywhere."""
+    """The name of an actor. Erasing a person deletes this row; the actor's id remains
+    everywhere.
+    """
 
     actor: bytes
     name: str
@@ -82,7 +84,7 @@ class Person(Struct, frozen=True, gc=False, kw_only=True):
     pay_details: str = ""
 
 
-# Questions that people answer by searching, so that their answers are set against a model's.
+# Fact-finding tasks: people answer questions by searching, for comparison with a model's answers.
 
 AnswerState = Literal[
     "waits for a first answer",
@@ -97,16 +99,19 @@ AnswerState = Literal[
 ]
 
 
-"""Where a question stands: whom it waits for, why it was discarded, or that it is kept."""
+"State of a question: who it waits for, why it was discarded, or that it is kept."
 
 
 ANSWER_STATES: tuple[AnswerState, ...] = get_args(AnswerState)
 
 
 class AnswerPolicy(Struct, frozen=True, kw_only=True):
-    """What an answer must rest on: at least so many different pages (``urls``), at least so many of
-    them of ``sources``. These are sites as ``review.sheet_answers.read_site`` gives them, sorted.
-    Without any page it rests on the document that the question was made from."""
+    """Evidence required of an answer.
+
+    At least ``urls`` different pages, and at least ``authoritative`` of them from ``sources``.
+    These are sites as ``review.sheet_answers.read_site`` returns them, sorted. An answer without
+    pages refers to the document that the question was made from.
+    """
 
     urls: int = 2
     authoritative: int = 1
@@ -114,9 +119,12 @@ class AnswerPolicy(Struct, frozen=True, kw_only=True):
 
 
 class CheckedAnswer(Struct, frozen=True, kw_only=True):
-    """Where one question stands. ``answer`` is what people agree on, or what the third decided;
-    empty before. ``answers`` are what the first two found, each with its pages, sorted; ``why`` in
-    words. ``people`` have had a hand in it, ``uncounted`` decisions did not count."""
+    """State of one question.
+
+    ``answer`` is the agreed answer, or the third person's decision; empty before. ``answers`` are
+    those of the first two people, each with its pages, sorted; ``why`` is the reason in words.
+    ``people`` contributed to it; ``uncounted`` decisions did not count.
+    """
 
     target: bytes
     state: AnswerState
@@ -128,7 +136,7 @@ class CheckedAnswer(Struct, frozen=True, kw_only=True):
 
     @property
     def is_waiting(self) -> bool:
-        """Whether somebody has still to look at it."""
+        """Return True if the question waits for someone."""
         return self.state.startswith("waits")
 
 
@@ -138,11 +146,11 @@ ReviewedKind = Literal["fact", "item"]
 ReviewTask = Literal["format", "wording", "truth", "reason", "answer", "third", "same"]
 
 
-# Those that check what statements say, by a sample.
+# Tasks that fact-check a sample of statements.
 CHECK_TASKS: tuple[ReviewTask, ...] = ("truth", "reason")
 
 
-# Those in which people answer questions: who answers sees the question alone.
+# Tasks in which people answer questions and see the question only.
 QUESTIONS: frozenset[ReviewTask] = frozenset({"answer", "third", "same"})
 
 
@@ -150,15 +158,14 @@ ReviewOutcome = Literal["keep", "fix", "drop", "open"]
 
 
 class Review(Struct, frozen=True, gc=False, kw_only=True):
-    """One decision. ``reviewer`` is a random actor id, or empty where ``judge`` names a model.
+    """One decision. ``reviewer`` is a random actor id, or empty if ``judge`` names a model.
 
     ``verdict`` is one of the task's labels (``review.workbook.TASKS``). ``changes`` are the new
-    values of fields where it asks for a fix; ``rubric`` further marks by name; ``seconds`` how long
-    it took, where that is known; ``at`` in seconds since 1970; ``sheet`` the sheet it was given in;
-    ``corrects`` the former decision of the same reviewer on the same version. ``answer`` is what
-    the reviewer answers a question with, and ``urls`` the pages that say so; of the task ``same``
-    it is the answer that was compared, of ``wording`` the new wording that was checked. Whoever
-    asks for a fix says in ``rubric["claim"]`` whether the new wording is true.
+    field values of a fix; ``rubric`` holds further marks by name; ``seconds`` is the time taken, if
+    known; ``at`` is in seconds since 1970. ``sheet`` is the review spreadsheet; ``corrects`` is the
+    same reviewer's former decision on the same version. ``answer`` is the reviewer's answer and
+    ``urls`` its pages. For the task ``same`` it is the compared answer, for ``wording`` the new
+    wording. A fix states in ``rubric["claim"]`` whether the new wording is true.
     """
 
     id: bytes = b""
@@ -181,14 +188,16 @@ class Review(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def who(self) -> bytes | str:
-        """Whose decision it is: an actor id, or a model's name."""
+        """Return who decided: an actor id, or a model's name."""
         return self.reviewer or self.judge
 
 
 def latest(reviews: Iterable[Review]) -> list[Review]:
-    """The newest decision of each reviewer on each version and task, in the order of their first
-    ones; of two at one time the later in the list. What another names as corrected never counts,
-    whatever the clocks said."""
+    """Return the newest decision of each reviewer on each version and task.
+
+    The order is that of their first decisions; with equal times the later in the list wins. A
+    decision that another corrects never counts, whatever its time.
+    """
     every = list(reviews)
     corrected = {one.corrects for one in every if one.corrects is not None}
     newest: dict[tuple[Any, ...], Review] = {}
@@ -200,7 +209,7 @@ def latest(reviews: Iterable[Review]) -> list[Review]:
 
 
 class ReviewPlace(Struct, frozen=True, gc=False):
-    """What one row of a sheet asks about."""
+    """The subject of one spreadsheet row."""
 
     task: ReviewTask
     kind: ReviewedKind
@@ -208,10 +217,10 @@ class ReviewPlace(Struct, frozen=True, gc=False):
 
 
 class ReviewSheet(Struct, frozen=True, gc=False, kw_only=True):
-    """What one person was given to review: rows in their order, of one bank or form.
+    """One person's review assignment: ordered rows of one bank or form.
 
-    ``recipe`` holds what the assignment was made from (seed, overlap, readers, the sample), as
-    plain JSON values; the same command makes the same sheet. ``at`` stands outside the id.
+    ``recipe`` holds the assignment's parameters (seed, overlap, reviewers, sample) as plain JSON
+    values; the same command makes the same spreadsheet. ``at`` is not part of the id.
     """
 
     id: bytes = b""
@@ -225,10 +234,12 @@ class ReviewSheet(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ReviewText(Struct, frozen=True, gc=False, kw_only=True):
-    """What a reviewer is shown of a fact or item. ``field`` names what a fix rewrites (empty: no
-    text can be). ``claim`` is whether it is meant to be true, ``key_field`` the field of a fact
-    that holds this; ``because`` the reason that goes with a false one; ``valid_at`` the date at
-    which the document behind it is valid."""
+    """A fact or item as shown to a reviewer.
+
+    ``field`` is the field that a fix rewrites (empty: none). ``claim`` is whether it is meant to be
+    true, ``key_field`` the field of a fact that holds this. ``because`` is the reason given with a
+    false one; ``valid_at`` is the date of validity of its document.
+    """
 
     text: str
     field: str = ""
@@ -239,24 +250,26 @@ class ReviewText(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ReviewPolicy(Struct, frozen=True, kw_only=True):
-    """How decisions of several reviewers become one. Fewer than ``quorum`` leave it open.
+    """How several reviewers' decisions are combined. Fewer than ``quorum`` leave it open.
 
-    ``drop``: the share of reviewers who must want it gone (``any`` one, the ``majority``, ``all``).
-    ``tie``: what half against half comes to under a majority. ``fix``: how many of those who would
-    keep it must ask for a change.
+    ``drop`` is the share of reviewers needed to drop it (``any`` one, the ``majority``, ``all``).
+    ``tie`` is the result of an even split under a majority. ``fix`` is how many of those who would
+    keep it must request a change.
     """
 
     quorum: int = 1
     drop: Literal["any", "majority", "all"] = "majority"
     tie: Literal["open", "keep", "drop"] = "open"
     fix: Literal["any", "majority", "all"] = "any"
-    # Not in the stored bytes of policies for statements, whose ids come from these.
+    # Omitted from the stored bytes of policies for statements, whose ids hash these bytes.
     answers: AnswerPolicy | UnsetType = UNSET
 
 
 class CheckedRate(Struct, frozen=True, kw_only=True):
-    """How often a check found things otherwise than meant: of statements meant to be true, of those
-    meant to be false, and of their reasons, each apart. ``unsure`` are outside the rate."""
+    """Error rate found by a fact-check, separately for true statements, false ones, and reasons.
+
+    ``unsure`` decisions are not part of the rate.
+    """
 
     name: Literal["true", "false", "reason"]
     rate: Estimate
@@ -265,11 +278,13 @@ class CheckedRate(Struct, frozen=True, kw_only=True):
 
 
 class Upkeep(Struct, frozen=True, kw_only=True):
-    """What a workspace knows of the items of some runs: of how many people ruled on a reply, how
-    many are versions that somebody corrected, and which judges scored. ``n_read`` rest on
-    statements that people have reviewed, all of them, ``n_partly_read`` on some, by ``n_readers``
-    people in all; ``checked`` is what a check of the banks' truth came to, without the ``n_purged``
-    statements that were purged since."""
+    """Reviews and corrections behind the items of some runs.
+
+    ``n_overridden`` responses were overridden by people, ``n_corrected`` items are corrected
+    versions, and ``judges`` scored. ``n_read`` items use only statements that people reviewed,
+    ``n_partly_read`` some, by ``n_readers`` people in all. ``checked`` is the result of the banks'
+    fact-check, without the ``n_purged`` statements purged since.
+    """
 
     n_overridden: int = 0
     n_corrected: int = 0
@@ -282,10 +297,12 @@ class Upkeep(Struct, frozen=True, kw_only=True):
 
 
 class ReviewFunnel(Struct, frozen=True, kw_only=True):
-    """What review made of a bank's statements: how many there are, how many ``people`` read,
-    what they came to by ``policy``, and how many decisions to fix or drop were ``carried_out``; how
-    far readers agree on what several of them read, by measure. ``purged`` ones stand among
-    ``statements`` and in no other number."""
+    """Review funnel of a bank's statements.
+
+    How many there are, how many ``people`` reviewed, the outcomes under ``policy``, how many fix or
+    drop decisions were ``carried_out``, and inter-annotator agreement by measure. ``purged`` ones
+    are part of ``statements`` and of no other number.
+    """
 
     bank: str
     statements: int
@@ -300,10 +317,12 @@ class ReviewFunnel(Struct, frozen=True, kw_only=True):
 
 
 class ReviewDecision(Struct, frozen=True, kw_only=True):
-    """What a policy makes of all decisions on one version: ``open`` where one more reviewer is
-    needed (Encyclo-K's third), ``why`` in a few words. ``votes`` counts the latest decision of each
-    reviewer by verdict; ``changes`` are those of a fix. ``wording`` is the new text of a fix that
-    waits for somebody else to say whether it is true."""
+    """Combined decision on one version under a policy.
+
+    ``open`` if one more reviewer is needed (Encyclo-K's third), with ``why`` in a few words.
+    ``votes`` counts the latest decision of each reviewer by verdict; ``changes`` are those of a
+    fix. ``wording`` is the new text of a fix that another person must still check.
+    """
 
     kind: ReviewedKind = "fact"
     target: bytes
@@ -316,8 +335,10 @@ class ReviewDecision(Struct, frozen=True, kw_only=True):
 
 
 class SheetWithdrawal(Struct, frozen=True, gc=False, kw_only=True):
-    """A sheet whose decisions count no longer, and which is not taken in any more: who withdrew it
-    (an actor id), why, and when (seconds since 1970)."""
+    """A withdrawn spreadsheet, whose decisions no longer count and which is not imported again.
+
+    ``actor`` is an actor id, ``at`` in seconds since 1970.
+    """
 
     sheet: bytes
     actor: bytes
@@ -326,26 +347,33 @@ class SheetWithdrawal(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def review_id(review: Review) -> bytes:
-    """The id of a review: all its fields; an answer and its pages only where there are any, so that
-    reviews without keep the ids that they had before there were answers."""
+    """Return the id of a review: all its fields.
+
+    The answer and its pages only if there are any, so the ids of reviews without them do not depend
+    on these fields.
+    """
     *fields, answer, urls = structs.astuple(review)[1:]
     return content_id("review", [*fields, answer, urls] if answer or urls else fields)
 
 
 def review_sheet_id(sheet: ReviewSheet) -> bytes:
-    """The id of a sheet: for whom, of what, which rows in which order, and how they were chosen."""
+    """Return the id of a spreadsheet: its reviewer, subject, ordered rows, and how they were
+    chosen.
+    """
     key = [sheet.kind, sheet.target, sheet.reviewer, sheet.round, sheet.recipe]
     return content_id("review-sheet", [*key, [structs.astuple(place) for place in sheet.places]])
 
 
-# What was decided of a bank's or form's reviews: by which policy, from which reviews.
+# Final decision on a bank's or form's reviews: the policy and the reviews it used.
 
 
 class DecidedReviews(Struct, frozen=True, kw_only=True):
-    """One decision on all reviews that there were: ``reviews`` are their ids, sorted; ``outcomes``
-    counts what the statements came to, and ``decided`` names each that was not kept, by its id in
-    hexadecimal. With these reviews and this ``policy`` anybody comes to the same. ``actor`` is who
-    decided, ``at`` when (seconds since 1970)."""
+    """One decision on all existing reviews.
+
+    ``reviews`` are their ids, sorted. ``outcomes`` counts the statements by outcome, and
+    ``decided`` names each that was not kept, by its id in hexadecimal. The same reviews and
+    ``policy`` give the same result. ``actor`` is who decided, ``at`` when (seconds since 1970).
+    """
 
     policy: ReviewPolicy
     reviews: tuple[bytes, ...]
@@ -356,28 +384,30 @@ class DecidedReviews(Struct, frozen=True, kw_only=True):
 
 
 def policy_words(policy: ReviewPolicy) -> str:
-    """``quorum 1, drop majority, tie open, fix any``: a policy as its options are typed; of answers
-    what they must rest on."""
+    """Return a policy as its options are typed: ``quorum 1, drop majority, tie open, fix any``.
+
+    For answers it is the required evidence.
+    """
     if not isinstance(policy.answers, UnsetType):
         rule = policy.answers
         if not rule.urls:
-            return "two answers from the documents, a third where they differ"
+            return "two answers from the documents, a third if they differ"
         return (
-            f"two answers, a third where they differ, at least {rule.urls} pages each, "
+            f"two answers, a third if they differ, at least {rule.urls} pages each, "
             f"{rule.authoritative} of them from {len(rule.sources):,} authoritative sources"
         )
     return f"quorum {policy.quorum}, drop {policy.drop}, tie {policy.tie}, fix {policy.fix}"
 
 
-# Judges of a build checked by people: both on the same statements.
+# A build's judges compared with people on the same statements.
 
 
 class CheckedJudge(Struct, frozen=True, kw_only=True):
-    """One ``judge``, or where it is empty what all together decided, against people.
+    """One ``judge``, or the panel decision if empty, compared with people.
 
-    ``counts[i][j]`` are the statements that people gave label i and the judge label j; on
-    ``silent`` more, which people labelled, the judge gave none. ``measures`` are agreement and
-    coefficients by name; none where no statement has both labels.
+    ``counts[i][j]`` are the statements with label i from people and label j from the judge; on
+    another ``silent``, labeled by people, the judge gave none. ``measures`` are agreement and
+    coefficients by name; empty if no statement has both labels.
     """
 
     judge: str
@@ -387,23 +417,22 @@ class CheckedJudge(Struct, frozen=True, kw_only=True):
 
     @property
     def n(self) -> int:
-        """The statements that both labelled."""
+        """Return the number of statements that both labeled."""
         return sum(map(sum, self.counts))
 
     @property
     def agreed(self) -> int:
-        """Those of them that have one label by both."""
+        """Return the number of statements with the same label from both."""
         return sum(row[place] for place, row in enumerate(self.counts))
 
 
 class CheckedQuestion(Struct, frozen=True, kw_only=True):
-    """A question to the judges of a ``build``, and what people said on the same statements when
-    asked for ``task``.
+    """A question to the judges of a ``build``, and people's labels on the same statements.
 
-    ``labels`` are those of the judges. Of the bank's statements ``judged`` were judged as they
-    read, and of these ``read`` by people, who came to no label on ``unsure``. ``against`` counts
-    verdicts against texts that did not come into the bank, where no person reads them. ``judges``:
-    all together first where they are several, then each.
+    ``task`` is the review task and ``labels`` are those of the judges. Of the bank's statements
+    ``judged`` were judged in their present wording, ``read`` of these by people, who had no label
+    on ``unsure``. ``against`` counts verdicts against texts that did not enter the bank, which
+    people do not review. ``judges``: the panel first if there are several, then each.
     """
 
     build: bytes

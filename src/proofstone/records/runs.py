@@ -1,4 +1,4 @@
-"""Runs, calls, replies, scores and estimates: what was asked, what came back, what it is worth."""
+"""Runs, calls, responses, scores and estimates."""
 
 from __future__ import annotations
 
@@ -26,22 +26,21 @@ Outcome = Literal["answered", "refused", "unparsed", "truncated", "failed"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
 
-# What an outcome counts as: the score's own value, what that lacks to 1, a number, or nothing.
+# The value of an outcome: the score's own, 1 minus it, a number, or none.
 Worth: TypeAlias = Literal["value", "rest"] | float | None
 
 
-# A run's setting: the format in which answers stand (``regex:PATTERN`` or ``json:PATH``).
+# Run setting: the answer format (``regex:PATTERN`` or ``json:PATH``).
 ANSWER_FORMAT = "answer_format"
 
 
-# Of a run's settings those that are no model's: how often, where, by which template and with what
-# beside the question it is asked, and how its responses are read.
+# Run settings that are not model settings: samples, endpoint, template, context, and answer format.
 OUR_SETTINGS = frozenset(
     {"samples", "shots", "endpoint", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS, ANSWER_FORMAT}
 )
 
 
-# Scores of this name are no worth: how sure a reply says that it is, from 0 to 1.
+# Scores of this name are stated confidences from 0 to 1, not correctness.
 STATED_CONFIDENCE = "confidence"
 
 
@@ -55,7 +54,7 @@ Finish = Literal["stop", "length", "content_filter", "tool_calls", "other", ""]
 
 
 class Usage(Struct, frozen=True, gc=False):
-    """Tokens as the endpoint counted them; None where it did not say."""
+    """Tokens as reported by the endpoint; None if not reported."""
 
     prompt: int | None = None
     completion: int | None = None
@@ -64,16 +63,16 @@ class Usage(Struct, frozen=True, gc=False):
 
 
 class Response(Struct, frozen=True, gc=False, kw_only=True):
-    """A model's reply to one call, read from its raw body.
+    """A model's response to one call, parsed from its raw body.
 
-    ``text`` is what it said without its reasoning; ``reasoning`` the text of ``reasoning_content``
+    ``text`` is the response without its reasoning; ``reasoning`` the text of ``reasoning_content``
     or of a ``<think>`` block. ``thinking_unclosed``: a ``<think>`` block never ended, so ``text``
     is not an answer and is never parsed. ``mean_logprob`` is the mean natural-log probability of
-    the completion's tokens where the endpoint gave them. ``is_extracted``: ``text`` is what a
-    stated format of answers found in the response, empty where it found nothing.
+    the completion's tokens, if the endpoint returned them. ``is_extracted``: ``text`` is what the
+    set answer format matched in the response, empty without a match.
 
-    Of a scored text ``token_logprobs`` has the natural-log probability of each token, and nothing
-    was generated. ``next_tokens`` are the most probable first tokens with theirs, where listed.
+    For a scored text ``token_logprobs`` has the natural-log probability of each token, and nothing
+    was generated. ``next_tokens`` are the most probable first tokens with theirs, if listed.
     """
 
     text: str
@@ -91,11 +90,11 @@ class Response(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Run(Struct, frozen=True, gc=False, kw_only=True):
-    """An item set asked of one respondent in one way with one group of settings.
+    """An item set run on one model with one prompting method and one group of settings.
 
-    ``settings`` are those asked of the model (temperature, max_tokens, ...) with ``samples``,
-    ``shots`` and the endpoint's identity; ``prompt_hash`` covers templates and worked examples.
-    An (item, sample) is finished once it has a reply at ``last_step``.
+    ``settings`` are the requested model settings (temperature, max_tokens, ...) with ``samples``,
+    ``shots`` and the endpoint's identity. ``prompt_hash`` covers templates and few-shot examples.
+    An (item, sample) is finished once it has a response at ``last_step``.
     """
 
     id: bytes = b""
@@ -111,14 +110,19 @@ class Run(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def asked_as(run: Run) -> str:
-    """The way in which a run was asked, marked where it was by a template of a person's own:
-    ``direct, own prompt: mine.jinja (3f2a91bc)``, or with passages: ``direct context=evidence``."""
+    """Return a run's prompting method, marked if it uses a user's template or a context.
+
+    Examples: ``direct, own prompt: mine.jinja (3f2a91bc)``, ``direct context=evidence``.
+    """
     return _marked(run, [run.prompt_method, context_label(run.settings)])
 
 
 def run_label(run: Run) -> str:
-    """Who was asked and how, with what sets a run apart from others of its model:
-    ``acme/large direct 3-shot thinking=on, own prompt: mine.jinja (3f2a91bc)``."""
+    """Return a run's model and prompting method, with what distinguishes it from the model's other
+    runs.
+
+    For example ``acme/large direct 3-shot thinking=on, own prompt: mine.jinja (3f2a91bc)``.
+    """
     parts = [run.respondent, run.prompt_method]
     if run.settings.get("shots"):
         parts.append(f"{run.settings['shots']}-shot")
@@ -131,15 +135,17 @@ def run_label(run: Run) -> str:
 
 
 def values_kind(scale: Scale | None) -> str:
-    """The scale that scores are on: two of one kind compare item by item; "" is the items' own."""
+    """Return the kind of scale: two of one kind are comparable by item; "" is the items' own."""
     if scale is None:
         return ""
     return scale.name if scale.values_as is None else scale.values_as
 
 
 def responses_wanted(run: Run, n_items: int) -> int:
-    """How many (item, sample) a run is to finish, of a set of ``n_items``: those that it leaves out
-    are not among them."""
+    """Return how many (item, sample) pairs a run should finish of ``n_items``.
+
+    Items that it leaves out do not count.
+    """
     return (n_items - left_out_of(run.settings)) * int(run.settings.get("samples", 1))
 
 
@@ -149,8 +155,11 @@ def _marked(run: Run, parts: Sequence[str]) -> str:
 
 
 def run_id(run: Run) -> bytes:
-    """The id of a run: all its fields, so that the same command names the same run; of a prompt
-    template its hash, not the name of its file, and not how many items had no passages to show."""
+    """Return the id of a run: all its fields, so the same command has the same run.
+
+    Of a prompt template only the hash counts, not its file name. The number of items without
+    passages does not count.
+    """
     key = [
         run.item_set,
         run.method,
@@ -165,8 +174,10 @@ def run_id(run: Run) -> bytes:
 
 
 def configuration_id(run: Run) -> bytes:
-    """The id of how a run was asked: way, prompts and settings, whoever was asked and of what. Two
-    runs with one such id differ in their respondent or their items alone."""
+    """Return the id of a run's prompting method, prompts and settings.
+
+    Two runs with the same id differ in their model or their items only.
+    """
     not_meant = ("endpoint", PROMPT_NAME, LEFT_OUT)
     settings = {name: value for name, value in run.settings.items() if name not in not_meant}
     key = [run.method, run.prompt_method, run.last_step, run.prompt_hash]
@@ -174,10 +185,10 @@ def configuration_id(run: Run) -> bytes:
 
 
 class Score(Struct, frozen=True, gc=False, kw_only=True):
-    """The worth of one unit's replies. ``value`` in [0, 1] for ``answered``, else None.
+    """The score of one unit's responses. ``value`` in [0, 1] for ``answered``, else None.
 
-    ``answer`` is what was extracted, even where it is no valid choice; ``basis`` how (the tier).
-    ``verdict`` is what judges said, where they were asked; it is kept beside the score.
+    ``answer`` is the extracted answer, even if it is not a valid choice; ``basis`` is the
+    extraction tier. ``verdict`` is that of the judges, if any; it is stored beside the score.
     """
 
     unit: int
@@ -191,17 +202,16 @@ class Score(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Measure(Struct, frozen=True, gc=False, kw_only=True):
-    """A named quantity over scores: what each outcome counts as, and so its denominator.
+    """A named quantity over scores: the value of each outcome, and so its denominator.
 
-    ``counts`` maps an outcome to "value" (the score's own value), "rest" (what that lacks to 1), a
-    number, or None: left out of numerator and denominator. ``failed`` is never a key: it is no
-    score. With ``weights`` scores of an outcome count so many times each (once where none is
-    given), and the measure is a ratio of sums; a headline has none. ``unit`` is the kind of
-    unit whose scores are meant; with ``answer_keys`` only units of these right labels. Where
-    ``says`` is given, "value" is 1 for that answer and 0 for another, right or wrong. A measure
-    with a ``label`` has a column of that name beside the headline's. ``judged``: judges give its
-    scores where no rule does, so that an unparsed one is a judge's reply that held no label.
-    ``by_group``: it is shown by groups of items beside the headline.
+    ``counts`` maps an outcome to "value" (the score's own value), "rest" (1 minus it), a number, or
+    None: left out of numerator and denominator. ``failed`` is never a key, as it has no score.
+    ``weights`` multiply the scores of an outcome (default 1), and the measure is a ratio of sums; a
+    headline measure has none. ``unit`` is the kind of scored unit; with ``answer_keys`` only units
+    with these gold labels. With ``says``, "value" is 1 for that answer and 0 for any other, correct
+    or not. A measure with a ``label`` has a column of that name next to the headline's. ``judged``:
+    judges score it where no rule does, so an unparsed score is a judge's response without a label.
+    ``by_group``: it is shown by groups of items next to the headline.
     """
 
     name: str
@@ -218,12 +228,13 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Scale(Struct, frozen=True, gc=False, kw_only=True):
-    """What the headline's scores are in a way of asking whose scores do not compare with those of
-    the other ways: ranked apart, under a ``name``, with ``what`` they are as a clause, against a
-    ``chance`` of their own (None: that of the items).
+    """A scale for prompting methods whose scores are not comparable with the others'.
 
-    ``values_as`` names the scale whose values the scores are, where only what they show is another
-    thing; "" is the items' own. Such scores are ranked apart, and compare item by item."""
+    They are ranked separately, under a ``name``. ``what`` describes the scores as a clause, and
+    ``chance`` is their chance level (None: that of the items). ``values_as`` names the scale whose
+    values the scores use, if only their meaning differs; "" is the items' own. Such scores are
+    ranked separately but comparable by item.
+    """
 
     name: str
     what: str
@@ -232,8 +243,10 @@ class Scale(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class FormPart(Struct, frozen=True, gc=False, kw_only=True):
-    """What of a form a run with a limit was asked: the first ``n_asked`` of ``n_items``;
-    ``unasked`` replies would be those to the rest."""
+    """The part of a form that a run with a limit was asked: the first ``n_asked`` of ``n_items``.
+
+    ``unasked`` is the number of responses missing for the rest.
+    """
 
     n_asked: int
     n_items: int
@@ -241,11 +254,12 @@ class FormPart(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, gc=False, kw_only=True):
-    """A number with what is needed to defend it.
+    """A number with its interval and provenance.
 
-    ``low`` and ``high`` bound the interval at ``level``; ``population`` says of what; ``made_by``
-    how; ``resampled`` the unit treated as drawn. ``effective_n`` is the number of independent
-    units that would give the same interval. ``flags`` say what limits it. NaN where undefined.
+    ``low`` and ``high`` bound the interval at ``level``. ``population`` is the target population,
+    ``made_by`` the method, ``resampled`` the unit treated as sampled. ``effective_n`` is the number
+    of independent units with the same interval. ``flags`` list its limitations. NaN where
+    undefined.
     """
 
     value: float
@@ -260,15 +274,15 @@ class Estimate(Struct, frozen=True, gc=False, kw_only=True):
     flags: tuple[str, ...] = ()
 
 
-# What calls took, in money and tokens, with the part that is an estimate.
+# Cost of calls, in money and tokens, including estimates.
 
 
 class Spent(Struct, frozen=True, gc=False, kw_only=True):
-    """The sum over ``calls``. Tokens are as endpoints counted them.
+    """The sum over ``calls``. Tokens are as reported by endpoints.
 
-    Of ``estimated_calls`` the endpoint did not say what it counted (no usage, a connection that
-    broke): ``estimated_tokens`` is the most that it may have been, besides the other tokens, and
-    ``estimated_usd`` what that costs, within ``cost_usd``. ``unpriced`` calls had no price and are
+    For ``estimated_calls`` the endpoint reported no usage (or the connection broke).
+    ``estimated_tokens`` is the most that they may have used, in addition to the other tokens, and
+    ``estimated_usd`` their cost, included in ``cost_usd``. ``unpriced`` calls had no price and are
     not in ``cost_usd``.
     """
 
@@ -289,13 +303,16 @@ class Spent(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """All tokens, those estimated too."""
+        """Return all tokens, including estimated ones."""
         return self.prompt_tokens + self.completion_tokens + self.estimated_tokens
 
     @property
     def cost_text(self) -> str:
-        """The cost for a cell of a table: ``~`` where a part is estimated, ``+`` behind it where
-        some calls have no price, ``?`` where none has; empty where nothing was called."""
+        """Return the cost for a table cell.
+
+        ``~`` if a part is estimated, ``+`` at the end if some calls have no price, ``?`` if none
+        has; empty without calls.
+        """
         if not self.calls:
             return ""
         if self.unpriced and not self.cost_usd:
@@ -305,7 +322,7 @@ class Spent(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def usd(amount: float) -> str:
-    """US dollars with at least four places, more where that would leave fewer than three digits."""
+    """Return US dollars with at least four decimals, more to show three digits."""
     if amount >= 100:
         return f"{amount:,.2f}"
     if amount >= 0.01 or not amount:
@@ -316,23 +333,27 @@ def usd(amount: float) -> str:
     return f"{amount:.{places}f}"
 
 
-# How many questions were answered, and how fast replies came.
+# Number of questions answered, and response latency.
 
 
 class Pace(Struct, frozen=True, gc=False, kw_only=True):
-    """``n_questions`` have a reply (an item asked twice is two); half of the replies looked at came
-    within ``median_latency_s`` seconds a call, None where no call is known."""
+    """``n_questions`` have a response (an item asked twice counts twice).
+
+    ``median_latency_s`` is the median seconds per call, None if no call is known.
+    """
 
     n_questions: int = 0
     median_latency_s: float | None = None
 
 
-# A plan: what will be looked at and when to stop, frozen before anything is asked.
+# Preregistration: the analysis and the stopping rule, frozen before anything is run.
 
 
 class VerifiedRun(Struct, frozen=True, kw_only=True):
-    """A run that was verified against a reference: its scoring, of how much there is a verdict and
-    how much waits, and what came of it by direction and label."""
+    """A run verified against a reference knowledge base, with counts by direction and label.
+
+    ``n`` have a verdict and ``waiting`` do not.
+    """
 
     run: str
     label: str
@@ -346,12 +367,12 @@ class VerifiedRun(Struct, frozen=True, kw_only=True):
 
 
 class Assumed(Struct, frozen=True, kw_only=True):
-    """What is taken for true of two respondents before anything was asked.
+    """Assumptions on two models before a run.
 
-    ``accuracy`` of both. ``repeatability``: the share of the variance of one right-or-wrong answer
-    that lies between items, the rest being between samples of the same item; 1 where a model
-    always answers alike. ``correlation`` of the two respondents' chances over items.
-    ``design_effect``: how many times shared facts multiply the variance.
+    ``accuracy`` is that of both. ``repeatability`` is the share of the variance of one binary
+    answer that lies between items, the rest being between samples of the same item; 1 if a model
+    always answers the same way. ``correlation`` is that of the two models' success probabilities
+    over items. ``design_effect`` is the factor by which shared facts multiply the variance.
     """
 
     accuracy: Annotated[float, Opt("Assumed, of both.", shows_default=True)] = 0.5
@@ -371,7 +392,7 @@ class Assumed(Struct, frozen=True, kw_only=True):
     ] = 1.0
 
     def unit_variance(self, samples: int) -> float:
-        """The variance of one unit's difference between two means of ``samples`` answers."""
+        """Return the variance of one unit's difference between two means of ``samples`` answers."""
         own = self.accuracy * (1.0 - self.accuracy)
         items = self.repeatability * (1.0 - self.correlation)
         chance = (1.0 - self.repeatability) / samples
@@ -379,8 +400,11 @@ class Assumed(Struct, frozen=True, kw_only=True):
 
 
 class PlanAsked(Struct, frozen=True, kw_only=True):
-    """What a user fixes of a plan. An empty ``measure`` is the method's headline, an empty
-    ``stopping`` when every reply is there; ``n_items`` of None are those of the target."""
+    """The user's choices in an analysis plan.
+
+    An empty ``measure`` is the method's headline. An empty ``stopping`` means when every response
+    is present. ``n_items`` of None are those of the target.
+    """
 
     measure: Annotated[
         str, Opt("Primary measure (default: the method's headline measure).", metavar="NAME")
@@ -420,13 +444,12 @@ class PlanAsked(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, gc=False, kw_only=True):
-    """The analysis of a form's or a bank's runs, and what it can find.
+    """The preregistered analysis of a form's or a bank's runs, and its statistical power.
 
-    ``comparisons`` are pairs of respondents by name; ``exclusions`` and ``stopping`` are rules in
-    words. ``resolves`` is the smallest true difference, as a share, that ``n_items`` of ``samples``
-    answers find with ``power``, each of the comparisons corrected for all; NaN with too few. It
-    rests on what is ``assumed``: accuracy, repeatability, correlation and design effect. ``at`` is
-    when it was frozen.
+    ``comparisons`` are pairs of models by name; ``exclusions`` and ``stopping`` are rules in words.
+    ``resolves`` is the minimum detectable effect, as a share, for ``n_items`` with ``samples``
+    answers at ``power``, adjusted for all comparisons; NaN with too few. It depends on ``assumed``:
+    accuracy, repeatability, correlation and design effect. ``at`` is when it was frozen.
     """
 
     id: bytes = b""
@@ -448,13 +471,13 @@ class Plan(Struct, frozen=True, gc=False, kw_only=True):
 
 
 def plan_id(plan: Plan) -> bytes:
-    """The id of a plan: all its fields, the time among them."""
+    """Return the id of a plan: all its fields, including the time."""
     fields = structs.asdict(plan)
     del fields["id"]
     return content_id("plan", fields)
 
 
-# What limits an estimate: a closed set of short codes, each with the sentence a reader sees.
+# Limitations of an estimate: a closed set of short codes, each with its sentence for readers.
 
 Population = Literal["bank", "domain"]
 
@@ -476,19 +499,17 @@ Flag = Literal[
 
 
 FLAGS: Mapping[Flag, str] = {
-    "no-scores": "no scores: there is nothing to estimate from",
-    "no-keys": "it is not known what the items rest on, so they were taken as independent",
-    "no-spread": (
-        "all scores are alike, so items that share knowledge were taken to stand or fall together"
-    ),
-    "few-values": "few scores differ from the rest, so the interval is a conservative one",
+    "no-scores": "no scores, so there is no estimate",
+    "no-keys": "the facts behind the items are unknown, so items were treated as independent",
+    "no-spread": ("all scores are equal, so each cluster of items was counted as one item"),
+    "few-values": "few scores differ from the rest, so the interval is conservative",
     "few-groups": "fewer than 50 effective independent groups: the interval is approximate",
-    "one-group": "fewer than two effective independent groups: nothing bounds the value",
-    "lone-units": "a group without spread of its own was given the spread between groups",
-    "too-few-models": "too few models to say what others would do",
+    "one-group": "fewer than two effective independent groups: no interval can be estimated",
+    "lone-units": "a group without its own variance was given the variance between groups",
+    "too-few-models": "too few models to generalize to other models",
     "order-hidden": (
-        "models stand closer together than the items' noise, which lowers agreement: it is likely "
-        "to be higher than the interval says"
+        "sampling error of the items exceeds the differences between models, which lowers "
+        "agreement: the true agreement is likely to be higher than the interval"
     ),
 }
 
@@ -503,7 +524,10 @@ FEW_GROUPS = 50.0
 
 
 def group_flags(n: int, groups: float, *, is_alike: bool = False) -> tuple[Flag, ...]:
-    """What limits ``n`` scores of so many effective groups; ``is_alike``: nothing moves them."""
+    """Return the limitations of ``n`` scores from so many effective groups.
+
+    ``is_alike``: no resample changes them.
+    """
     if not n:
         return ("no-scores",)
     found: list[Flag] = ["no-spread"] if is_alike else []
@@ -513,11 +537,10 @@ def group_flags(n: int, groups: float, *, is_alike: bool = False) -> tuple[Flag,
 
 
 def population_name(population: Population) -> str:
-    """The estimand's name as every interval states it."""
+    """Return the target population's name as intervals state it."""
     return _NAMES[population]
 
 
 def resampled_unit(*, is_shared: bool) -> str:
-    """The unit that counts as sampled: clusters where any two items share a key that the estimand
-    takes as sampled, items elsewhere."""
+    """Return the resampled unit: clusters if any two items share a sampled key, else items."""
     return "clusters" if is_shared else "items"

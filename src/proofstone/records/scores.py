@@ -1,4 +1,4 @@
-"""The score table: all that statistics and reports read, as columns of codes and arrays."""
+"""The score table: input to statistics and reports, as columns of codes and arrays."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Columns as tables of pyarrow, pandas and polars, each imported only when it is asked for.
+# Export of columns to pyarrow, pandas and polars, each imported only when used.
 
 
 class Coded(NamedTuple):
-    """A column of few different texts: each row's place among ``names``."""
+    """A column of few distinct texts: each row's index in ``names``."""
 
     codes: Any
     names: tuple[str, ...]
@@ -33,7 +33,7 @@ Columns = Mapping[str, Any]  # Coded, or a sequence or array of values
 
 
 def arrow_table(columns: Columns) -> Any:
-    """A ``pyarrow.Table``; coded columns are dictionary-encoded. Raises ExtraMissing."""
+    """Return a ``pyarrow.Table``; coded columns are dictionary-encoded. Raises ExtraMissing."""
     arrow = _module("pyarrow", "parquet")
     arrays = {
         name: arrow.DictionaryArray.from_arrays(column.codes, list(column.names))
@@ -45,36 +45,37 @@ def arrow_table(columns: Columns) -> Any:
 
 
 def pandas_frame(columns: Columns) -> Any:
-    """A ``pandas.DataFrame``; coded columns are categorical. Raises ExtraMissing."""
+    """Return a ``pandas.DataFrame``; coded columns are categorical. Raises ExtraMissing."""
     _module("pandas", "pandas")
     _module("pyarrow", "pandas")
     return arrow_table(columns).to_pandas()
 
 
 def polars_frame(columns: Columns) -> Any:
-    """A ``polars.DataFrame``; coded columns are categorical. Raises ExtraMissing."""
+    """Return a ``polars.DataFrame``; coded columns are categorical. Raises ExtraMissing."""
     polars = _module("polars", "polars")
     _module("pyarrow", "polars")
     return polars.from_arrow(arrow_table(columns))
 
 
 def _module(name: str, extra: str) -> Any:
-    with needed(f"this needs {name}, which is not installed", f"pip install 'proofstone[{extra}]'"):
+    with needed(f"{name} is not installed", f"pip install 'proofstone[{extra}]'"):
         return importlib.import_module(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Respondent:
-    """One row of a leaderboard: a model asked in one way with one group of settings. ``forms`` are
-    the names of those that each of its ``runs`` asked, in their order. ``reported``
-    are the models that its endpoint said answered, with their replies; mostly one. ``hands`` are
-    places in the table's ``roles``, each with whether the model itself held it or another of its
-    family. ``card`` is what is known of the model, None where nothing is. ``scale`` is set where
-    its scores do not compare with those of other ways of asking. ``spent`` is what its calls took
-    when they were asked, ``pace`` how many questions it answered and how fast. ``judge`` names the
-    judges whose verdicts its scores are, empty where no judge was asked. ``part`` is set where a
-    limit left the rest of its forms unasked. An ``experiment`` is asked with other settings than
-    the one row of its model that is ranked."""
+    """One leaderboard row: a model with one prompting method and one group of settings.
+
+    ``forms`` are the forms of each of its ``runs``, in order. ``reported`` are the model versions
+    reported by its endpoint, with response counts; usually one. ``hands`` index the table's
+    ``roles``, each with whether the model itself or another of its family had it. ``card`` is None
+    if nothing is known. ``scale`` is set if its scores are not comparable with those of other
+    prompting methods. ``spent`` is the cost of its calls, ``pace`` how many questions it answered
+    and how fast. ``judge`` names the judges that scored it, empty if none. ``part`` is set if a
+    limit left the rest of its forms unasked. An ``experiment`` has other settings than the model's
+    one ranked row.
+    """
 
     name: str
     prompt_method: str
@@ -95,7 +96,7 @@ class Respondent:
 
 @dataclass(frozen=True, slots=True)
 class HeldRole:
-    """What one model did to some of the material. ``units`` (codes, ascending) rest on it."""
+    """A model's role in some of the material. ``units`` (codes, ascending) use it."""
 
     role: RoleName
     model: str
@@ -104,7 +105,7 @@ class HeldRole:
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """How many of a respondent's scores people ruled on, by what that did to their worth."""
+    """How many of a model's scores people overrode, by the effect on their value."""
 
     raised: int = 0
     lowered: int = 0
@@ -113,12 +114,12 @@ class Corrections:
 
     @property
     def total(self) -> int:
-        """All scores that a ruling speaks of."""
+        """Return the number of overridden scores."""
         return self.raised + self.lowered + self.upheld + self.invalidated
 
 
 class DocumentPages(NamedTuple):
-    """A document that an item rests on, and the pages in it; no pages where none is known."""
+    """A document behind an item, with the pages; no pages if unknown."""
 
     name: str
     pages: tuple[str, ...]
@@ -126,10 +127,12 @@ class DocumentPages(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents that units rest on, as E edges ``unit[e]`` -> ``names[document[e]]``, each on
-    ``pages[e]`` (empty where the page is not known). A unit may have several, or none. Documents
-    of one title have different names. ``keys`` are what units share, by its name as in the table's
-    ``key_names``: a fact's documents as indexes of ``names``, each with the page."""
+    """Documents behind units, as E edges ``unit[e]`` -> ``names[document[e]]`` with ``pages[e]``.
+
+    Pages are empty if unknown. A unit may have several documents, or none. Documents with equal
+    titles have different names. ``keys`` maps shared keys, named as in the table's ``key_names``,
+    to the documents of the fact, as indexes of ``names``, each with the page.
+    """
 
     unit: NDArray[np.int32]
     document: NDArray[np.int32]
@@ -138,12 +141,12 @@ class Documents:
     keys: Mapping[str, tuple[tuple[int, str], ...]] = field(default_factory=dict)
 
     def of_unit(self, unit: int) -> tuple[DocumentPages, ...]:
-        """The documents of a unit with their pages, in the order of its facts."""
+        """Return the documents of a unit with their pages, in the order of its facts."""
         edges = (self.unit == unit).nonzero()[0].tolist()
         return self._gathered((int(self.document[edge]), self.pages[edge]) for edge in edges)
 
     def of_key(self, name: str) -> tuple[DocumentPages, ...]:
-        """The documents of what units share, with their pages; none where none is known."""
+        """Return the documents of a shared key, with their pages; empty if unknown."""
         return self._gathered(self.keys.get(name, ()))
 
     def _gathered(self, places: Iterable[tuple[int, str]]) -> tuple[DocumentPages, ...]:
@@ -156,34 +159,36 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTable:
-    """Scores of one measure as parallel arrays of length N (one row a unit, respondent, sample).
+    """Scores of one measure as parallel arrays of length N (one row per unit, model and sample).
 
-    ``unit`` indexes the U units, ``respondent`` the respondents, ``outcome`` the tuple OUTCOMES of
-    records.results; ``value`` is NaN where the outcome carries none. ``answer`` codes into
-    ``answers``. Per unit: ``item`` ids (U), ``strata`` level name -> code array (U) with
-    ``stratum_names`` level name -> names, ``answer_key`` label code (U) into ``answer_keys``,
-    ``n_options`` (U, 0 where the unit has none), ``form`` code (U) into ``forms``. ``cluster_unit``
-    and ``cluster_key`` are the E edges from units to integer cluster keys, some of which have names
-    (``key_names``): a fact's id as commands take it, or a cell of a file, of the columns
-    ``key_columns``, of which items of our own have none. ``expected``
-    (respondents) is how many rows each would have if complete; ``failed`` (respondents), how many
-    of those short of it were tried and brought no reply. Such a one has no row: it is no score.
-    ``roles`` say who
-    had a hand in which units. ``corrections`` (respondents, or empty) count rulings that are
-    applied here; ``n_excluded`` items of the sets were left out, and have no units here.
-    ``item_names`` (U) are what a file of other people's results calls its items; empty for items of
-    our own; ``item_texts`` (U) are their questions, where a column has them.
-    ``tells_outcomes``: whether it is known how each reply ended; else all count as
-    answered, and no rate of other outcomes is shown; ``unknown_outcomes`` are those that are not
-    told even so (a log tells what was unparsed and not what was truncated). ``confidence``
-    (N, in [0, 1]) is what was stated with each answer, ``tokens`` (N) how long each reply was; NaN
-    where that is not known, None where it is known of none. ``order`` (N) codes into ``orders``, in
-    which options were shown (-1 where it is not told); None where all items have one order. Where
-    ``orders_spelled`` each is the letters of the original as shown (``CADB``), and answers and
-    golds are letters of the original. ``groups`` and ``group_names`` are, as strata are, codes and
-    names of other groups of units that scores are shown by, and ``level_names`` what their method
-    calls strata. ``called`` says by which id the file of an imported form calls an item.
-    ``documents`` are None where no unit rests on a known one.
+    ``unit`` indexes the U units, ``respondent`` the models, ``outcome`` the tuple OUTCOMES of
+    records.results; ``value`` is NaN for outcomes without one. ``answer`` codes into ``answers``.
+
+    Per unit: ``item`` ids (U), ``strata`` level name -> code array (U) with ``stratum_names`` level
+    name -> names, ``answer_key`` label code (U) into ``answer_keys``, ``n_options`` (U, 0 if the
+    unit has none), ``form`` code (U) into ``forms``. ``cluster_unit`` and ``cluster_key`` are the E
+    edges from units to integer cluster keys. Some keys have names (``key_names``): a fact's id as
+    commands accept it, or a cell of a file in the columns ``key_columns``, which own items do not
+    have.
+
+    ``expected`` (models) is the number of rows of a complete run; ``failed`` (models) is how many
+    of the missing ones were tried without a response. These have no row, as they have no score.
+    ``roles`` list the models that helped make units. ``corrections`` (models, or empty) count the
+    overrides applied here; ``n_excluded`` items were excluded and have no units here.
+
+    ``item_names`` (U) are the item names in an imported results file; empty for own items.
+    ``item_texts`` (U) are their questions, if a column has them. ``tells_outcomes``: the outcome of
+    each response is known. Otherwise all count as answered, and no rates of other outcomes are
+    shown. ``unknown_outcomes`` are unknown even then (a log records unparsed but not truncated
+    responses). ``confidence`` (N, in [0, 1]) is the stated confidence, ``tokens`` (N) the response
+    length; NaN where unknown, None if always unknown.
+
+    ``order`` (N) codes into ``orders``, the option order shown (-1 if unknown); None if all items
+    have one order. With ``orders_spelled`` each order is the original letters as shown (``CADB``),
+    and answers and golds are original letters. ``groups`` and ``group_names`` are codes and names
+    of further groups of units, like strata. ``level_names`` are the method's names for strata.
+    ``called`` maps an item to its id in an imported form's file. ``documents`` is None if no unit
+    has a known one.
     """
 
     respondents: tuple[Respondent, ...]
@@ -227,13 +232,16 @@ class ScoreTable:
     documents: Documents | None = None
 
     def of_parts(self) -> ScoreTable:
-        """The table with nothing expected of what a limit left unasked."""
+        """Return the table without expecting what a limit left unasked."""
         unasked = [who.part.unasked if who.part else 0 for who in self.respondents]
         return replace(self, expected=self.expected - unasked) if any(unasked) else self
 
     def columns(self) -> Columns:
-        """The scores by columns, one row each, in the table's order: who, which item and sample,
-        outcome, value (NaN where the outcome carries none), what was read and what was right."""
+        """Return the scores by columns, one row each, in the table's order.
+
+        Model, item, sample, outcome, value (NaN for outcomes without one), extracted answer and
+        answer key.
+        """
         who, unit = self.respondent, self.unit
         return {
             "model": _coded(who, [each.name for each in self.respondents]),
@@ -255,20 +263,20 @@ class ScoreTable:
         }
 
     def to_arrow(self) -> Any:
-        """``columns`` as a ``pyarrow.Table``."""
+        """Return ``columns`` as a ``pyarrow.Table``."""
         return arrow_table(self.columns())
 
     def to_pandas(self) -> Any:
-        """``columns`` as a ``pandas.DataFrame``."""
+        """Return ``columns`` as a ``pandas.DataFrame``."""
         return pandas_frame(self.columns())
 
     def to_polars(self) -> Any:
-        """``columns`` as a ``polars.DataFrame``."""
+        """Return ``columns`` as a ``polars.DataFrame``."""
         return polars_frame(self.columns())
 
 
 def _coded(codes: NDArray[Any], names: Sequence[str]) -> Coded:
-    """A coded column, each name once."""
+    """Return a coded column with distinct names."""
     import numpy as np  # noqa: PLC0415
 
     places = {name: place for place, name in enumerate(dict.fromkeys(names))}
@@ -281,11 +289,13 @@ def _coded(codes: NDArray[Any], names: Sequence[str]) -> Coded:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """N records: ``people`` and ``judge`` (N) are codes into ``labels``, -1 where there is none;
-    ``item`` (N) says which records are of one item, ``model`` (N) whose they are, into ``models``
-    (-1 everywhere where that is not told). ``values`` (labels) are the labels as numbers,
-    ascending; None where they are words. ``cluster_item`` and ``cluster_key`` are the edges from
-    items to the keys that they share."""
+    """N records labeled by people and by a judge.
+
+    ``people`` and ``judge`` (N) are codes into ``labels``, -1 if missing. ``item`` (N) is each
+    record's item, ``model`` (N) its model in ``models`` (-1 everywhere if unknown). ``values``
+    (labels) are the labels as numbers, ascending; None if they are words. ``cluster_item`` and
+    ``cluster_key`` are the edges from items to their shared keys.
+    """
 
     labels: tuple[str, ...]
     people: NDArray[np.int64]
@@ -298,18 +308,20 @@ class Judged:
     cluster_key: NDArray[np.int64] | None = None
 
 
-# A leaderboard of accuracies alone: models by strata, without the items behind them.
+# A leaderboard of accuracies only: models by strata, without items.
 
-# What one printed number is checked by: a possible share k/n; a total of 100; a metric that follows
-# from its parts; the overall from its groups; a difference of two columns; a rank; bounds.
+# Checks of a printed number: a possible share k/n, a total of 100, a metric computed from its
+# parts, an overall from its groups, a difference of two columns, a rank, or bounds.
 Check = Literal["k/n", "count", "sum to 100", "CGA", "F", "F1", "overall", "CV", "range",
                 "difference", "rank", "bounds", "standard error"]  # fmt: skip
 
 
 class CheckDone(Struct, frozen=True, kw_only=True):
-    """One check of one relation (``what``, as "F1 = 2PR / (P + R)"): how many printed numbers were
-    checked, and how many do not fit. ``holds``: whether the relation holds in this table at all;
-    where it does not, those that do not fit are no misprints."""
+    """One check of one relation (``what``, as "F1 = 2PR / (P + R)") over ``n`` printed numbers.
+
+    ``off`` of them do not fit. ``holds``: the relation holds in this table in general; if it does
+    not, the ones that do not fit are not misprints.
+    """
 
     check: Check
     what: str
@@ -319,9 +331,11 @@ class CheckDone(Struct, frozen=True, kw_only=True):
 
 
 class Misprint(Struct, frozen=True, kw_only=True):
-    """A printed number that cannot be right as the others stand: its ``row`` and ``cell`` (the
-    column, or several of which one is wrong), what is ``printed`` there, what is ``recomputed``,
-    and the ``allowed`` rounding."""
+    """A printed number that is inconsistent with the others.
+
+    ``row`` and ``cell`` (the column, or several of which one is wrong), the ``printed`` and
+    ``recomputed`` numbers, and the ``allowed`` rounding.
+    """
 
     row: str
     cell: str
@@ -332,7 +346,7 @@ class Misprint(Struct, frozen=True, kw_only=True):
 
 
 class PrintedColumn(Struct, frozen=True, kw_only=True):
-    """A column that is shown as it is printed, a text for each model."""
+    """A column shown as printed, one text per model."""
 
     name: str
     cells: tuple[str, ...]
@@ -340,16 +354,16 @@ class PrintedColumn(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Accuracies:
-    """Accuracies in [0, 1] of m models: ``value`` (m, s) in each of s strata, ``overall`` (m) as
-    the source states it; NaN where it does not. ``counts`` (s) are the items of each stratum, 0
-    where that is not known. ``by`` is what the strata are ("discipline").
+    """Accuracies in [0, 1] of m models: ``value`` (m, s) by stratum, ``overall`` (m) as stated.
 
-    ``score`` is what the overall is called; ``is_mean``: whether it is a mean over items, as F1 is
-    not. ``total`` are all items, where that is stated beside the strata; ``n_of`` (m) those of
-    each model, ``stderr`` (m) the standard error of its overall, as stated, ``errors`` (m, s) those
-    of the strata. ``metrics`` are shown and never averaged. ``checks`` and ``misprints`` are what
-    the consistency checks found. ``cards`` are what is known of models, by their names. ``judge``
-    is who graded all of them, where that is stated."""
+    NaN where not stated. ``counts`` (s) are the items of each stratum, 0 if unknown. ``by`` names
+    the strata ("discipline"). ``score`` is the name of the overall; ``is_mean``: it is a mean over
+    items, unlike F1. ``total`` counts all items, if stated separately; ``n_of`` (m) those of each
+    model. ``stderr`` (m) is the stated standard error of the overall, ``errors`` (m, s) those of
+    the strata. ``metrics`` are shown and never averaged. ``checks`` and ``misprints`` are the
+    results of the consistency checks. ``cards`` holds model metadata by name. ``judge`` is the
+    grader of all of them, if stated.
+    """
 
     name: str
     models: tuple[str, ...]
@@ -372,8 +386,9 @@ class Accuracies:
 
     @property
     def n_items(self) -> int:
-        """All items; 0 where the number of any stratum is not known, or models have other numbers
-        of items."""
+        """Return the number of items; 0 if a stratum's is unknown, or if models have different
+        numbers.
+        """
         if self.total:
             return self.total
         if len(self.counts):
@@ -388,12 +403,14 @@ class Accuracies:
 
 @dataclass(frozen=True, slots=True)
 class Annotated:
-    """N records by R annotators: ``ratings`` (N, R) are codes into ``labels``, -1 where one gave
-    none; ``annotators`` (R) are their names, ``item`` (N) says which records are of one item.
-    ``values`` (labels) are the labels as numbers, ascending; None where they are words.
-    ``cluster_item`` and ``cluster_key`` are the edges from items to the keys that they share.
-    ``model`` (N) are codes into ``models``, whose answers the records are: -1 or empty where that
-    is not known."""
+    """N records labeled by R annotators: ``ratings`` (N, R) are codes into ``labels``, -1 if
+    missing.
+
+    ``annotators`` (R) are their names, ``item`` (N) is each record's item. ``values`` (labels) are
+    the labels as numbers, ascending; None if they are words. ``cluster_item`` and ``cluster_key``
+    are the edges from items to their shared keys. ``model`` (N) are codes into ``models``, whose
+    answers the records are: -1 or empty if unknown.
+    """
 
     labels: tuple[str, ...]
     annotators: tuple[str, ...]
@@ -406,11 +423,11 @@ class Annotated:
     model: NDArray[np.int64] | None = None
 
 
-# A file's records by columns, every value a text and every text held once.
+# A file's records by columns, as texts that are each stored once.
 
 
 class TextCodes(dict[str, int]):
-    """Gives each text a code in the order of its first coming; the empty text is -1, missing."""
+    """Assign codes to texts in order of first appearance; the empty text is -1, missing."""
 
     def __init__(self) -> None:
         super().__init__({"": -1})
@@ -422,17 +439,17 @@ class TextCodes(dict[str, int]):
         return code
 
     def names(self) -> tuple[str, ...]:
-        """The texts by their codes."""
+        """Return the texts by code."""
         return tuple(text for text in self if text)
 
 
 @dataclass(frozen=True, slots=True)
 class FileColumns:
-    """N records of the file ``name``: columns by their names in the file's order.
+    """N records of the file ``name``: columns by name in file order.
 
-    ``codes`` of a column (N) index its ``names``, -1 where the cell is empty. ``lines`` (N) say
-    where each record begins, counted in ``unit`` ("line", "row"). ``unread`` are columns whose
-    texts are too long to hold and no key of anything: replies, prompts.
+    ``codes`` of a column (N) index its ``names``, -1 if the cell is empty. ``lines`` (N) is where
+    each record begins, counted in ``unit`` ("line", "row"). ``unread`` are columns with texts too
+    long to store that are not keys: responses, prompts.
     """
 
     name: str
@@ -446,7 +463,7 @@ class FileColumns:
 
 
 def coded_texts(texts: Sequence[str]) -> Coded:
-    """A sequence of texts as a column; empty ones are missing."""
+    """Return a sequence of texts as a column; empty ones are missing."""
     import numpy as np  # noqa: PLC0415
 
     codes = TextCodes()

@@ -1,4 +1,4 @@
-"""Sheets of a workbook as data: what is shown, what may be filled in, and what came back."""
+"""Workbooks, tables, funnels and filtered rows as plain data."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from msgspec import Struct
 
 from proofstone.records.runs import Estimate
 
-# A table as data: what a method counts, for whoever prints, pages or exports it.
+# A table as data, for printing, pages or export.
 
 Cell: TypeAlias = str | int | float | None
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """One column: ``key`` names its values for programs, ``group`` and ``name`` head it for
-    people. ``digits`` behind the point, for numbers that are not whole."""
+    """One column: ``key`` is its name for programs, ``group`` and ``name`` are its heading.
+
+    ``digits`` is the number of decimals of non-integers.
+    """
 
     key: str
     name: str
@@ -25,8 +27,11 @@ class Column(Struct, frozen=True, kw_only=True):
 
 
 class Tabulation(Struct, frozen=True, kw_only=True):
-    """Rows under columns, each row as long as the columns. None is a value that there is not (a
-    largest of nothing), shown as a dash. ``notes`` say what was counted and how."""
+    """Rows under columns, each row as long as the columns.
+
+    None is a missing value (the maximum of nothing), shown as a dash. ``notes`` describe what was
+    counted and how.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -34,27 +39,27 @@ class Tabulation(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, Cell]]:
-        """Each row as values by the keys of the columns."""
+        """Return each row as values by column key."""
         keys = [column.key for column in self.columns]
         return [dict(zip(keys, row, strict=True)) for row in self.rows]
 
 
-# What a row of filters left of what entered, in counts: no text of what was dropped.
+# Counts of rows after each filter, without the text of dropped rows.
 
 
 class FunnelStep(Struct, frozen=True, gc=False):
-    """How many rows a reason took, by group, in the order of the funnel's groups."""
+    """How many rows a reason dropped, by group, in the order of the funnel's groups."""
 
     reason: str
     dropped: tuple[int, ...]
 
 
 class Funnel(Struct, frozen=True, gc=False, kw_only=True):
-    """Each row counts once: at the first reason that took it, or among those left.
+    """Each row counts once: at the first reason that dropped it, or among those left.
 
-    ``filters`` names the filters and their version. Counts are by ``groups`` of rows (correct and
-    falsified statements); every reason is listed in its order, also where it took none.
-    ``changed`` counts rows that are left with a text changed.
+    ``filters`` names the filters and their version. Counts are by ``groups`` of rows (true and
+    false statements). Every reason is listed in order, including those without rows. ``changed``
+    counts remaining rows whose text was changed.
     """
 
     filters: str
@@ -65,25 +70,27 @@ class Funnel(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def left(self) -> tuple[int, ...]:
-        """The rows that no reason took, by group."""
+        """Return the remaining rows, by group."""
         dropped = [sum(counts) for counts in zip(*(s.dropped for s in self.steps), strict=True)]
         return tuple(n - gone for n, gone in zip(self.entered, dropped, strict=True))
 
 
-# Rows of tabular files, and what filters make of them.
+# Rows of tabular files, and the result of filters.
 
 
 class Row(Struct, frozen=True, gc=False):
-    """One record of a tabular file: where it stands (``line 3``), and its named values."""
+    """One record of a tabular file: its place (``line 3``) and named values."""
 
     place: str
     values: dict[str, Any]
 
 
 class SiftedRow(Struct, frozen=True, gc=False, kw_only=True):
-    """A row that filters dropped or changed. ``row`` is as it stands after cleaning, ``before`` its
-    text as it came. ``reason`` is empty where it was only changed; ``found`` quotes what gave the
-    reason, or what was taken out."""
+    """A row that filters dropped or changed.
+
+    ``row`` is the row after cleaning, ``before`` its original text. ``reason`` is empty if it was
+    only changed; ``found`` quotes the evidence, or what was removed.
+    """
 
     row: Row
     before: str
@@ -92,8 +99,10 @@ class SiftedRow(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class SiftedRows(Struct, frozen=True, gc=False, kw_only=True):
-    """What filters made of a file's rows: those left, in their order; those dropped or changed;
-    and the counts of both."""
+    """Result of filtering a file's rows.
+
+    The remaining ones in order, those dropped or changed, and the counts of both.
+    """
 
     kept: tuple[Row, ...]
     touched: tuple[SiftedRow, ...]
@@ -101,16 +110,16 @@ class SiftedRows(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class Sifter(Protocol):
-    """A method's filters over the rows of a file, before its facts are read."""
+    """A method's filters over the rows of a file, before its facts are parsed."""
 
     def __call__(self, rows: Iterable[Row]) -> SiftedRows: ...
 
 
-# Where the texts of a bank or form lie in meaning, and how far their groups stand apart.
+# Embedding map of a bank's or form's texts, and the separation of their groups.
 
 
 class GroupSeparation(Struct, frozen=True, kw_only=True):
-    """One group of ``n`` texts: the share of their neighbours that are of it too, and by chance."""
+    """One group of ``n`` texts: the share of their neighbors in the same group, and by chance."""
 
     name: str
     n: int
@@ -119,10 +128,13 @@ class GroupSeparation(Struct, frozen=True, kw_only=True):
 
 
 class GroupsApart(Struct, frozen=True, kw_only=True):
-    """``agreement``: the share of a text's ``k`` nearest neighbours that are of its own group, the
-    mean over texts; ``chance``: what it would be, were neighbours drawn from all texts that could
-    be one. ``index`` is (agreement - chance) / (1 - chance): 0 where groups are mixed, 1 where no
-    text has a neighbour of another group; below 0 where they avoid their own."""
+    """Separation of groups by nearest neighbors.
+
+    ``agreement`` is the mean share of a text's ``k`` nearest neighbors in its own group. ``chance``
+    is the expectation for neighbors sampled from all candidate texts. ``index`` is (agreement -
+    chance) / (1 - chance): 0 for mixed groups, 1 if no text has a neighbor in another group, below
+    0 if texts have fewer neighbors in their own group than by chance.
+    """
 
     k: int
     n: int
@@ -133,9 +145,11 @@ class GroupsApart(Struct, frozen=True, kw_only=True):
 
 
 class StoredMap(Struct, frozen=True, kw_only=True):
-    """A map as it is kept, without its texts: ``rows`` are the ids of facts or items, each with the
-    place of its group among those of ``separation``, and where t-SNE put it (``places``). Drawn by
-    ``seed`` from ``n_all`` texts."""
+    """A stored map without its texts.
+
+    ``rows`` are the ids of facts or items, ``group`` the index of each one's group in
+    ``separation``, ``places`` its t-SNE coordinates. ``n_all`` texts were subsampled by ``seed``.
+    """
 
     nature: str
     level: str
@@ -148,9 +162,9 @@ class StoredMap(Struct, frozen=True, kw_only=True):
     places: tuple[tuple[float, float], ...]
 
 
-# Who a report is for.
+# The audience of a report.
 
-# "public" holds no text of an item, a passage or a reply.
+# "public" holds no text of an item, a passage or a response.
 Audience = Literal["internal", "public"]
 
 
@@ -158,8 +172,11 @@ AUDIENCES: tuple[Audience, ...] = get_args(Audience)
 
 
 class SheetColumn(Struct, frozen=True, kw_only=True):
-    """A column: ``is_answer`` where people write, all others are locked. ``choices`` are what a
-    cell may hold; ``width`` is in characters."""
+    """A spreadsheet column: people write in ``is_answer`` columns, all others are locked.
+
+    ``choices`` are the allowed cell values; ``width`` is in characters. ``wrong`` is the error for
+    other values.
+    """
 
     title: str
     width: int = 20
@@ -167,11 +184,11 @@ class SheetColumn(Struct, frozen=True, kw_only=True):
     is_answer: bool = False
     choices: tuple[str, ...] = ()
     wrong: str = ""
-    """What is said of an entry that is none of the choices."""
+    "Error shown for an entry that is not one of the choices."
 
 
 class SheetTab(Struct, frozen=True, kw_only=True):
-    """A sheet with a header and rows of texts, one a column."""
+    """A sheet with a header and rows of texts, one per column."""
 
     name: str
     columns: tuple[SheetColumn, ...]
@@ -179,8 +196,7 @@ class SheetTab(Struct, frozen=True, kw_only=True):
 
 
 class Workbook(Struct, frozen=True, kw_only=True):
-    """A first sheet that says what to do (its lines, the first one being a title), and the others
-    behind it."""
+    """A first sheet with instructions (its lines, starting with a title), and the other sheets."""
 
     about_name: str
     about: tuple[str, ...]
@@ -188,15 +204,14 @@ class Workbook(Struct, frozen=True, kw_only=True):
 
 
 class Grid(Struct, frozen=True, kw_only=True):
-    """A sheet as it was read: ``rows[0][0]`` is cell A1. ``name`` is empty where a file has none
-    (CSV)."""
+    """A sheet as read: ``rows[0][0]`` is cell A1. ``name`` is empty if the file has none (CSV)."""
 
     name: str
     rows: Sequence[Sequence[str]]
 
 
 def cell_name(grid: str, row: int, column: int) -> str:
-    """``Sheet!C14`` for row 13 and column 2 (both from 0); quoted where the name needs it."""
+    """Return ``Sheet!C14`` for row 13 and column 2 (both from 0); quoted if the name needs it."""
     letters = ""
     column += 1
     while column:

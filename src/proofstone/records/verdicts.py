@@ -1,4 +1,4 @@
-"""A question to judges, and what they said: closed labels, each vote with its reason."""
+"""Questions to judges, and their verdicts: closed labels, each vote with its reason."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
-# The text that a verdict rests on.
+# The text that supports a verdict.
 
 
 class Passage(Struct, frozen=True, gc=False, array_like=True):
-    """A text about an entity: where it is from (``wiki``, ``web``, ...), its title and address."""
+    """A text about an entity: its source (``wiki``, ``web``, ...), title and address."""
 
     text: str
     source: str = ""
@@ -25,52 +25,59 @@ Majority = Literal["most", "half", "all"]
 
 
 class Label(Struct, frozen=True, gc=False):
-    """One of the closed labels: the word a judge gives, and what it means in a clause."""
+    """A closed label: the word a judge returns, and its meaning as a clause."""
 
     name: str
     meaning: str
 
 
 class Exhibit(Struct, frozen=True, gc=False):
-    """A text under judgement and what it is ("answer", "passage"). It is never an instruction."""
+    """A text to be judged and its name ("answer", "passage"). It is never an instruction."""
 
     name: str
     text: str
 
 
 class Citing(Struct, frozen=True, gc=False):
-    """Which exhibits a verdict may rest on, by their names, and the labels that must name one of
-    them; under any other label a verdict may rest on none."""
+    """The exhibits that a verdict may cite, and the labels that must cite one.
+
+    A verdict with any other label may cite none.
+    """
 
     names: tuple[str, ...]
     needed_for: tuple[str, ...]
 
 
 class JudgeQuestion(Struct, frozen=True, gc=False, kw_only=True):
-    """What judges are asked. ``task`` says what is to be decided, in our own words; ``labels`` are
-    two or more; ``compared`` are places of ``exhibits`` whose order means nothing, so that it may
-    be permuted. ``language``: of the task, "en" or "zh". With ``citing`` a reply names the exhibit
-    that it rests on as well, and one that names none of them holds no label."""
+    """A question to judges.
+
+    ``task`` is what is to be decided, in our own words; ``labels`` are two or more. ``compared``
+    are indexes of ``exhibits`` whose order is arbitrary and may be permuted. ``language``: of the
+    task, "en" or "zh". With ``citing`` a response also names the exhibit that it cites; a response
+    that names none of them is unparsed.
+    """
 
     task: str
     labels: tuple[Label, ...]
     exhibits: tuple[Exhibit, ...]
     compared: tuple[int, ...] = ()
     language: str = "en"
-    citing: Citing | UnsetType = UNSET  # left out of the bytes from which orders are drawn
+    citing: Citing | UnsetType = UNSET  # omitted from the bytes that seed the orders
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The labels' words."""
+        """Return the labels' words."""
         return tuple(label.name for label in self.labels)
 
 
 class Heard(Struct, frozen=True, gc=False, kw_only=True):
-    """One reply of a judge. ``vote`` counts its votes from 0, ``order`` is the arrangement it was
-    asked in (0 as given), ``reask`` how often this arrangement was asked before; ``label`` is empty
-    where none could be read, and ``trouble`` then says why. ``listed_at`` is the place of the label
-    in the list it was shown (from 0), -1 without a label; ``cited`` the exhibit it rests on, where
-    one was asked for."""
+    """One response of a judge.
+
+    ``vote`` numbers its votes from 0. ``order`` is the label-order permutation (0 as given),
+    ``reask`` how often this permutation was asked before. ``label`` is empty if unparsed, with the
+    reason in ``trouble``. ``listed_at`` is the position of the label in the list shown (from 0), -1
+    without a label. ``cited`` is the cited exhibit, if required.
+    """
 
     order: int
     reask: int = 0
@@ -83,9 +90,12 @@ class Heard(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class JudgeVote(Struct, frozen=True, gc=False, kw_only=True):
-    """What one judge came to. Only ``voted`` is a vote: ``unparsed`` gave no label in any
-    arrangement (of one of its votes), ``split`` gave different ones in half of them or more,
-    ``failed`` was not heard (``trouble`` names the failure). ``cited``: see ``Heard``."""
+    """The vote of one judge. Only ``voted`` counts.
+
+    ``unparsed``: no label in any permutation (of one of its votes). ``split``: different labels in
+    half of them or more. ``failed``: no response (``trouble`` names the failure). ``cited``: see
+    ``Heard``.
+    """
 
     judge: str
     state: VoteState
@@ -97,10 +107,13 @@ class JudgeVote(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class PanelRules(Struct, frozen=True, gc=False, kw_only=True):
-    """How votes decide. ``quorum``: so many judges must have voted. ``majority``: the label with
-    the ``most`` votes, one with more than ``half`` of those cast, or one that ``all`` gave.
-    ``tie``: the label where there is no such one (the careful one, as a rule), or empty: then the
-    panel is tied and nothing is decided. Ballots without a vote count towards nothing."""
+    """How votes are combined.
+
+    ``quorum`` is the number of judges that must have voted. ``majority`` selects the label with the
+    ``most`` votes, one with more than ``half`` of those cast, or one that ``all`` gave. ``tie`` is
+    the label without such a majority (usually the cautious one), or empty: then the panel is tied
+    and undecided. Judges without a vote do not count.
+    """
 
     quorum: int = 1
     majority: Majority = "half"
@@ -108,10 +121,12 @@ class PanelRules(Struct, frozen=True, gc=False, kw_only=True):
 
 
 class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
-    """What a panel came to: ``label`` is empty unless ``decided``. ``by_rule``: the label is that
-    of the tie rule, nobody's majority. ``rules`` are those that decided. ``rests_on`` is the text
-    that the label rests on, where one was asked for and it is to be kept: without ballots it is a
-    rule's, that asked nobody."""
+    """Result of a panel: ``label`` is empty unless ``decided``.
+
+    ``by_rule``: the label comes from the tie rule, without a majority. ``rules`` are those applied.
+    ``rests_on`` is the cited text, if one was required and is stored. A verdict without votes comes
+    from a rule that asked no judge.
+    """
 
     state: Literal["decided", "tied", "no_quorum"]
     label: str = ""
@@ -121,7 +136,7 @@ class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
     rests_on: Passage | UnsetType = UNSET  # not in the bytes of a verdict without one
 
     def votes(self) -> dict[str, int]:
-        """How many judges gave each label that was given."""
+        """Return how many judges gave each label."""
         found: dict[str, int] = {}
         for judge_vote in self.judge_votes:
             if judge_vote.state == "voted":
@@ -130,25 +145,26 @@ class PanelVerdict(Struct, frozen=True, gc=False, kw_only=True):
 
     @property
     def reason(self) -> str:
-        """The reason of the first judge who gave the label; where nothing was decided, of the first
-        who gave any."""
+        """Return the reason of the first judge who gave the label, or of the first judge if
+        undecided.
+        """
         for judge_vote in self.judge_votes:
             if self.label and judge_vote.state == "voted" and judge_vote.label == self.label:
                 return judge_vote.reason
         if self.label:
-            return ""  # nobody's: a rule for ties decided
+            return ""  # no judge's: the tie rule decided
         return next((heard.reason for each in self.judge_votes for heard in each.heard), "")
 
     @property
     def trouble(self) -> str:
-        """Why nothing was decided; empty where something was."""
+        """Return why nothing was decided; empty if something was."""
         if self.label:
             return ""
         return next((each.trouble for each in self.judge_votes if each.trouble), self.state)
 
 
 class RowVerdict(Struct, frozen=True, gc=False, kw_only=True):
-    """What a panel said in a step of a build: the ``question`` by its name, and the verdict."""
+    """A panel's verdict in a build step: the ``question`` by name, and the verdict."""
 
     question: str
     verdict: PanelVerdict

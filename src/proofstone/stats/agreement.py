@@ -1,9 +1,10 @@
-"""Agreement between judges, annotators and keys, beyond what chance gives, with intervals; and
-what a judge adds to the labels of people (prediction-powered inference).
+"""Chance-corrected agreement between judges, annotators and keys, with intervals.
 
-Every coefficient here is a function of sums over units, so that its bootstrap over units is a
-matrix product and no loop. Ratings are codes of categories (units, raters), -1 where there is none.
-``clusters`` (units) says which units are of one item, ``keys`` what those items share.
+Also combines a judge's labels with those of people (prediction-powered inference).
+
+Every coefficient here is a function of sums over units, so its bootstrap over units is a matrix
+product. Ratings are category codes (units, raters), -1 where missing. ``clusters`` (units) assigns
+units to items, ``keys`` lists what those items share.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 Coefficient = Literal["Fleiss kappa", "Gwet AC1", "observed agreement"]
 
 
-# Sums over units in each draw (draws, columns) become a coefficient a draw.
+# Maps sums over units in each resample (resamples, columns) to one coefficient per resample.
 _Reduce = Callable[[Floats], Floats]
 
 
@@ -53,10 +54,11 @@ def cohen_kappa(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Cohen's kappa of two raters (1960), or weighted (1968); units that one left out count not.
+    """Return Cohen's kappa of two raters (1960), or weighted kappa (1968).
 
-    1 - observed over expected disagreement, disagreement between categories i and j being 1, their
-    distance, or its square. NaN where both use one and the same category only.
+    Units that either rater left out are dropped. The value is 1 - observed / expected disagreement.
+    The disagreement between categories i and j is 1, their distance, or its square. NaN where both
+    raters use one and the same category only.
     """
     kept = (first >= 0) & (second >= 0)
     a, b = first[kept].astype(np.int64), second[kept].astype(np.int64)
@@ -88,12 +90,14 @@ def agreement(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Fleiss' kappa (1971), Gwet's AC1 (2008) or plain pairwise agreement of any number of raters.
+    """Return Fleiss' kappa (1971), Gwet's AC1 (2008) or plain pairwise agreement of any number of
+    raters.
 
-    Observed: the mean over units of the share of pairs of their ratings that agree; a unit of one
-    rating counts for the frequencies of categories only. By chance: sum of p**2 for Fleiss, sum of
-    p (1 - p) / (categories - 1) for AC1, which stays high where one category holds nearly all.
-    ``n_categories``: those that could have been used, by default those up to the highest seen.
+    Observed agreement is the mean over units of the share of rating pairs that agree. A unit with
+    one rating only counts for the category frequencies. Expected agreement is the sum of p**2 for
+    Fleiss. For AC1 it is the sum of p (1 - p) / (categories - 1), so AC1 stays high where one
+    category holds nearly all ratings. ``n_categories`` is the number of possible categories
+    (default: up to the highest code seen).
     """
     c = n_categories or int(ratings.max(initial=-1)) + 1
     counts = _category_counts(ratings, max(c, 1))
@@ -131,13 +135,15 @@ def krippendorff_alpha(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Krippendorff's alpha for any raters and missing ratings (2019, chapter 12).
+    """Return Krippendorff's alpha for any number of raters and missing ratings (2019, chapter 12).
 
-    ``level``: categories that only differ, that have an order (codes ascend), or that have
-    ``values`` (categories; by default their codes). Units of fewer than two ratings tell nothing.
+    ``level``: categories are unordered, ordered (codes ascend), or have ``values`` (categories; by
+    default their codes). Units with fewer than two ratings do not contribute.
     """
     if level not in {"nominal", "ordinal", "interval"}:
-        raise BadUsage(f"{level!r} is no level of measurement", hint="nominal, ordinal or interval")
+        raise BadUsage(
+            f"unknown level of measurement {level!r}", hint="use nominal, ordinal or interval"
+        )
     c = int(ratings.max(initial=-1)) + 1
     counts = _category_counts(ratings, max(c, 1))
     kept = counts.sum(axis=1) > 1
@@ -163,7 +169,7 @@ def krippendorff_alpha(
 
 
 def _category_counts(ratings: Ratings, c: int) -> Floats:
-    """How often each unit was given each category (units, C)."""
+    """Return how many ratings of each unit fall in each category (units, C)."""
     n = len(ratings)
     row, column = np.nonzero(ratings >= 0)
     cells = row * c + ratings[row, column]
@@ -171,7 +177,9 @@ def _category_counts(ratings: Ratings, c: int) -> Floats:
 
 
 def _cost(level: Level, margins: Floats, values: Floats) -> Floats:
-    """Squared distances of categories (draws or 1, C, C); ordinal ones depend on the margins."""
+    """Return squared category distances (resamples or 1, C, C); ordinal ones depend on the
+    margins.
+    """
     c = margins.shape[1]
     if level == "nominal":
         return 1.0 - np.eye(c)[None]
@@ -183,7 +191,7 @@ def _cost(level: Level, margins: Floats, values: Floats) -> Floats:
 
 
 def _one_less(seen: Floats, expected: Floats) -> Floats:
-    """1 - seen / expected disagreement, NaN where none could be expected."""
+    """Return 1 - seen / expected disagreement; NaN where the expected disagreement is 0."""
     return np.where(
         expected > 1e-12, 1.0 - seen / np.where(expected > 1e-12, expected, 1.0), np.nan
     )
@@ -198,9 +206,11 @@ def _estimate(
     seed: int,
     confidence: float,
 ) -> Estimate:
-    """The coefficient of all units, with percentiles over draws of units, or of whole clusters;
-    where ``keys`` of clusters overlap, over draws of the sums from a normal law with the covariance
-    over all pairs of units that share any."""
+    """Return the coefficient of all units with a percentile interval.
+
+    Units or whole clusters are resampled. Where the ``keys`` of clusters overlap, the sums are
+    sampled from a normal distribution with the covariance over all pairs of units that share a key.
+    """
     n = len(columns)
     value = float(reduce(columns.sum(axis=0, keepdims=True))[0]) if n else float("nan")
     low = high = float("nan")
@@ -212,7 +222,7 @@ def _estimate(
     rng = generator(seed, _PURPOSE)
     if clusters is not None and keys is not None and keys.groups is None:
         drawn = reduce(_normal_sums(columns, dependence, n_resamples, rng))
-        how = f"normal law of sums over shared pairs, {n_resamples} draws, seed {seed}"
+        how = f"normal approximation to sums over shared pairs, {n_resamples} samples, seed {seed}"
     else:
         blocks = columns if clusters is None else cluster_sums(columns, clusters)
         groups = float(len(blocks))
@@ -221,7 +231,7 @@ def _estimate(
             drawn = bootstrapped(
                 len(blocks), lambda counts: reduce(counts @ blocks), n_resamples, rng
             )
-        how = f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
+        how = f"bootstrap, percentile, {n_resamples} resamples, seed {seed}"
     if groups >= 2.0:
         made_by = how
         low, high = percentiles(drawn, confidence)
@@ -242,22 +252,25 @@ def _estimate(
 def _normal_sums(
     columns: Floats, dependence: Dependence, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Sums of ``columns`` as they would vary (draws, C); none below 0."""
+    """Return sums of ``columns`` sampled from their normal approximation (draws, C), floored at
+    0.
+    """
     root = dependence.moments(columns - columns.mean(axis=0)).root()
     noise = rng.standard_normal((n_resamples, len(root))) @ root.T
     return np.asarray(np.maximum(columns.sum(axis=0) + noise, 0.0))
 
 
-# A judge against people: who was right, label by label.
+# A judge compared with people: accuracy per label.
 
 
 class Confusion(Struct, frozen=True, kw_only=True):
-    """``counts[i][j]``: records that people label i and the judge j; ``left_out`` lack one of
-    both.
+    """Confusion matrix: ``counts[i][j]`` records have label i from people and label j from the
+    judge.
 
-    ``accuracy`` is the share on the diagonal. For each label, ``recall`` is the share of people's
-    records with it that the judge gives it too, ``precision`` the share of the judge's that people
-    give it too; all with the interval of ``interval_of_means``.
+    ``left_out`` records lack one of the two labels. ``accuracy`` is the share on the diagonal. For
+    each label, ``recall`` is the share of people's records with it to which the judge gives it.
+    ``precision`` is the share of the judge's records with it to which people give it. All have the
+    interval of ``interval_of_means``.
     """
 
     counts: tuple[tuple[int, ...], ...]
@@ -276,8 +289,10 @@ def confuse(
     keys: SharedKeys | None = None,
     confidence: float = 0.95,
 ) -> Confusion:
-    """The table of two columns of label codes (records), negative where there is none. ``unit``
-    (records) says which are of one item, by its place in ``keys``."""
+    """Return the confusion matrix of two columns of label codes (records), negative where missing.
+
+    ``unit`` (records) gives the item of each record by its index in ``keys``.
+    """
     kept = (people >= 0) & (judge >= 0)
     first, second = people[kept].astype(np.int64), judge[kept].astype(np.int64)
     dependence = Dependence.of(len(first), None if unit is None else unit[kept], keys)
@@ -298,7 +313,7 @@ def confuse(
 def _shares(
     sets: Floats, agree: Floats, dependence: Dependence, confidence: float
 ) -> list[Estimate]:
-    """How many agree of each set of records (records, sets)."""
+    """Return the share of agreeing records in each set (records, sets)."""
     values, found = dependence.shares(sets, agree, confidence)
     return [
         Estimate(
@@ -317,24 +332,23 @@ def _shares(
     ]
 
 
-# A rate that a judge gave to many, corrected by people's labels of a few: prediction-powered.
+# A judge's rate on many records, corrected by people's labels on a few (prediction-powered).
 
-# Whether a benchmark that a model filtered is harder for that model, or easier, than for others.
+# Filter bias: is a model-filtered benchmark harder or easier for the model that filtered it?
 #
-# Items were kept or dropped by what the filter's model answered (as a rule those that it failed),
-# so on the filtered items its accuracy is no longer that of a model among others. Where a sample
-# that no filter saw was asked too, the bias is a difference of differences: what the filter's model
-# loses from unfiltered to filtered items, less what the others lose on average. Items are shared by
-# all models, so the bias is one mean over filtered items less one over unfiltered ones, of each
-# item's lead of the filter's model over the others.
+# Items were kept or dropped by the answers of the filter's model (usually kept where it failed), so
+# its accuracy on the filtered items is biased. Where an unfiltered sample was asked too, the bias
+# is a difference of differences. It is the change of the filter's model from unfiltered to filtered
+# items, less the mean change of the others. All models share items. So the bias is the mean lead of
+# the filter's model over the others on filtered items, less its mean lead on unfiltered ones.
 
 
 class FilterBias(Struct, frozen=True, kw_only=True):
-    """``bias``: below 0 where the filter costs the models that made it more than the others.
+    """Filter ``bias``; below 0 where the filter lowers its own models' scores more than the
+    others'.
 
-    ``own`` and ``others`` are the two changes from unfiltered to filtered items, on the items where
-    both kinds have scores. ``n_filtered`` and ``n_unfiltered`` items, ``n_own`` and ``n_others``
-    models.
+    ``own`` and ``others`` are the changes from unfiltered to filtered items, on the items where
+    both kinds of models have scores. The rest are numbers of items and models.
     """
 
     bias: Estimate
@@ -357,25 +371,25 @@ def filter_bias(
     population: Population = "domain",
     confidence: float = 0.95,
 ) -> FilterBias:
-    """The bias against the models ``own`` (m) of ``values`` (U units, m; NaN where missing).
+    """Return the bias against the models ``own`` (m) in ``values`` (U units, m; NaN where missing).
 
-    ``is_filtered`` and ``is_unfiltered`` (U) say which items came through the filter, and which are
-    a sample of all before it; an item may be in both. Items that lack a model's score are left out.
-    Raises BadUsage where all models are the filter's, or none.
+    ``is_filtered`` (U) marks the items that passed the filter, ``is_unfiltered`` (U) a sample of
+    all items before it. An item may be in both. Items that lack a model's score are left out.
+    Raises BadUsage where all models or none belong to the filter.
     """
     if not own.any() or own.all():
         raise BadUsage(
-            "a filter's bias compares its own models with others; here are "
-            f"{int(own.sum())} of its own and {int((~own).sum())} others",
-            hint="ask models that had no hand in the filter the same items",
+            "filter bias: expected at least one model of the filter and one other, got "
+            f"{int(own.sum())} and {int((~own).sum())}",
+            hint="run models that were not used by the filter on the same items",
         )
     complete = ~np.isnan(values).any(axis=1)
     mine, theirs = values[:, own].mean(axis=1), values[:, ~own].mean(axis=1)
     columns = np.stack([mine - theirs, mine, theirs], axis=1)
     before = np.where((complete & is_unfiltered)[:, None], columns, np.nan)
     after = np.where((complete & is_filtered)[:, None], columns, np.nan)
-    # Two samples of items, whatever they have in common: a filter picks among items, it does not
-    # change them, so pairs would compare an item with itself.
+    # Treated as two samples of items, even if they overlap: a filter selects items and does not
+    # change them, so pairing would compare an item with itself.
     found = measure_contrasts(before, after, keys, population, paired=False)
     bias, own_change, others_change = found.estimates(confidence=confidence, bound=2.0)
     return FilterBias(
@@ -394,14 +408,14 @@ _FEW_LABELS = 50
 
 
 class JudgedRate(Struct, frozen=True, kw_only=True):
-    """A mean by people's labels and a judge's, three ways, and whether the judge helped.
+    """A mean label estimated from people, from a judge, and from both.
 
-    ``corrected`` is PPI++; ``people_only`` uses the labelled units alone; ``judge_only`` believes
-    the judge everywhere, which no interval can mend where the judge is biased: ``bias`` is how far
-    it lies above people on the units that both saw. ``trust`` in [0, 1] is how much of the judge's
-    word PPI++ uses (its lambda). ``labels_saved``: how many more labels people alone would need for
-    as narrow an interval; 0 where the judge does not help. ``agreement`` is the correlation of both
-    over the labelled units.
+    ``corrected`` is PPI++. ``people_only`` uses the labeled units alone. ``judge_only`` uses the
+    judge everywhere; its interval does not cover the judge's bias. ``bias`` is the judge's mean
+    less people's on the units that both labeled. ``trust`` in [0, 1] is the weight of the judge
+    (lambda in PPI++). ``labels_saved`` is how many more labels from people would give an equally
+    narrow interval; 0 where the judge does not help. ``agreement`` is the correlation of both over
+    the labeled units.
     """
 
     corrected: Estimate
@@ -423,17 +437,18 @@ def correct_judged_rate(
     keys: SharedKeys | None = None,
     confidence: float = 0.95,
 ) -> JudgedRate:
-    """The mean label over all records, of which people saw a random sample.
+    """Return the mean label over all records, of which people labeled a random sample.
 
     ``people`` and ``judge_on_same`` (n) are of the same records, ``judge_elsewhere`` (N) of the
-    rest. ``unit`` (n + N, people's first) says which records are of one item, by its place in
-    ``keys``; without it each is of its own. The mean is ``people + trust * (judge elsewhere - judge
-    on the same)``, with the trust that makes its variance least: cov(a, b) / var(b) of people's
-    mean a and the difference b of the judge's, held within [0, 1]; of independent records it is
-    cov(people, judge) / ((1 + n / N) var(judge)) (Angelopoulos, Duchi and Zrnic 2023, equation 9).
-    Student's t on people's effective groups less one, or Wilson's interval at these where nothing
-    varies. It is right only where people's records were
-    drawn at random, or whole items were.
+    rest. ``unit`` (n + N, people's first) gives the item of each record by its index in ``keys``;
+    by default each record is an item.
+
+    The mean is ``people + trust * (judge elsewhere - judge on the same)``. ``trust`` minimizes its
+    variance: cov(a, b) / var(b), clipped to [0, 1], with people's mean a and the judge's difference
+    b. For independent records this is cov(people, judge) / ((1 + n / N) var(judge)) (Angelopoulos,
+    Duchi and Zrnic 2023, equation 9). The interval is Student's t on people's effective groups less
+    one, or Wilson's at these where nothing varies. Valid only where people's records, or whole
+    items, were sampled at random.
     """
     n, n_more = len(people), len(judge_elsewhere)
     dependence = Dependence.of(n + n_more, unit, keys)
@@ -468,15 +483,19 @@ def correct_judged_rate(
 
 
 def _errors(values: Floats, n_more: int) -> Floats:
-    """What each value adds to the error of their mean, and ``n_more`` others that add nothing."""
+    """Return each value's contribution to the error of the mean, then zeros for ``n_more``
+    others.
+    """
     n = len(values)
     left = (values - values.mean()) / n if n else values
     return np.concatenate([left, np.zeros(n_more)])
 
 
 def _covariance(dependence: Dependence, seen: Dependence, first: Floats, second: Floats) -> float:
-    """The covariance of two errors, corrected by people's groups, of which there are fewest; a
-    variance is not below that of independent items."""
+    """Return the covariance of two errors, with the correction for people's groups (the fewest).
+
+    A variance is floored at that of independent items.
+    """
     found = dependence.moments(np.column_stack([first, second]), groups=seen.groups)
     covariance = float(found.covariance[0, 1])
     return max(covariance, float(found.alone[0, 1])) if first is second else covariance
@@ -502,7 +521,7 @@ def _corrected_estimate(
         quantile = t_quantile(groups - 1.0, confidence)
         half = quantile * max(variance, 0.0) ** 0.5
         low, high = max(mean - half, 0.0), min(mean + half, 1.0)
-        if variance <= 0.0:  # all alike: groups count as one answer each
+        if variance <= 0.0:  # all values equal: each group counts as one answer
             share = np.clip(np.array([mean]), 0.0, 1.0)
             ends = np.concatenate(share_interval(share, np.array([groups]), confidence))
             low, high = (float(end) for end in ends)
@@ -517,9 +536,9 @@ def _corrected_estimate(
         low=low,
         high=high,
         level=confidence,
-        population="units like these, as people label them",
+        population="units like these, as labeled by people",
         made_by=made_by if groups >= 2.0 else "none",
-        resampled="labelled records" if not n_more else "labelled and judged records",
+        resampled="labeled records" if not n_more else "labeled and judged records",
         effective_n=groups,
         flags=flags,
     )

@@ -1,7 +1,7 @@
-"""Does a stated confidence mean what it says?
+"""Calibration of stated confidence: ECE, Brier parts, AUROC and risk-coverage.
 
-Confidence and score lie in [0, 1]; an answer without either is left out. Answers of one item, and
-of items that share keys, depend on each other; every interval here says so (`dependence`).
+Confidence and score lie in [0, 1]; answers without either are left out. Answers of one item, and of
+items that share keys, are dependent. Every interval here accounts for that (`dependence`).
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from proofstone.stats.intervals import (
 )
 from proofstone.stats.resampling import blocks_of_resamples, generator
 
-# Figures over bins of confidence: calibration error, and the parts of the Brier score.
+# Statistics over confidence bins: ECE and the parts of the Brier score.
 #
-# A sum of distances over bins is too large by chance: it is above 0 where nothing is wrong. So its
-# interval asks, for gaps that are all a share of those seen (0 where calibrated), how often noise
-# would make the sum as large, or as small, as it is: the test inverted along that line. It holds 0
-# exactly where a calibrated respondent would often enough show as much.
+# A sum of absolute distances over bins is biased upward: it is above 0 even for a calibrated model.
+# So its interval inverts a test. Gaps are scaled by a common factor (0 where calibrated), and the
+# interval holds the factors for which sampling error would produce a sum as large, or as small, as
+# the observed one. It contains 0 exactly where the test does not reject calibration.
 
 Floats = NDArray[np.float64]
 
 
-# Ends are looked for among shares of the gaps seen up to this one, in so many halvings.
+# The scale factor is searched up to this value, in this many bisection steps.
 _FARTHEST, _HALVINGS = 8.0, 30
 
 
 class Interval(Struct, frozen=True, kw_only=True):
-    """A value and its interval; NaN where undefined."""
+    """Return a value and its interval; NaN where undefined."""
 
     value: float
     low: float
@@ -48,7 +48,7 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 class Parts(Struct, frozen=True, kw_only=True):
-    """The mean squared difference of confidence and score over n answers, taken apart."""
+    """Murphy parts of the mean squared difference of confidence and score over n answers."""
 
     reliability: float
     resolution: float
@@ -58,8 +58,10 @@ class Parts(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Binned:
-    """n answers, n > 0, with their bins as columns of ``member`` (n, bins), none empty, and where
-    each bin starts and ends (bins)."""
+    """n > 0 answers with their bins as columns of ``member`` (n, bins), none empty.
+
+    ``starts`` and ``ends`` (bins) are the bin edges.
+    """
 
     confidence: Floats
     scores: Floats
@@ -69,25 +71,25 @@ class Binned:
 
     @property
     def shares(self) -> Floats:
-        """The share of answers in each bin."""
+        """Return the share of answers in each bin."""
         return np.asarray(self.member.mean(axis=0))
 
     @property
     def gaps(self) -> Floats:
-        """Mean confidence less mean score of each bin, times its share."""
+        """Return mean confidence less mean score of each bin, times the bin's share."""
         return np.asarray((self.confidence - self.scores) @ self.member / len(self.scores))
 
     @property
     def leads(self) -> Floats:
-        """The mean score of each bin less that of all, times its share."""
+        """Return the mean score of each bin less the overall mean, times the bin's share."""
         return np.asarray((self.scores - self.scores.mean()) @ self.member / len(self.scores))
 
     def ece(self) -> float:
-        """The mean distance of confidence and score over bins."""
+        """Return the ECE: the mean absolute difference of confidence and score over bins."""
         return float(np.abs(self.gaps).sum())
 
     def parts(self) -> Parts:
-        """Murphy's (1973), and what binning leaves over."""
+        """Return Murphy's (1973) parts and the within-bin remainder."""
         mean = float(self.scores.mean())
         reliability = float((self.gaps**2 / self.shares).sum())
         resolution = float((self.leads**2 / self.shares).sum())
@@ -101,7 +103,7 @@ class Binned:
         )
 
     def within_parts(self) -> Floats:
-        """What each answer adds to the error of ``within_bins`` (n)."""
+        """Return each answer's contribution to the error of ``within_bins`` (n)."""
         gap, lead = (
             self.member @ (self.gaps / self.shares),
             self.member @ (self.leads / self.shares),
@@ -113,8 +115,10 @@ class Binned:
         return np.asarray((own - own.mean()) / len(y))
 
     def noise(self, values: Floats, means: Floats, dependence: Dependence) -> Floats:
-        """A root (bins, bins) of the covariance of sums over bins of ``values`` (n) whose present
-        means by bin are ``means``, times the bins' shares."""
+        """Return a root (bins, bins) of the covariance of bin sums of ``values`` (n).
+
+        ``means`` are the present means by bin; sums are scaled by the bins' shares.
+        """
         left = self.member * (values[:, None] - means / self.shares)
         return dependence.moments(left / len(values)).root()
 
@@ -122,7 +126,7 @@ class Binned:
 def ece_range(
     binned: Binned, dependence: Dependence, n_resamples: int, rng: np.random.Generator, level: float
 ) -> tuple[float, float]:
-    """The interval of the calibration error, from at least two groups of answers."""
+    """Return the interval of the ECE; needs at least two groups of answers."""
     gaps = binned.gaps
     root = binned.noise(binned.confidence - binned.scores, gaps, dependence)
     noise = _noise(root, dependence.groups, n_resamples, rng)
@@ -140,8 +144,10 @@ def squares_range(
     rng: np.random.Generator,
     level: float,
 ) -> tuple[float, float]:
-    """The interval of the weighted squares of ``sums`` over bins of ``values``: reliability of the
-    gaps, resolution of the leads."""
+    """Return the interval of the weighted squares of ``sums`` over bins of ``values``.
+
+    Gaps give the reliability part, leads the resolution part.
+    """
     noise = _noise(binned.noise(values, sums, dependence), dependence.groups, n_resamples, rng)
     shares = binned.shares
     low, high = _along(sums, noise, lambda drawn: (drawn**2 / shares).sum(axis=1), level)
@@ -152,11 +158,11 @@ def squares_range(
 def gaps_by_chance(
     binned: Binned, dependence: Dependence, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """The calibration error of a respondent that is right as often as it says, drawn (draws).
+    """Return the ECE of simulated calibrated models (draws).
 
-    Each answer is right by its own confidence, independently (Vaicenavicius et al. 2019). How far
-    answers that depend rise and fall together is only known from these: the gaps of their bins are
-    spread by the root of each bin's own design effect.
+    Each answer is correct with the probability of its own confidence, independently (Vaicenavicius
+    et al. 2019). Dependence between answers is only known from the data, so the gaps of each bin
+    are scaled by the root of the bin's design effect.
     """
     c, n = binned.confidence, len(binned.confidence)
     spread = np.ones(binned.member.shape[1])
@@ -178,8 +184,10 @@ def gaps_by_chance(
 def chance_p(
     binned: Binned, chance: Floats, dependence: Dependence, rng: np.random.Generator
 ) -> float:
-    """How often a calibrated respondent shows an error as large as this one: by ``gaps_by_chance``,
-    over a drawn scale where that of answers that depend is only estimated."""
+    """Return the p-value of the ECE under calibration, from ``gaps_by_chance``.
+
+    Where answers are dependent, the scale is estimated and is sampled with its own uncertainty.
+    """
     drawn = chance
     if dependence.is_shared:
         drawn = chance / _scale(dependence.groups, len(chance), rng)
@@ -188,13 +196,15 @@ def chance_p(
 
 
 def _noise(root: Floats, groups: float, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Errors of sums over bins (draws, bins), each draw over one draw of their common scale."""
+    """Return errors of sums over bins (draws, bins); each row is divided by one sampled common
+    scale.
+    """
     scale = _scale(groups, n_resamples, rng)
     return np.asarray(rng.standard_normal((n_resamples, len(root))) @ root.T / scale[:, None])
 
 
 def _scale(groups: float, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """What an estimated deviation of so many groups is of the true one, drawn."""
+    """Return sampled ratios of the estimated to the true standard deviation for so many groups."""
     degrees = max(groups - 1.0, 1.0)
     return np.asarray(np.sqrt(rng.chisquare(degrees, n_resamples) / degrees))
 
@@ -202,7 +212,9 @@ def _scale(groups: float, n_resamples: int, rng: np.random.Generator) -> Floats:
 def _along(
     seen: Floats, noise: Floats, size: Callable[[Floats], Floats], level: float
 ) -> tuple[float, float]:
-    """The least and largest share of ``seen`` (bins) for which chance makes ``size`` as it is."""
+    """Return the smallest and largest scale of ``seen`` (bins) at which the test does not
+    reject.
+    """
     tail, most = tails(level)
     value = float(size(seen[None])[0])
     if value <= 0.0:
@@ -216,7 +228,7 @@ def _along(
 
 
 def _crossing(rising: Callable[[float], float], level: float, most: float) -> float:
-    """Where a function that rises from 0 to ``most`` reaches ``level``."""
+    """Return where an increasing function from 0 to ``most`` reaches ``level``."""
     low, high = 0.0, most
     for _ in range(_HALVINGS):
         middle = (low + high) / 2.0
@@ -224,17 +236,17 @@ def _crossing(rising: Callable[[float], float], level: float, most: float) -> fl
     return (low + high) / 2.0
 
 
-# Answering only when sure: how a respondent's own confidence sorts right answers from wrong.
+# Selective answering: how well a model's own confidence separates correct from wrong answers.
 
 
 @dataclass(frozen=True, slots=True)
 class RiskCoverage:
-    """What answering only above a confidence would give, surest first.
+    """Risk-coverage curve: answer only above a confidence threshold, most confident first.
 
-    ``confidence`` (steps) falls, one step a distinct confidence; ``coverage`` and ``risk`` (draws,
-    steps) are the share answered and the mean loss among them, NaN where a draw has none.
-    ``area`` (draws) is the mean over units of the risk at the coverage that lets each in (El-Yaniv
-    and Wiener 2010).
+    ``confidence`` (steps) decreases, one step per distinct value. ``coverage`` and ``risk``
+    (resamples, steps) are the share answered and the mean loss among them, NaN where a resample has
+    none. ``area`` (resamples) is the mean over units of the risk at the coverage that first
+    includes the unit (El-Yaniv and Wiener 2010).
     """
 
     confidence: Floats
@@ -246,8 +258,10 @@ class RiskCoverage:
 def risk_coverage(
     confidence: Floats, scores: Floats, weights: Floats | None = None
 ) -> RiskCoverage:
-    """The curve of ``scores`` by ``confidence`` (units, no NaN); ``weights`` (draws, units) are how
-    often each unit stands in each draw, by default once in one. Equal confidences enter together.
+    """Return the curve of ``scores`` by ``confidence`` (units, no NaN).
+
+    ``weights`` (resamples, units) are the counts of each unit in each resample, by default one
+    resample with each unit once. Units with equal confidence enter together.
     """
     weights = np.ones((1, len(scores))) if weights is None else weights
     levels, step = _falling(confidence)
@@ -262,10 +276,10 @@ def risk_coverage(
 
 
 def auroc(confidence: Floats, scores: Floats, weights: Floats | None = None) -> Floats:
-    """How often a right answer is surer than a wrong one, equal ones half (draws).
+    """Return the AUROC: how often a correct answer has the higher confidence, ties half
+    (resamples).
 
-    ``scores`` of 0.5 and more are right; NaN without both kinds. The area under the ROC curve
-    (Hanley and McNeil 1982).
+    Scores of 0.5 and more count as correct; NaN unless both kinds occur (Hanley and McNeil 1982).
     """
     weights = np.ones((1, len(scores))) if weights is None else weights
     levels, step = _falling(confidence)
@@ -277,9 +291,12 @@ def auroc(confidence: Floats, scores: Floats, weights: Floats | None = None) -> 
 
 
 def auroc_parts(confidence: Floats, scores: Floats) -> Floats:
-    """What each unit adds to the error of ``auroc`` (units): how often it is surer, or less sure,
-    than those of the other kind, less the mean of that, by its kind's number (DeLong, DeLong and
-    Clarke-Pearson 1988; for clusters Obuchowski 1997). Zeros without both kinds."""
+    """Return each unit's contribution to the error of ``auroc`` (units).
+
+    It is how often the unit's confidence is on the correct side of the other kind's, centered at
+    the mean and divided by the size of its kind (DeLong, DeLong and Clarke-Pearson 1988; for
+    clusters Obuchowski 1997). Zeros unless both kinds occur.
+    """
     right = scores >= 0.5
     n_right, n_wrong = int(right.sum()), int((~right).sum())
     if not n_right or not n_wrong:
@@ -291,8 +308,11 @@ def auroc_parts(confidence: Floats, scores: Floats) -> Floats:
 
 
 def area_parts(confidence: Floats, scores: Floats) -> Floats:
-    """What each unit adds to the error of ``risk_coverage(...).area`` (units): the risk at its own
-    coverage less the area, and what its loss changes at all coverages that let it in."""
+    """Return each unit's contribution to the error of ``risk_coverage(...).area`` (units).
+
+    It is the risk at the unit's own coverage less the area, plus the effect of its loss on all
+    coverages that include it.
+    """
     n = len(scores)
     if not n:
         return np.zeros(0)
@@ -300,7 +320,7 @@ def area_parts(confidence: Floats, scores: Floats) -> Floats:
     risk, coverage = curve.risk[0], curve.coverage[0]
     step = len(curve.confidence) - 1 - np.searchsorted(curve.confidence[::-1], confidence)
     weight = np.diff(coverage, prepend=0.0) / coverage
-    # A unit stands in every coverage from its own step on, surest first.
+    # A unit is part of every coverage from its own step on, most confident first.
     later = np.cumsum(weight[::-1])[::-1]
     later_risk = np.cumsum((weight * risk)[::-1])[::-1]
     own = risk[step] - float(curve.area[0]) + (1.0 - scores) * later[step] - later_risk[step]
@@ -308,7 +328,7 @@ def area_parts(confidence: Floats, scores: Floats) -> Floats:
 
 
 def _share_below(values: Floats, among: Floats) -> Floats:
-    """The share of ``among`` below each value, equal ones half."""
+    """Return the share of ``among`` below each value, ties half."""
     ordered = np.sort(among)
     ends = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
     return np.asarray(ends / (2.0 * len(among)))
@@ -320,7 +340,9 @@ def _falling(confidence: Floats) -> tuple[Floats, NDArray[np.intp]]:
 
 
 def _by_step(columns: Floats, step: NDArray[np.intp], n_steps: int) -> Floats:
-    """Sums of ``columns`` (draws, units) over the units of each step (draws, steps)."""
+    """Return sums of ``columns`` (resamples, units) over the units of each step (resamples,
+    steps).
+    """
     order = np.argsort(step, kind="stable")
     if not n_steps:
         return np.zeros((len(columns), 0))
@@ -338,8 +360,10 @@ _MOST_POINTS = 25
 
 
 class ConfidenceBin(Struct, frozen=True, kw_only=True):
-    """Answers of a confidence in [``start``, ``end``]: how sure they were and how many were right,
-    with Wilson's interval at the effective size."""
+    """Answers with confidence in [``start``, ``end``]: mean confidence and accuracy.
+
+    ``low`` and ``high`` are Wilson's interval at the effective size.
+    """
 
     start: float
     end: float
@@ -351,8 +375,10 @@ class ConfidenceBin(Struct, frozen=True, kw_only=True):
 
 
 class RiskPoint(Struct, frozen=True, kw_only=True):
-    """Answering only from ``confidence`` up: the share answered (``n`` answers) and the mean loss
-    among them, with its interval."""
+    """A point of the curve: the share answered from ``confidence`` up and the mean loss among them.
+
+    ``n`` answers; ``low`` and ``high`` are the interval of the mean loss.
+    """
 
     confidence: float
     coverage: float
@@ -363,17 +389,18 @@ class RiskPoint(Struct, frozen=True, kw_only=True):
 
 
 class Calibration(Struct, frozen=True, kw_only=True):
-    """One respondent's stated confidence against its scores on ``n`` answers.
+    """Calibration of one model's stated confidence on ``n`` answers.
 
-    ``over_confidence``: mean confidence less accuracy; ``over_confidence_p`` of the t-test that it
-    is 0. ``ece``: the mean distance of both over
-    bins, weighted by answers (Naeini et al. 2015); it is never below 0, so ``ece_by_chance`` says
-    what a perfectly calibrated respondent would show on these answers, and ``ece_p`` how often it
-    would show as much. ``brier``: the mean squared difference (Brier 1950) = ``reliability -
-    resolution + uncertainty + within_bins`` (Murphy 1973; the last is what binning leaves over,
-    Stephenson et al. 2008). ``auroc``: how often a right answer was the surer one, ties half.
-    ``risk_area``: the mean risk over all coverages, surest first; ``curve``: that risk at 25
-    coverages at most. ``groups``: the effective number of independent groups of answers.
+    ``over_confidence`` is mean confidence less accuracy; ``over_confidence_p`` is the t-test that
+    it is 0. ``ece`` is the mean absolute difference over bins, weighted by answers (Naeini et al.
+    2015). It is biased upward, so ``ece_by_chance`` gives its expectation for a calibrated model on
+    these answers, and ``ece_p`` the probability of at least this ECE under calibration.
+
+    ``brier`` is the mean squared difference (Brier 1950) = ``reliability - resolution + uncertainty
+    + within_bins`` (Murphy 1973; the last part by Stephenson et al. 2008). ``auroc`` is how often a
+    correct answer has the higher confidence, ties half. ``risk_area`` is the mean risk over all
+    coverages; ``curve`` gives the risk at 25 coverages at most. ``groups`` is the effective number
+    of independent groups of answers.
     """
 
     n: int
@@ -410,13 +437,13 @@ def calibrate(
     seed: int = 0,
     level: float = 0.95,
 ) -> Calibration:
-    """The calibration of ``confidence`` against ``scores`` (answers), NaN where there is none.
+    """Return the calibration of ``confidence`` against ``scores`` (answers), NaN where missing.
 
-    ``unit`` (answers) says which answers are of one item, by its place in ``keys``; without it each
-    is of its own. Bins of equal width hold confidences in [i/b, (i+1)/b), the last 1 too; bins of
-    equal mass hold equally many answers, with equal confidences kept together, so there may be
-    fewer. Means and areas have t and Wilson intervals by the variance of their linear parts; sums
-    over bins, which are too large by chance, invert a test (`confidence_bins`). Bins are held.
+    ``unit`` (answers) gives the item of each answer by its index in ``keys``; by default each
+    answer is an item. Bins of equal width hold confidences in [i/b, (i+1)/b), the last one also 1.
+    Bins of equal mass hold equally many answers and keep equal confidences together, so there may
+    be fewer. Means and areas have t and Wilson intervals by the variance of their linear parts.
+    Sums over bins are biased upward, so their intervals invert a test. Bins are held fixed.
     """
     kept = ~np.isnan(confidence) & ~np.isnan(scores)
     units = None if unit is None else np.asarray(unit)[kept]
@@ -455,7 +482,7 @@ _NOTHING = unknown(Interval)
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is said over bins; of no answers, nothing."""
+    """Statistics over bins; NaN and empty without answers."""
 
     bins: tuple[ConfidenceBin, ...] = ()
     ece: Interval = _NOTHING
@@ -468,7 +495,7 @@ class _Found:
 
 @dataclass(frozen=True, slots=True)
 class _Answers:
-    """Confidences and scores of n answers, and which of them depend on each other."""
+    """Confidences and scores of n answers, and their dependence."""
 
     confidence: Floats
     scores: Floats
@@ -476,7 +503,7 @@ class _Answers:
     level: float
 
     def difference(self) -> Interval:
-        """Mean confidence less mean score."""
+        """Return mean confidence less mean score, with its interval."""
         gap = self.confidence - self.scores
         if not len(gap):
             return _NOTHING
@@ -484,7 +511,9 @@ class _Answers:
         return self.difference_of(value, (gap - value) / len(gap))
 
     def difference_p(self) -> float:
-        """Two-sided p of no difference; 1 with fewer than two groups, or without answers."""
+        """Return the two-sided p-value of no difference; 1 with fewer than two groups or no
+        answers.
+        """
         gap, groups = self.confidence - self.scores, self.dependence.groups
         if not len(gap) or groups < 2.0:
             return 1.0
@@ -495,7 +524,9 @@ class _Answers:
         return t_test_p(value, error, groups - 1.0)
 
     def difference_of(self, value: float, parts: Floats) -> Interval:
-        """Student's t of a value to whose error the answers add ``parts``, within [-1, 1]."""
+        """Return Student's t interval of ``value`` within [-1, 1], from the answers' error
+        ``parts``.
+        """
         groups = self.dependence.groups
         if groups < 2.0:
             return Interval(value=value, low=-1.0, high=1.0)
@@ -503,7 +534,7 @@ class _Answers:
         return Interval(value=value, low=max(value - half, -1.0), high=min(value + half, 1.0))
 
     def uncertainty(self) -> Interval:
-        """m (1 - m) of the mean score m, and what it is over the interval of m."""
+        """Return m (1 - m) of the mean score m, and its range over the interval of m."""
         mean = self.mean(self.scores)
         ends = [each * (1.0 - each) for each in (mean.low, mean.high)]
         most = 0.25 if mean.low <= 0.5 <= mean.high else max(ends)
@@ -511,14 +542,14 @@ class _Answers:
         return Interval(value=value, low=min(*ends, value), high=max(most, value))
 
     def mean(self, losses: Floats) -> Interval:
-        """The mean of ``losses`` in [0, 1]."""
+        """Return the mean of ``losses`` in [0, 1]."""
         if not len(losses):
             return _NOTHING
         value = float(losses.mean())
         return self._wilson(value, (losses - value) / len(losses), self.dependence.groups)
 
     def auroc(self) -> Interval:
-        """The area under the ROC curve; of no spread, by the smaller kind's number."""
+        """Return the AUROC; without spread, its interval uses the size of the smaller kind."""
         value = float(auroc(self.confidence, self.scores)[0])
         right = self.scores >= 0.5
         if np.isnan(value):
@@ -527,7 +558,7 @@ class _Answers:
         return self._wilson(value, auroc_parts(self.confidence, self.scores), fewest)
 
     def risk_area(self) -> Interval:
-        """The area under the risk-coverage curve."""
+        """Return the area under the risk-coverage curve."""
         if not len(self.scores):
             return _NOTHING
         value = float(risk_coverage(self.confidence, self.scores).area[0])
@@ -538,7 +569,7 @@ class _Answers:
         return float(self.dependence.moments(parts[:, None]).variances()[0])
 
     def _wilson(self, value: float, parts: Floats, groups: float) -> Interval:
-        """Wilson's interval at the effective size of the variance; of no spread, at ``groups``."""
+        """Return Wilson's interval at the effective size; without spread, at ``groups``."""
         if groups < 2.0:
             return Interval(value=value, low=0.0, high=1.0)
         variance = self._variance(parts)
@@ -605,8 +636,9 @@ def _bins(binned: Binned, answers: _Answers) -> tuple[ConfidenceBin, ...]:
 
 
 def _curve(answers: _Answers) -> tuple[RiskPoint, ...]:
-    """The risk-coverage curve at coverages about evenly spaced, the least and the whole among
-    them."""
+    """Return the risk-coverage curve at about evenly spaced coverages, with the least and the full
+    one.
+    """
     found = risk_coverage(answers.confidence, answers.scores)
     if not len(found.confidence):
         return ()

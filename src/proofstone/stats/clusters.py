@@ -1,7 +1,8 @@
-"""Units that share any key are dependent; sums over exactly those pairs, and over no others.
+"""Sums over exactly those pairs of units that share a key, for clustered variances.
 
-A composed question rests on nine statements, so it has nine keys and clusters overlap. Connected
-components would not do: one of them holds 99.9% of Encyclo-K's questions.
+Units that share any key are dependent. A composed question uses nine statements, so it has nine
+keys and clusters overlap. Connected components do not work: one of them holds 99.9% of Encyclo-K's
+questions.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from proofstone.stats.intervals import (
 )
 from proofstone.stats.intervals import Moments as MeanMoments
 
-# Bounds the memory of one block of the units x units matrix (about 20 bytes a pair).
+# Bounds the memory of one block of the units x units matrix (about 20 bytes per pair).
 _PAIRS_A_BLOCK = 2_000_000
 
 
-# A key held by more than this share of the units makes so many pairs that they are summed by
-# class (units with the same such keys) and not one by one; 64 of them fit the bits of a word.
+# A key held by more than this share of units makes so many pairs that they are summed by class
+# (units with the same such keys). The 64 possible keys fit the bits of a word.
 _HEAVY_FROM = 0.02
 
 
@@ -47,10 +48,10 @@ Bits = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class SharedKeys:
-    """Which of ``n_units`` units holds which key: E edges ``unit[e]`` -> ``key[e]``.
+    """Keys of ``n_units`` units, as E edges ``unit[e]`` -> ``key[e]``.
 
-    A unit may have any number of keys, also none (then it is independent of all others). An edge
-    given twice counts once.
+    A unit may have any number of keys; a unit without one is independent of all others. Duplicate
+    edges count once.
     """
 
     n_units: int
@@ -59,12 +60,12 @@ class SharedKeys:
 
     @classmethod
     def none(cls, n_units: int) -> SharedKeys:
-        """Units that share nothing."""
+        """Return keys for units that share nothing."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(n_units, nothing, nothing)
 
     def among(self, units: Integers) -> SharedKeys:
-        """The same for the chosen units (no unit twice), renumbered in the order given."""
+        """Return the keys of the chosen units (no unit twice), renumbered in the order given."""
         if np.array_equal(units, np.arange(self.n_units)):
             return self
         place = np.full(self.n_units, -1, dtype=np.int64)
@@ -72,22 +73,24 @@ class SharedKeys:
         new = place[self.unit]
         kept = new >= 0
         chosen = SharedKeys(len(units), new[kept], self.key[kept])
-        # A part of pairs already made is cheaper than making them again: hundreds of strata.
+        # Selecting from existing pairs is cheaper than recomputing them for hundreds of strata.
         if (known := self.__dict__.get("pairs")) is not None:
             chosen.__dict__["pairs"] = known.among(units)
         return chosen
 
     @cached_property
     def groups(self) -> Integers | None:
-        """The group of each unit, where keys part the units: none has two. None elsewhere."""
+        """Return the group of each unit if the keys partition the units (at most one each), else
+        None.
+        """
         codes, key = np.unique(self.key, return_inverse=True)
-        group = len(codes) + np.arange(self.n_units)  # a unit without a key is alone
+        group = len(codes) + np.arange(self.n_units)  # a unit without a key is its own group
         group[self.unit] = key
         return group if bool((group[self.unit] == key).all()) else None
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """All pairs that share, made once; None where they would take too much memory."""
+        """Return all pairs that share a key, cached; None where they would take too much memory."""
         heavy, light = _split_heavy(self)
         incidence = key_matrix(light)
         if _reach(incidence).sum() > _PAIRS_A_BLOCK:
@@ -97,7 +100,7 @@ class SharedKeys:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs that share: by ``heavy`` bits (units), else by a one in ``light``.
+    """Pairs that share a key, by ``heavy`` bits (units) or by a one in ``light``.
 
     ``light`` is a CSR matrix of units x units. A unit's pair with itself is in one of the two.
     """
@@ -106,29 +109,29 @@ class Pairs:
     light: Any
 
     def among(self, units: Integers) -> Pairs:
-        """The pairs of the chosen units."""
+        """Return the pairs of the chosen units."""
         return Pairs(self.heavy[units], self.light[units][:, units])
 
 
 def block_sums(columns: Floats, block: NDArray[np.integer], n_blocks: int) -> Floats:
-    """The sums of ``columns`` (units, C) over the units of each block (blocks, C)."""
+    """Return the sums of ``columns`` (units, C) over the units of each block (blocks, C)."""
     sums = np.zeros((n_blocks, columns.shape[1]))
     np.add.at(sums, block, columns)
     return sums
 
 
 def cluster_sums(columns: Floats, clusters: NDArray[np.integer]) -> Floats:
-    """The same by codes of clusters (units), which may be any integers."""
+    """Return the same sums by cluster code (units), which may be any integers."""
     codes, place = np.unique(clusters, return_inverse=True)
     return block_sums(columns, place, len(codes))
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorParts:
-    """What each of n units adds to the error of C figures.
+    """Contributions of n units to the errors of C estimates.
 
-    ``alone`` (n, C) is that of independent units, ``parts`` that of dependent ones, ``partners``
-    the sums of ``parts`` over the units each depends on.
+    ``alone`` (n, C) assumes independent units, ``parts`` dependent ones. ``partners`` holds the
+    sums of ``parts`` over the units that each unit depends on.
     """
 
     alone: Floats
@@ -136,26 +139,29 @@ class ErrorParts:
     partners: Floats
 
     def variances(self) -> Floats:
-        """The variance of each figure (C), floored at that of independent units."""
+        """Return the variance of each estimate (C), floored at that of independent units."""
         together = (self.parts * self.partners).sum(axis=0)
         return np.asarray(np.maximum((self.alone**2).sum(axis=0), together))
 
     def covariance(self) -> Floats:
-        """The covariance of the figures (C, C), symmetric, without the floor of the variances."""
+        """Return the covariance of the estimates (C, C), symmetric, without the floor of the
+        variances.
+        """
         product = self.parts.T @ self.partners
         return np.asarray((product + product.T) / 2.0)
 
     def covariance_alone(self) -> Floats:
-        """The same, were all units independent: what the other is not to fall below."""
+        """Return the covariance if all units were independent: the floor of the other."""
         return np.asarray(self.alone.T @ self.alone)
 
 
 def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
-    """``out[i, c]`` sums ``columns[j, c]`` over the units j that share a key with i, and i itself.
+    """Return ``out[i, c]``: the sum of ``columns[j, c]`` over i and all units j that share a key
+    with it.
 
-    ``columns`` and the result are (units, C); with no shared key they are equal. A column of ones
-    counts partners, so the sum of the result is the number of ordered pairs that share. Memory is
-    bounded whatever one key holds: too many pairs are made block by block.
+    ``columns`` and the result are (units, C); without shared keys they are equal. A column of ones
+    counts partners, so its sum is the number of ordered pairs that share. Memory is bounded: if
+    there are too many pairs, they are made block by block.
     """
     if not len(keys.unit):
         return columns
@@ -169,7 +175,7 @@ def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
 
 
 def _group_sums(group: Integers, columns: Floats) -> Floats:
-    """The sum over each unit's group, for every column."""
+    """Return each unit's group sum for every column."""
     _, place = np.unique(group, return_inverse=True)
     order = np.argsort(place, kind="stable")
     sizes = np.bincount(place)
@@ -178,7 +184,7 @@ def _group_sums(group: Integers, columns: Floats) -> Floats:
 
 
 def _split_heavy(keys: SharedKeys) -> tuple[Bits, SharedKeys]:
-    """Each unit's keys that many units hold, as bits (units), and the edges of all other keys."""
+    """Return each unit's frequent keys as bits (units), and the edges of all other keys."""
     _, key, holders = np.unique(keys.key, return_inverse=True, return_counts=True)
     most_held = np.argsort(-holders, kind="stable")[:_MOST_HEAVY]
     heavy_keys = most_held[holders[most_held] > _HEAVY_FROM * keys.n_units]
@@ -192,7 +198,7 @@ def _split_heavy(keys: SharedKeys) -> tuple[Bits, SharedKeys]:
 
 
 def _heavy_sums(bits: Bits, columns: Floats) -> Floats:
-    """The sums over partners by a heavy key, by classes of units with the same ones."""
+    """Return sums over partners by a frequent key, by classes of units with the same ones."""
     if not bits.any():
         return np.zeros_like(columns)
     classes, member = np.unique(bits, return_inverse=True)
@@ -205,7 +211,7 @@ def _heavy_sums(bits: Bits, columns: Floats) -> Floats:
 
 
 def _blockwise_sums(light: SharedKeys, heavy: Bits, columns: Floats) -> Floats:
-    """The sums over partners by a light key, and the unit itself, that share no heavy one."""
+    """Return sums over the unit itself and partners by a light key that share no heavy one."""
     incidence = key_matrix(light)
     transposed = incidence.T.tocsr()
     sums = np.zeros_like(columns)
@@ -215,7 +221,9 @@ def _blockwise_sums(light: SharedKeys, heavy: Bits, columns: Floats) -> Floats:
 
 
 def _sharing(rows: Any, transposed: Any, heavy: Bits, first: int) -> Any:
-    """One where a unit of ``rows`` (from number ``first``) shares a light key and no heavy one."""
+    """Return 1 where a unit of ``rows`` (from number ``first``) shares a light key and no heavy
+    one.
+    """
     shares = rows @ transposed
     row = np.repeat(np.arange(first, first + rows.shape[0]), np.diff(shares.indptr))
     shares.data[:] = (heavy[row] & heavy[shares.indices]) == 0
@@ -233,45 +241,52 @@ def key_matrix(keys: SharedKeys) -> Any:
 
 
 def _reach(incidence: Any) -> Floats:
-    """At most how many units each unit shares with (units)."""
+    """Return an upper bound of how many units each unit shares a key with (units)."""
     holders = np.asarray(incidence.sum(axis=0)).ravel()
     return np.asarray(np.minimum(incidence @ holders, incidence.shape[0]))
 
 
 def _row_blocks(reach: Floats) -> Iterator[tuple[int, int]]:
-    """Ranges of rows that together reach about ``_PAIRS_A_BLOCK`` others, ``reach`` (rows) each."""
+    """Yield ranges of rows that together reach about ``_PAIRS_A_BLOCK`` others, ``reach`` (rows)
+    each.
+    """
     block = np.floor(np.cumsum(reach) / _PAIRS_A_BLOCK)
     cuts = (np.flatnonzero(np.diff(block)) + 1).tolist()
     yield from pairwise([0, *cuts, len(reach)])
 
 
-# Answers that are not independent: several of one item, and items that share keys.
+# Dependent answers: several per item, and items that share keys.
 #
-# A figure of n answers is, near its value, a sum of what each answer adds to its error (its part:
-# the empirical influence, divided by n). Its variance sums products of parts over all pairs of
-# answers of one item and of items that share any key (Liang and Zeger 1986, for overlapping
-# clusters), corrected by G / (G - 1) with Kish's effective number of groups, as `spread` does for
-# means.
+# An estimate from n answers is, near its value, a sum of each answer's contribution to its error
+# (the empirical influence divided by n). Its variance sums products of contributions over all pairs
+# of answers of one item and of items that share a key (Liang and Zeger 1986, for overlapping
+# clusters). It is corrected by G / (G - 1) with Kish's effective number of groups, as `spread` does
+# for means.
 
 DependenceIntegers = NDArray[np.integer]
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Of C figures, each a sum over answers: ``covariance`` (C, C), symmetric, and ``alone``, the
-    same were items independent of each other. The variances (diagonal) of the first are not below
-    those of the second: where shared keys seem to make a figure surer, that is noise."""
+    """Covariance of C estimates that are sums over answers.
+
+    ``covariance`` (C, C) is symmetric; ``alone`` is the same for independent items. Variances of
+    the first are floored at those of the second: a lower value due to shared keys is sampling
+    noise.
+    """
 
     covariance: Floats
     alone: Floats
 
     def variances(self) -> Floats:
-        """The variance of each figure (C)."""
+        """Return the variance of each estimate (C)."""
         return np.asarray(np.maximum(np.diag(self.covariance), np.diag(self.alone)))
 
     def root(self) -> Floats:
-        """The symmetric square root (C, C) of the nearest covariance without negative parts, its
-        rows scaled to these variances."""
+        """Return the symmetric square root (C, C) of the nearest positive semidefinite covariance.
+
+        Its rows are scaled to these variances.
+        """
         root = covariance_root(self.covariance, is_symmetric=True)
         own, wanted = np.sqrt((root**2).sum(axis=1)), np.sqrt(self.variances())
         scale = np.where(own > 0, wanted / np.where(own > 0, own, 1.0), 0.0)
@@ -280,7 +295,7 @@ class Moments:
 
 @dataclass(frozen=True)
 class Dependence:
-    """Which of n answers depend on each other: ``unit`` (n) is the unit of each in ``keys``."""
+    """Dependence between n answers: ``unit`` (n) is the unit of each answer in ``keys``."""
 
     keys: SharedKeys
     unit: NDArray[np.int64]
@@ -289,26 +304,30 @@ class Dependence:
     def of(
         cls, n: int, unit: DependenceIntegers | None = None, keys: SharedKeys | None = None
     ) -> Dependence:
-        """Of n answers by their units' codes, by default each a unit of its own; without ``keys``
-        units share nothing."""
+        """Return the dependence of n answers from their unit codes.
+
+        By default each answer is its own unit; without ``keys`` units share nothing.
+        """
         codes = np.arange(n) if unit is None else np.asarray(unit, dtype=np.int64)
         if keys is None:
             keys = SharedKeys.none(int(codes.max(initial=-1)) + 1)
         return cls(keys, codes)
 
     def among(self, chosen: NDArray[np.bool_]) -> Dependence:
-        """Of the answers chosen by a mask (n)."""
+        """Return the dependence of the answers chosen by a mask (n)."""
         return Dependence(self.keys, self.unit[chosen])
 
     @cached_property
     def is_shared(self) -> bool:
-        """Whether any two answers depend on each other."""
+        """Return True if any two answers depend on each other."""
         return bool(self._pairs > len(self.unit))
 
     @cached_property
     def groups(self) -> float:
-        """The effective number of independent groups, n**2 over the ordered pairs of answers that
-        depend, each with itself included: n where none do; 0 of no answers."""
+        """Return the effective number of independent groups: n**2 over the ordered dependent pairs.
+
+        A pair of an answer with itself counts, so independent answers give n. 0 without answers.
+        """
         return len(self.unit) ** 2 / self._pairs if len(self.unit) else 0.0
 
     @cached_property
@@ -317,15 +336,17 @@ class Dependence:
         return float((sums * partner_sums(self.keys, sums)).sum())
 
     def sums(self, parts: Floats) -> Floats:
-        """The sum of ``parts`` (n, C) over the answers of each unit (units, C)."""
+        """Return the sum of ``parts`` (n, C) over the answers of each unit (units, C)."""
         n, units = self.keys.n_units, self.unit
         columns = [np.bincount(units, weights=column, minlength=n) for column in parts.T]
         return np.column_stack(columns) if columns else np.zeros((n, 0))
 
     def moments(self, parts: Floats, *, groups: float | None = None) -> Moments:
-        """The covariance of the C figures to which each answer adds ``parts`` (n, C), corrected for
-        ``groups`` effective groups, by default all. With fewer than two there is none to speak of:
-        nothing corrects it then."""
+        """Return the covariance of C estimates to which each answer adds ``parts`` (n, C).
+
+        It is corrected for ``groups`` effective groups (default: all). With fewer than two there is
+        no correction.
+        """
         groups = self.groups if groups is None else groups
         sums = self.sums(parts)
         product = sums.T @ partner_sums(self.keys, sums)
@@ -337,9 +358,10 @@ class Dependence:
     def shares(
         self, member: Floats, scores: Floats, confidence: float
     ) -> tuple[Floats, MeanIntervals]:
-        """The mean of ``scores`` (n) over each of S sets of answers, ``member`` (n, S) 0 or 1, with
-        its interval by ``interval_of_means``, on the set's own groups less one. NaN of an empty
-        set; all of [0, 1] with fewer than two groups that depend.
+        """Return the mean of ``scores`` (n) over each of S sets of answers, with its interval.
+
+        ``member`` (n, S) is 0 or 1. The interval is that of ``interval_of_means`` on the set's own
+        groups less one. NaN for an empty set; [0, 1] with fewer than two dependent groups.
         """
         sizes = member.sum(axis=0)
         held = np.maximum(sizes, 1.0)
@@ -370,7 +392,7 @@ class Dependence:
 
 
 def _unlike(member: NDArray[np.bool_], scores: Floats) -> Floats:
-    """How many scores of each set (n, S) differ from the rest of it; 0 of an empty set."""
+    """Return how many scores of each set (n, S) differ from the rest of it; 0 for an empty set."""
     found = np.zeros(member.shape[1])
     for place, chosen in enumerate(member.T):
         values = scores[chosen]

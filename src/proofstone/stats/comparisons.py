@@ -1,9 +1,9 @@
-"""Differences between two conditions, on the same units, on others, or partly so; with one joint
-covariance, so that the differences themselves can be compared.
+"""Paired and unpaired differences between conditions, with one joint covariance.
 
-Each difference is a sum over units, and units that share a key are dependent wherever they stand:
-two forms of one bank hold different questions on the same facts. So the covariance of all
-differences is one sum over pairs of units that share, as in `spread`.
+The joint covariance allows the differences themselves to be compared. Each difference is a sum over
+units. Units that share a key are dependent in any condition: two forms of one bank hold different
+questions on the same facts. So the covariance of all differences is one sum over pairs of units
+that share a key, as in `spread`.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ from proofstone.stats.power import separations
 from proofstone.stats.ranks import Comparison, rank_all
 from proofstone.stats.resampling import generator
 
-# Two respondents are swapped at random, unit by unit or cluster by cluster: the paired test that
-# assumes no distribution.
+# Paired permutation test: swap the two models at random, by unit or cluster. It assumes no
+# distribution.
 #
-# If both are alike, each unit's two values could as well stand the other way round, so the sign of
-# its difference is a coin (Fisher 1935, section 21). Units that share knowledge are swapped
-# together. That needs clusters that do not overlap; where facts are shared by overlapping sets of
-# units, no set can be swapped apart from the rest, and the clustered t-test (`rank_all`) is the one
-# to use.
+# Under the null hypothesis each unit's two values are exchangeable, so the sign of its difference
+# is random (Fisher 1935, section 21). Units that share knowledge are swapped together. That needs
+# disjoint clusters. Where sets of units overlap, none can be swapped separately; use the clustered
+# t-test instead (`rank_all`).
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +53,7 @@ Floats = NDArray[np.float64]
 _PURPOSE = 3
 
 
-# Up to this many clusters all patterns of signs are gone through: 2**14 of them.
+# Up to this many clusters all sign patterns are enumerated: 2**14.
 _MOST_EXACT = 14
 
 
@@ -62,11 +61,11 @@ _MOST_AT_ONCE = 4_000_000
 
 
 class SignFlip(Struct, frozen=True, kw_only=True):
-    """``difference`` of two means on the same units, and the two-sided share of sign patterns
-    whose difference is at least as far from 0.
+    """Sign-flip test of the ``difference`` of two means on the same units.
 
-    ``n_patterns`` patterns of ``n_flipped`` units or clusters: all where ``is_exact``, else drawn
-    by ``seed`` (the observed one among them). Units missing for one of the two are left out.
+    ``p`` is the two-sided share of sign patterns whose difference is at least as far from 0.
+    ``n_patterns`` patterns of ``n_flipped`` units or clusters: all where ``is_exact``, else sampled
+    by ``seed`` (including the observed one). Units missing for either model are left out.
     """
 
     difference: float
@@ -87,7 +86,7 @@ def sign_flip(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> SignFlip:
-    """The test of two columns (units, NaN where missing); ``clusters`` are codes (units)."""
+    """Return the test of two columns (units, NaN where missing); ``clusters`` are codes (units)."""
     difference = (first - second)[:, None]
     kept = ~np.isnan(difference[:, 0])
     sums = _cluster_sums(difference[kept], None if clusters is None else clusters[kept])
@@ -112,9 +111,9 @@ def sign_flip_p(
     n_resamples: int = 10_000,
     seed: int = 0,
 ) -> Floats:
-    """The p-values of all pairs of columns (R, R), symmetric, ones on the diagonal.
+    """Return the p-values of all pairs of columns (R, R), symmetric, ones on the diagonal.
 
-    ``values`` (units, R); a unit missing for one of a pair is left out of that pair.
+    ``values`` is (units, R). A unit missing for one of a pair is left out of that pair.
     """
     m = values.shape[1]
     first, second = np.triu_indices(m, 1)
@@ -133,7 +132,9 @@ def sign_flip_p(
 
 
 def _cluster_sums(differences: Floats, clusters: NDArray[np.integer] | None) -> Floats:
-    """The sum of each cluster's differences (clusters, C); without ``clusters`` each unit's."""
+    """Return the sum of each cluster's differences (clusters, C); each unit's without
+    ``clusters``.
+    """
     return differences if clusters is None else cluster_sums(differences, clusters)
 
 
@@ -143,15 +144,17 @@ def _share_as_far(
     seed: int,
     pairs: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None,
 ) -> Floats:
-    """The p-value of every column, or of the difference of every pair of columns: all patterns of
-    few rows, else drawn ones and the seen one."""
+    """Return the p-value of every column, or of the difference of every pair of columns.
+
+    With few rows all sign patterns are used, else sampled ones and the observed one.
+    """
 
     def statistic(signs: Floats) -> Floats:
         # The difference of two flipped sums is the flipped sum of differences.
         flipped = signs @ sums
         return np.abs(flipped if pairs is None else flipped[:, pairs[0]] - flipped[:, pairs[1]])
 
-    # Equal sums in another order of summation count as equal.
+    # Sums that are equal up to the order of summation count as equal.
     slack = 1e-9 * max(float(np.abs(sums).sum(axis=0).max(initial=0.0)), 1.0)
     bound = statistic(np.ones((1, len(sums))))[0] - slack
     if len(sums) <= _MOST_EXACT:
@@ -173,16 +176,17 @@ def _all_signs(n: int) -> Floats:
     return np.asarray(1.0 - 2.0 * (patterns & 1))
 
 
-# Two respondents on the same right-or-wrong units: only the units on which they differ tell.
+# Two models on the same binary units: only discordant units are informative.
 
 
 class McNemar(Struct, frozen=True, kw_only=True):
-    """The four cells of a pair, and the exact test that the two off the diagonal are alike.
+    """Counts of a pair's four outcomes, and McNemar's exact test of the discordant ones.
 
     ``p`` is two-sided, from the binomial of the smaller of ``only_first`` and ``only_second`` in
-    their sum (McNemar 1947, exact); ``mid_p`` counts half of the cell seen (Fagerland, Lydersen and
-    Laake 2013), and is less strict. Units count as independent. ``left_out`` units were missing,
-    or neither right nor wrong, for one of the two. Without a discordant unit both are 1.
+    their sum (McNemar 1947, exact). ``mid_p`` counts half the probability of the observed value
+    (Fagerland, Lydersen and Laake 2013) and is less conservative. Units are treated as independent.
+    ``left_out`` units were missing, or neither 0 nor 1, for one of the two. Without discordant
+    units both p-values are 1.
     """
 
     both: int
@@ -195,7 +199,7 @@ class McNemar(Struct, frozen=True, kw_only=True):
 
 
 def mcnemar(first: Floats, second: Floats) -> McNemar:
-    """The test of two columns of 0, 1 and NaN (units)."""
+    """Return McNemar's test of two columns of 0, 1 and NaN (units)."""
     kept = _is_plain(first) & _is_plain(second)
     a, b = first[kept] == 1.0, second[kept] == 1.0
     only_first, only_second = int((a & ~b).sum()), int((~a & b).sum())
@@ -214,7 +218,7 @@ def mcnemar(first: Floats, second: Floats) -> McNemar:
 def mcnemar_p(
     only_first: NDArray[np.integer], only_second: NDArray[np.integer]
 ) -> tuple[Floats, Floats]:
-    """Exact and mid p-values of discordant counts, of any shape."""
+    """Return exact and mid p-values of discordant counts, of any shape."""
     fewer = np.minimum(only_first, only_second)
     total = only_first + only_second
     at_most = special.bdtr(fewer, total, 0.5)
@@ -232,16 +236,17 @@ def _is_plain(values: Floats) -> NDArray[np.bool_]:
 Bools = NDArray[np.bool_]
 
 
-# Pairs are made where at least this share of the smaller condition's units is in the other too.
+# Conditions are paired where at least this share of the smaller one's units is in the other as
+# well.
 _PAIRED_FROM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Contrasts(ErrorParts):
-    """C differences of means over U units: ``values`` (C), NaN where a condition has no unit.
+    """C differences of means over U units; ``values`` (C) is NaN where a condition has no unit.
 
-    ``degrees`` (C) are those of its t-test: groups less one where paired, Welch's else; NaN with
-    fewer than two effective groups in a condition. ``n_units`` (C, 2) are the units behind each
+    ``degrees`` (C) are those of its t-test: groups less one where paired, otherwise Welch's. NaN
+    with fewer than two effective groups in a condition. ``n_units`` (C, 2) counts the units of each
     mean, the same ones where ``is_paired`` (C).
     """
 
@@ -253,8 +258,10 @@ class Contrasts(ErrorParts):
     flags: tuple[Flag, ...]
 
     def combined(self, weights: Floats) -> Contrasts:
-        """Linear combinations of the differences: ``weights`` (C, D) gives D of them. A
-        combination has the fewest degrees and units of what it combines."""
+        """Return D linear combinations of the differences; ``weights`` is (C, D).
+
+        A combination has the fewest degrees and units of its terms.
+        """
         used = weights != 0.0
         lost = (used & np.isnan(self.values)[:, None]).any(axis=0) | ~used.any(axis=0)
         columns = [np.flatnonzero(used[:, d]) for d in range(weights.shape[1])]
@@ -273,8 +280,11 @@ class Contrasts(ErrorParts):
         )
 
     def p(self) -> Floats:
-        """Two-sided p-values (C): a t-test; a sign test over the groups where a difference is the
-        same on every unit; 1 where nothing can be told."""
+        """Return two-sided p-values (C) of a t-test.
+
+        Where a difference is the same on every unit, it is a sign test over the groups. 1 where no
+        test is possible.
+        """
         known = ~np.isnan(self.degrees) & ~np.isnan(self.values)
         degrees = np.where(known, self.degrees, 1.0)
         variance = np.where(known, self.variances(), 1.0)
@@ -284,7 +294,7 @@ class Contrasts(ErrorParts):
         return np.where(known, np.where(alike, by_sign, t_two_sided_p(t, degrees)), 1.0)
 
     def estimates(self, *, confidence: float = 0.95, bound: float = 1.0) -> tuple[Estimate, ...]:
-        """One estimate a difference, its interval within [-bound, bound]."""
+        """Return one estimate per difference, with its interval within [-bound, bound]."""
         variances = self.variances()
         is_shared = not np.array_equal(self.parts, self.partners)
         found = []
@@ -336,12 +346,11 @@ def measure_contrasts(
     *,
     paired: bool | None = None,
 ) -> Contrasts:
-    """``after`` less ``before``, column by column; both (U, C), NaN where a unit is not in the
-    condition.
+    """Return ``after`` less ``before`` by column; both (U, C), NaN for a unit not in the condition.
 
-    Where at least half of the smaller condition's units are in both, the difference is paired: on
-    the units of both, and no others. Else each mean is over all units of its condition, and units
-    of both still count as the same. ``paired`` says it one way or the other, whatever they share.
+    Where at least half of the smaller condition's units are in both, the difference is paired and
+    uses only the units in both. Otherwise each mean uses all units of its condition, and units in
+    both still count as the same. ``paired`` forces one or the other.
     """
     is_before, is_after = ~np.isnan(before), ~np.isnan(after)
     both = is_before & is_after
@@ -393,13 +402,13 @@ def _term(values: Floats, mask: Bools, keys: SharedKeys, population: Population)
 
 
 def _correction(groups: Floats) -> Floats:
-    """The root of G / (G - 1); nothing below two groups, where no variance is told."""
+    """Return the root of G / (G - 1); 0 below two groups, where the variance is unknown."""
     enough = groups >= 2.0
     return np.asarray(np.sqrt(np.where(enough, groups / np.where(enough, groups - 1.0, 1.0), 1.0)))
 
 
 def _degrees(plus: _Term, minus: _Term, paired: Bools) -> Floats:
-    """Groups less one where paired, else Welch and Satterthwaite's; NaN where not known."""
+    """Return groups less one where paired, else Welch-Satterthwaite degrees; NaN where unknown."""
     own, other = plus.variances(), minus.variances()
     few = (plus.groups < 2.0) | (~paired & (minus.groups < 2.0))
     d_own, d_other = np.maximum(plus.groups - 1.0, 1.0), np.maximum(minus.groups - 1.0, 1.0)
@@ -409,16 +418,19 @@ def _degrees(plus: _Term, minus: _Term, paired: Bools) -> Floats:
     return np.where(few, np.nan, np.where(paired, d_own, welch))
 
 
-# One pair on the same units: how far apart, and how many would put it on one side of a bound.
+# One pair on the same units: its difference, and how many units would decide it against a bound.
 #
-# The t interval of a difference says too little where few units differ: with none that differ its
-# width is 0. So it is never narrower than Bonett and Price's (2012, adjusted Wald) on right-or-
-# wrong units, and where no difference varies at all it holds what so many equal ones leave open.
+# The t interval of a difference is too narrow where few units differ; its width is 0 where none
+# does. So it is never narrower than Bonett and Price's (2012, adjusted Wald) on binary units. Where
+# all differences are equal, it holds what the number of groups leaves possible.
 
 
 class PairedDifference(Struct, frozen=True, kw_only=True):
-    """``estimate`` of the second's mean minus the first's, ``p`` of the clustered t-test that it is
-    0. ``rises``, ``falls`` and ``level`` count units by what the second is to the first."""
+    """Paired difference: the second's mean minus the first's, ``p`` from the clustered t-test.
+
+    ``rises``, ``falls`` and ``level`` count the units where the second is above, below or equal to
+    the first.
+    """
 
     estimate: Estimate
     p: float
@@ -436,9 +448,9 @@ def compare_pair(
     population: Population = "domain",
     confidence: float = 0.95,
 ) -> PairedDifference:
-    """The second against the first: two columns (units) of shares in [0, 1], no NaN.
+    """Return the second less the first of two columns (units) of shares in [0, 1], no NaN.
 
-    Without a unit everything is NaN and p is 1; with fewer than two independent groups the interval
+    Without units everything is NaN and p is 1. With fewer than two independent groups the interval
     is [-1, 1].
     """
     difference = second - first
@@ -475,8 +487,11 @@ def compare_pair(
 def compare_spread(
     spread: Spread, *, clusters: str, confidence: float = 0.95
 ) -> tuple[Estimate, float]:
-    """The second of two respondents against the first, by a spread over ``clusters`` that need be
-    no means of units (`ratio_spread`), and the p-value of the t-test that they are level."""
+    """Return the second less the first of two models, and the p-value of the t-test that they are
+    equal.
+
+    ``spread`` is over ``clusters``, whose values need not be unit means (`ratio_spread`).
+    """
     (compared,) = rank_all(spread, confidence=confidence).comparisons
     value = 0.0 - compared.difference
     low, high, made_by = -1.0, 1.0, "none"
@@ -485,7 +500,7 @@ def compare_spread(
         made_by = f"delta method, clustered t on {spread.groups - 1.0:.1f} degrees"
         if spread.difference_variances()[0, 1] < NO_SPREAD_BELOW:
             low, high = _if_alike(value, spread.groups, confidence)
-            made_by = f"{clusters} all alike"
+            made_by = f"all {clusters} equal"
     estimate = _estimate(
         value, low, high, spread.n_units, spread.groups, "domain", confidence, made_by
     )
@@ -503,10 +518,11 @@ def units_to_pass(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """How many units like these put the whole interval of the difference on the side of ``bound``
-    where the difference now lies, with ``power``, if it is the true one.
+    """Return how many units like these put the whole interval on one side of ``bound``, with
+    ``power``.
 
-    Infinite where it lies on the bound itself; NaN with fewer than two independent groups.
+    The observed difference is taken as the true one. Infinite where it equals the bound; NaN with
+    fewer than two independent groups.
     """
     if not len(first):
         return math.nan
@@ -538,7 +554,7 @@ def _interval(
     if spread.groups < 2.0:
         return -1.0, 1.0, "none"
     if variance < NO_SPREAD_BELOW:
-        return *_if_alike(value, spread.groups, confidence), "units all alike"
+        return *_if_alike(value, spread.groups, confidence), "all units equal"
     low, high = compared.low, compared.high
     made_by = f"clustered t on {spread.groups - 1.0:.1f} degrees"
     if not _are_plain(first, second):
@@ -550,14 +566,18 @@ def _interval(
 
 
 def _if_alike(value: float, groups: float, confidence: float) -> tuple[float, float]:
-    """What a difference that is the same everywhere leaves open: if more than this share of all
-    units were unlike these, one would likely be among them."""
+    """Return the interval of a difference that is the same on every unit.
+
+    The ends allow for the share of other units that a sample of so many groups can still miss.
+    """
     share = 1.0 - ((1.0 - confidence) / 2.0) ** (1.0 / groups)
     return value - share * (1.0 + value), value + share * (1.0 - value)
 
 
 def _adjusted_wald(first: Floats, second: Floats, confidence: float) -> tuple[float, float]:
-    """Bonett and Price (2012): one more unit in each discordant cell."""
+    """Return the interval of Bonett and Price (2012), which adds one unit to each discordant
+    cell.
+    """
     n = len(first) + 2.0
     rises, falls = ((second > first).sum() + 1.0) / n, ((second < first).sum() + 1.0) / n
     value = rises - falls

@@ -1,20 +1,20 @@
-"""How far weighted means, and differences between them, may lie from what they estimate.
+"""Weighted means, their differences, and clustered standard errors.
 
-For weights w and residuals e of respondent r, the sum of ``w_i e_ir w_j e_jr`` over pairs of units
-that are dependent estimates the variance of r's mean; with two respondents it estimates the
-covariance, so that paired comparisons come from the same matrix.
+For weights w and residuals e of model r, the sum of ``w_i e_ir w_j e_jr`` over dependent pairs of
+units estimates the variance of r's mean. With two models it estimates the covariance, so paired
+comparisons use the same matrix.
 
-- "bank": fresh forms of this bank. Items are independent, so only i = j counts.
-- "domain": the facts are a sample. All ordered pairs that share any key count.
+- "bank": the population is fresh forms of this bank. Items are independent, so only i = j counts.
+- "domain": the facts are a sample of a domain. All ordered pairs that share any key count.
 
-Small-sample correction, within each group g of the weighting: G / (G - 1), where
-``G = n**2 / (ordered pairs that share, each unit with itself included)`` is the number of equal
-disjoint clusters with as many sharing pairs (Kish's effective count). For such clusters this is
-CR1's correction; with nothing shared it is n / (n - 1). The result of "domain" is never below
-that of "bank": a negative sum of cross products is noise, not information.
+Small-sample correction within each group g of the weighting: G / (G - 1), where ``G = n**2 /
+(ordered pairs that share, each unit with itself included)``. G is the number of equal disjoint
+clusters with as many sharing pairs (Kish's effective count). For such clusters this is the CR1
+correction; with nothing shared it is n / (n - 1). The variance of "domain" is floored at that of
+"bank": a negative sum of cross products is noise.
 
-Many composed questions over few statements leave hardly any pair that shares nothing, and so hardly
-any group. Each mean has a second variance then, `KeyVariances`, by the components of variance.
+Many composed questions over few statements leave few pairs that share nothing, hence few groups.
+Each mean then has a second variance, `KeyVariances`, from variance components.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from proofstone.stats.resampling import (
     means_by_resample,
 )
 
-# A measure's table of what each outcome counts as, applied to scores; then one mean a unit.
+# Apply a measure's outcome values to scores, then average per unit.
 
 Floats = NDArray[np.float64]
 
@@ -65,20 +65,20 @@ Counts = Mapping[Outcome, Worth]
 
 
 def outcome_code(outcome: Outcome) -> int:
-    """The code by which a score table's ``outcome`` column names it."""
+    """Return the integer code of an outcome in a score table's ``outcome`` column."""
     return OUTCOMES.index(outcome)
 
 
 def counted_values(counts: Counts, outcome: NDArray[np.int8], value: Floats) -> Floats:
-    """What each of N scores counts as; NaN where it is in neither numerator nor denominator.
+    """Return the value of each of N scores; NaN where it is outside the denominator.
 
-    An outcome that the table does not name is left out, and ``failed`` always. Raises BadUsage for
-    a table that counts ``failed``; BadInput naming rows whose value should count and is missing.
+    Outcomes missing from the table are left out, and ``failed`` always. Raises BadUsage for a table
+    that counts ``failed``, and BadInput listing the rows without a required value.
     """
     if "failed" in counts:
         raise BadUsage(
-            "a measure says what 'failed' counts as, but a failed call is no score",
-            hint="remove 'failed' from the measure's counts; it is reported apart",
+            "the measure counts 'failed', but an API error has no score",
+            hint="remove 'failed' from the measure's counts; failures are reported separately",
         )
     counted = np.full(len(outcome), np.nan)
     for name, worth in counts.items():
@@ -99,7 +99,7 @@ def unit_means(
     n_units: int,
     n_respondents: int,
 ) -> Floats:
-    """The mean over samples, (units, respondents); NaN where nothing counts.
+    """Return the mean over samples (units, respondents); NaN where nothing counts.
 
     ``unit``, ``respondent`` and ``counted`` are parallel (N); NaN in ``counted`` is left out.
     """
@@ -115,38 +115,38 @@ def _check_present(name: str, rows: NDArray[np.bool_], value: Floats) -> None:
     absent = np.flatnonzero(rows & np.isnan(value))
     if len(absent):
         raise BadInput(
-            f"{len(absent)} scores with the outcome {name!r} have no value, and it should count",
-            [Problem(f"score {row}", "expected a number, found none") for row in absent.tolist()],
-            hint="score the run again; an answered reply always has a value",
+            f"{len(absent)} scores with the outcome {name!r} have no value, but the measure "
+            "needs one",
+            [Problem(f"score {row}", "expected a number, got none") for row in absent.tolist()],
+            hint="score the run again; each answered response should have a value",
         )
 
 
-# Below this, G / (G - 1) multiplies by three or more; such a group is treated as a lone unit.
+# Below this, G / (G - 1) is three or more; such a group is treated as a single unit.
 _LONE_BELOW = 1.5
 
 
-# From this many effective groups on the sum over pairs keeps its level by itself.
+# From this many effective groups on, the pair-sum variance has the nominal coverage.
 _BY_KEY_BELOW = 10.0
 
 
-# A key with more than this share of the variance that keys bring is no one of many.
+# Variance components are not used if a key has more than this share of the variance of keys.
 _HEAVIEST_KEY = 0.1
 
 
-# Products of keys x keys are held.
+# Bounds memory: products of keys x keys are stored.
 _MOST_KEYS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class KeyVariances:
-    """The ``variances`` (R) of means of units that share keys in overlapping sets, each with its
-    ``degrees`` (R) of freedom.
+    """Variances (R) of means of units with overlapping keys, each with its ``degrees`` (R) of
+    freedom.
 
-    A value is taken as a constant plus the effects of its unit's keys plus an error. The variance
-    of an effect and that of an error follow from two sums, of squared residuals and of squared sums
-    of residuals by key, whose expectations are exact for residuals (Henderson 1953, method 1;
-    multiple membership). Degrees are Satterthwaite's (1946). No variance is below that of
-    independent units.
+    Model: a value is a constant plus the effects of its unit's keys plus an error. Both variance
+    components follow from two sums: of squared residuals, and of squared sums of residuals by key.
+    Their expectations are exact for residuals (Henderson 1953, method 1; multiple membership).
+    Degrees are Satterthwaite's (1946). No variance is below that of independent units.
     """
 
     variances: Floats
@@ -155,15 +155,14 @@ class KeyVariances:
 
 @dataclass(frozen=True, slots=True)
 class Spread(ErrorParts):
-    """Weighted means (R) of n units, and what each unit adds to their error.
+    """Weighted means (R) of n units, and each unit's contribution to their errors.
 
-    ``alone`` (n, R) holds the corrected, weighted residuals of independent units, ``parts`` those
-    of dependent ones. ``groups`` is the effective number of independent groups, ``1 / sum of w_i
-    w_j over dependent pairs``: n for n independent equal units, the number of clusters for equal
-    disjoint ones. ``is_shared``: whether any two units are taken as dependent. ``own_groups`` (R)
-    are those of each mean, where they differ: ``groups`` is then the least of them. ``by_key``: the
-    means' variances by the effects of keys, where units share them in overlapping sets and
-    ``groups`` are few.
+    ``alone`` (n, R) holds corrected, weighted residuals for independent units, ``parts`` those for
+    dependent ones. ``groups`` is the effective number of independent groups, ``1 / sum of w_i w_j
+    over dependent pairs``: n for n independent equal units, the number of clusters for equal
+    disjoint ones. ``is_shared`` is True if any two units are treated as dependent. ``own_groups``
+    (R) are the groups of each mean where they differ; ``groups`` is then the smallest. ``by_key``
+    holds the variances by key effects, where keys overlap and ``groups`` are few.
     """
 
     means: Floats
@@ -176,15 +175,19 @@ class Spread(ErrorParts):
     by_key: KeyVariances | None = None
 
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats, Floats]:
-        """The first and the second of every pair of means, how much larger the first is, and the
-        variance of that (R (R - 1) / 2 each)."""
+        """Return the first and second of every pair of means, their difference, and its variance.
+
+        Each array has R (R - 1) / 2 entries; the difference is the first less the second.
+        """
         first, second = np.triu_indices(len(self.means), 1)
         difference = self.means[first] - self.means[second]
         return first, second, difference, self.difference_variances()[first, second]
 
     def difference_variances(self) -> Floats:
-        """The variance of ``means[a] - means[b]`` (R, R), floored in the same way, and at 0: the
-        sums of a constant difference end a rounding error below it."""
+        """Return the variance of ``means[a] - means[b]`` (R, R), floored in the same way and at 0.
+
+        Without the floor at 0, a constant difference can end a rounding error below it.
+        """
         independent = np.maximum(_of_differences(self.covariance_alone()), 0.0)
         return np.maximum(independent, _of_differences(self.parts.T @ self.partners))
 
@@ -192,7 +195,7 @@ class Spread(ErrorParts):
 def measure_spread(
     values: Floats, weighting: Weighting, keys: SharedKeys, population: Population
 ) -> Spread:
-    """The means of the columns of ``values`` (n units >= 1, R respondents; no NaN), and spread."""
+    """Return means and spread of the columns of ``values`` (n units >= 1, R models; no NaN)."""
     alone, n_lone = _parts(values, weighting, weighting.sizes)
     weights = weighting.weights()
     groups = 1.0 / float(weights @ weights)
@@ -221,8 +224,10 @@ def measure_spread(
 def _by_key(
     values: Floats, weighting: Weighting, keys: SharedKeys, floor: Floats
 ) -> KeyVariances | None:
-    """The means' variances by the effects of keys, at least ``floor`` (R); None where there are too
-    many keys, where one of them outweighs the others, or where effects cannot be told from errors.
+    """Return the variances by key effects, floored at ``floor`` (R).
+
+    None where there are too many keys, one key dominates, or key effects and errors are not
+    separately identifiable.
     """
     holders = key_matrix(keys)
     if holders.shape[1] > _MOST_KEYS:
@@ -236,7 +241,7 @@ def _by_key(
     dense -= weighting.group_means(dense)[weighting.group]
     products = dense.T @ dense
     squared = products @ products
-    # Traces of the powers of the keys' products among residuals, and the residuals' own number.
+    # Traces of powers of the key products among residuals, and the residuals' own count.
     one, two = float(np.trace(products)), float(np.trace(squared))
     three, four = float((products * squared).sum()), float((squared**2).sum())
     number = float(len(values) - weighting.n_groups)
@@ -249,7 +254,7 @@ def _by_key(
     error = np.maximum((one * by_key - two * squares) / determinant, 0.0)
     error = np.where(effect > 0.0, error, squares / number)
     of_effect, of_error = float(of_keys.sum()), float(weights @ weights)
-    # The variance is this combination of the two sums, and so are its expectation and variance.
+    # The variance is this combination of the two sums; so are its expectation and variance.
     on_squares = (of_effect * one - of_error * two) / determinant
     on_keys = (of_error * one - of_effect * number) / determinant
     constant = on_squares * error
@@ -270,11 +275,12 @@ def _by_key(
 
 
 def _parts(values: Floats, weighting: Weighting, effective: Floats) -> tuple[Floats, int]:
-    """What each unit adds to each mean's error (n, R), corrected; and how many groups were lone.
+    """Return each unit's corrected contribution to each mean's error (n, R), and the number of lone
+    groups.
 
-    A lone group (one unit, or units that all share) has no residual of its own. It is centred at
-    the mean of all groups instead: too wide rather than too narrow, as surveys treat a stratum
-    with a single sampling unit.
+    A lone group (one unit, or units that all share a key) has no residual of its own. It is
+    centered at the mean of all groups instead. That is conservative, as in surveys with one
+    sampling unit in a stratum.
     """
     means = weighting.group_means(values)
     lone = effective < _LONE_BELOW
@@ -287,13 +293,15 @@ def _parts(values: Floats, weighting: Weighting, effective: Floats) -> tuple[Flo
 
 
 def _effective_groups(weighting: Weighting, keys: SharedKeys) -> tuple[Floats, float, bool]:
-    """G within each group of the weighting, G over all, and whether any pair shares a key."""
+    """Return G within each group of the weighting, G over all, and True if any pair shares a
+    key.
+    """
     n = len(weighting.group)
     weights = weighting.weights()
     columns = np.zeros((n, weighting.n_groups + 2))
     columns[np.arange(n), weighting.group] = 1.0
     columns[:, -2], columns[:, -1] = 1.0, weights
-    # Sums of products by element, not by matrix: threads of a BLAS cost more here than they save.
+    # Elementwise sums, not a matrix product: BLAS threads cost more here than they save.
     sums = partner_sums(keys, columns)
     within = (columns[:, :-2] * sums[:, :-2]).sum(axis=0)
     groups = 1.0 / float((weights * sums[:, -1]).sum())
@@ -316,9 +324,9 @@ def _of_differences(covariance: Floats) -> Floats:
     return own[:, None] + own[None, :] - covariance - covariance.T
 
 
-# Mean scores with intervals that say what they are intervals of.
+# Mean scores with intervals that state their target population.
 
-_FEW_GROUPS = 50.0 - 1e-6  # sums of weights end a rounding error below it
+_FEW_GROUPS = 50.0 - 1e-6  # sums of weights can end a rounding error below it
 
 
 def mean_estimates(
@@ -330,12 +338,11 @@ def mean_estimates(
     confidence: float = 0.95,
     n_parts: int | None = None,
 ) -> tuple[Estimate, ...]:
-    """One estimate a column of ``values``: (n units, R respondents), shares in [0, 1], no NaN.
+    """Return one estimate per column of ``values``: (n units, R models), shares in [0, 1], no NaN.
 
-    A unit asked several times enters once, as the mean of its samples. ``n_parts``: of how many
-    right-or-wrong answers the values of a column are made, where a unit's is the share of several;
-    they are worth at most as many.
-    No unit gives NaN, flagged.
+    A unit with several samples enters once, as their mean. ``n_parts`` is the number of binary
+    answers behind the values of a column, where a unit's value averages several; it caps the
+    effective size. Without units the result is NaN, flagged.
     """
     if not len(values):
         nothing = no_estimate(population_name(population), confidence, "items")
@@ -352,11 +359,10 @@ def estimates_of(
     confidence: float,
     n_parts: int | None = None,
 ) -> tuple[Estimate, ...]:
-    """Return the interval that ``spread`` of ``values`` gives by ``interval_of_means``.
+    """Return the interval of each mean of ``values`` from ``spread`` by ``interval_of_means``.
 
-    Units that share keys in overlapping sets have the variance and degrees of freedom of
-    ``spread.by_key`` where there is one; else the degrees are G - 1. Without either the interval
-    is all of [0, 1], flagged.
+    Units with overlapping keys use the variance and degrees of freedom of ``spread.by_key`` where
+    present; otherwise the degrees are G - 1. Without either the interval is [0, 1], flagged.
     """
     found = interval_of_means(_moments(spread, values, weighting, n_parts), confidence)
     return tuple(
@@ -413,20 +419,22 @@ def _means_flags(spread: Spread, found: MeanIntervals, r: int) -> tuple[Flag, ..
     return tuple(flags)
 
 
-# The means of all respondents over other items than those there were: what a statistic of means
-# is made from when it has no formula of its own.
+# Bootstrap means of all models, for statistics of means that have no closed-form interval.
 
 _PURPOSE = 6
 
 
-# From this many items on, means follow the normal law closely, and cost less by it.
+# From this many items on, the normal approximation is close and cheaper.
 _NORMAL_FROM = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class BootstrapMeans:
-    """The ``means`` (m) of m respondents and ``drawn`` ones (m, draws). ``resampled`` says what was
-    drawn, ``made_by`` how and by which seed, ``population`` what the draws speak of."""
+    """The ``means`` (m) of m models and their resamples ``drawn`` (m, draws).
+
+    ``resampled`` names the resampled unit, ``made_by`` the method and seed, ``population`` the
+    target population.
+    """
 
     means: Floats
     drawn: Floats
@@ -436,8 +444,10 @@ class BootstrapMeans:
     population: str
 
     def noise(self) -> float:
-        """The variance of one respondent's mean over other items, freed of what all share: half of
-        the mean variance of a difference; NaN for one respondent."""
+        """Return the sampling variance of one model's mean without the part shared by all models.
+
+        It is half the mean variance of a difference; NaN for one model.
+        """
         m = len(self.means)
         if m < 2:
             return float("nan")
@@ -455,13 +465,12 @@ def bootstrap_means(
     seed: int = 0,
     stream: int = 0,
 ) -> BootstrapMeans:
-    """Draws of the means of ``values`` (U units, m respondents; NaN where missing).
+    """Return resampled means of ``values`` (U units, m models; NaN where missing).
 
-    Items, or clusters of items that share facts, with replacement within ``strata`` (U). Where
-    facts are shared by overlapping sets, no set can be drawn apart; then means are drawn from a
-    normal law with the covariance that is summed over pairs, on the items that all have. So are
-    those of 5,000 items or more, without strata and missing cells. Two benchmarks of other items
-    need another ``stream`` each.
+    Items, or clusters of items that share facts, are resampled with replacement within ``strata``
+    (U). Where sets of items overlap, means are sampled from a normal distribution with the pair-sum
+    covariance, on the items that all models have. The same applies to 5,000 items or more without
+    strata or missing cells. Two benchmarks with different items need different ``stream`` numbers.
     """
     rng = generator(seed, _PURPOSE, stream)
     if not len(values):
@@ -481,15 +490,17 @@ def bootstrap_means(
         drawn=means_by_resample(counts, values),
         n_units=len(values),
         resampled=f"{what} within strata" if strata is not None else what,
-        made_by=f"bootstrap, {n_resamples} draws, seed {seed}",
+        made_by=f"bootstrap, {n_resamples} resamples, seed {seed}",
         population=population_name(population),
     )
 
 
 def bootstrap_shares(shares: Floats, n: int, *, n_resamples: int = 2_000, seed: int = 0,
                 stream: int = 0) -> BootstrapMeans:  # fmt: skip
-    """Draws where only ``shares`` (m) of ``n`` items are known: binomial, each respondent with
-    items of its own, which moves more than the same items for all would."""
+    """Return binomial samples where only ``shares`` (m) of ``n`` items are known.
+
+    Each model is treated as if it had its own items, which gives wider spread than shared items.
+    """
     rng = generator(seed, _PURPOSE, stream)
     drawn = rng.binomial(max(n, 1), np.clip(shares, 0.0, 1.0)[:, None], (len(shares), n_resamples))
     known = drawn / n if n else np.full(drawn.shape, np.nan)
@@ -497,8 +508,8 @@ def bootstrap_shares(shares: Floats, n: int, *, n_resamples: int = 2_000, seed: 
         means=shares,
         drawn=known,
         n_units=n,
-        resampled="items, each model with its own" if n else "",
-        made_by=f"binomial, {n_resamples} draws, seed {seed}" if n else "none",
+        resampled="items, separately for each model" if n else "",
+        made_by=f"binomial, {n_resamples} samples, seed {seed}" if n else "none",
         population="questions like these",
     )
 
@@ -514,8 +525,10 @@ def _counts(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
-    """How often each unit is drawn (draws, U), whole clusters at a time; a cluster belongs to the
-    stratum of its first unit."""
+    """Return the count of each unit in each resample (resamples, U), by whole clusters.
+
+    A cluster belongs to the stratum of its first unit.
+    """
     _, first, member = np.unique(clusters, return_index=True, return_inverse=True)
     drawn_from = Strata.of(None if strata is None else strata[first], len(first))
     counts = np.empty((n_resamples, len(first)), dtype=np.float32)
@@ -542,6 +555,6 @@ def _normal(
         drawn=spread.means[:, None] + root @ normal,
         n_units=len(units),
         resampled=resampled_unit(is_shared=spread.is_shared),
-        made_by=f"normal law of the means, {n_resamples} draws, seed {seed}",
+        made_by=f"normal approximation to the means, {n_resamples} samples, seed {seed}",
         population=population_name(population),
     )

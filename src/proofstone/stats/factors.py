@@ -1,10 +1,10 @@
-"""What a factor does: the number of options, a seed, a way of asking, thinking, tools, alignment;
-and whether strata, or two benchmarks, measure one thing.
+"""Effects of a factor (prompting method, options, seed, tools), and tests of homogeneity.
 
-A factor has levels; each model was asked at several of them. Its effect is the difference of one
+A factor has levels; each model was run at several of them. Its effect is the difference of one
 model's means between a level and the reference, on the same items where both levels have them
-(`contrasts`). All effects come with one joint covariance, for models share items too, so it can be
-tested whether the effect is the same for all models: the interaction of model and factor.
+(`contrasts`). All effects have one joint covariance because models share items. So the interaction
+can be tested: is the effect the same for all models? Also checks if strata, or two benchmarks,
+measure the same construct.
 """
 
 from __future__ import annotations
@@ -35,25 +35,24 @@ from proofstone.stats.multiple_comparisons import holm, over_known
 from proofstone.stats.ranks import FEWEST_MODELS, models_drawn, weighted_correlation
 from proofstone.stats.resampling import bootstrapped, generator
 
-# Whether several quantities are all nothing, or all the same: one test of them together.
+# Joint test that several quantities are all 0, or all equal.
 #
-# Wald's chi-square ``e' V^-1 e``, referred to Hotelling's distribution, because V is estimated from
+# Wald's chi-square ``e' V^-1 e``, referred to Hotelling's distribution because V is estimated from
 # G groups: ``F = (G - q) / (q (G - 1)) * chi-square`` on q and G - q degrees (Hotelling 1931; for
-# the same effect in all of several paired conditions, Morrison 1976, section 4.6). For one quantity
-# it is the square of the t-test. For independent units and normal values it is exact.
+# the same effect in several paired conditions, Morrison 1976, section 4.6). For one quantity it is
+# the square of the t-test. For independent units and normal values it is exact.
 
 Floats = NDArray[np.float64]
 
 
-# A direction with less than this share of the largest variance has none of its own.
+# A direction with less than this share of the largest variance is treated as having none.
 _NO_DIRECTION = 1e-9
 
 
 class WaldTest(Struct, frozen=True, kw_only=True):
     """``chi_square`` on ``df`` degrees, ``p`` from F on ``df`` and ``df_groups`` degrees.
 
-    NaN where there is nothing to test (``df`` 0), or as many quantities as groups: then it cannot
-    be told.
+    NaN where there is nothing to test (``df`` 0), or at least as many quantities as groups.
     """
 
     chi_square: float
@@ -63,12 +62,12 @@ class WaldTest(Struct, frozen=True, kw_only=True):
 
 
 def wald(values: Floats, covariance: Floats, floor: Floats, groups: float) -> WaldTest:
-    """The test that all ``values`` (q) are 0.
+    """Return the test that all ``values`` (q) are 0.
 
-    ``covariance`` (q, q) is floored, in every direction, at ``floor``: their covariance were units
-    independent. Where shared facts seem to make means surer than that, it is noise. Directions
-    without variance are left out; where a value lies along one, it is the same in every group, and
-    p is that of a sign test.
+    ``covariance`` (q, q) is floored, in every direction, at ``floor``, the covariance for
+    independent units; a lower value due to shared facts is noise. Directions without variance are
+    left out. Where a value lies along one, it is the same in every group, and p is that of a sign
+    test.
     """
     whitener, left_over = _whitener(floor, values)
     rank = whitener.shape[1]
@@ -88,7 +87,9 @@ def wald(values: Floats, covariance: Floats, floor: Floats, groups: float) -> Wa
 
 
 def _whitener(floor: Floats, values: Floats) -> tuple[Floats, float]:
-    """Directions (q, rank) scaled to unit variance, and how far ``values`` lie outside of them."""
+    """Return directions (q, rank) scaled to unit variance, and the distance of ``values`` from
+    their span.
+    """
     own, axes = np.linalg.eigh((floor + floor.T) / 2.0)
     kept = own > max(_NO_DIRECTION * float(own.max(initial=0.0)), 1e-20)
     outside = axes[:, ~kept].T @ values
@@ -106,11 +107,11 @@ def _without_spread(rank: int, groups: float) -> WaldTest:
 
 
 class Effect(Struct, frozen=True, kw_only=True):
-    """What ``level`` does to ``model`` (their places): the difference from the reference's mean.
+    """Effect of ``level`` on ``model`` (indices): the difference from the reference's mean.
 
-    ``p_holm`` is corrected for all effects of the analysis. ``beyond`` is how much more it is than
-    the mean effect on the other models at that level, ``p_beyond`` corrected in the same way; None
-    and NaN without another model.
+    ``p_holm`` is Holm-adjusted for all effects of the analysis. ``beyond`` is the effect less the
+    mean effect on the other models at that level, ``p_beyond`` its Holm-adjusted p. None and NaN
+    without another model.
     """
 
     model: int
@@ -124,8 +125,10 @@ class Effect(Struct, frozen=True, kw_only=True):
 
 
 class AverageEffect(Struct, frozen=True, kw_only=True):
-    """The mean effect of ``level`` on ``n_models`` models, each weighing the same. These models are
-    taken as they are: units are resampled, models are not."""
+    """Mean effect of ``level`` on ``n_models`` models, equally weighted.
+
+    Models are fixed: units are resampled, models are not.
+    """
 
     level: int
     change: Estimate
@@ -134,11 +137,11 @@ class AverageEffect(Struct, frozen=True, kw_only=True):
 
 
 class Factor(Struct, frozen=True, kw_only=True):
-    """The effects of a factor on M models, the mean by level, and two kinds of tests.
+    """Effects of a factor on M models, their mean by level, and two kinds of tests.
 
-    ``by_model`` (M): whether any level differs from any other for that model, ``p_by_model``
-    corrected by Holm. ``interaction``: whether the effects are the same for all ``n_complete``
-    models that have every level.
+    ``by_model`` (M) tests if any level differs from another for that model; ``p_by_model`` is
+    Holm-adjusted. ``interaction`` tests if the effects are the same for all ``n_complete`` models
+    that have every level.
     """
 
     reference: int
@@ -158,16 +161,16 @@ def analyse_factor(
     population: Population = "domain",
     confidence: float = 0.95,
 ) -> Factor:
-    """The analysis of two or more ``levels``: each (U units, M models), shares in [0, 1], NaN where
-    a model was not asked a unit at that level.
+    """Analyze two or more ``levels``: each (U units, M models), shares in [0, 1], NaN where not
+    run.
 
-    The same row is the same unit (or facts) in all levels; where levels hold units of their own,
-    rows are NaN in the others. Raises BadUsage for fewer than two levels.
+    A row is the same unit (or facts) in all levels. Where levels have different units, rows are NaN
+    in the others. Raises BadUsage for fewer than two levels.
     """
     if len(levels) < 2:
         raise BadUsage(
-            f"a factor has two or more levels; here is {len(levels)}",
-            hint="give one matrix of values a level",
+            f"expected a factor with two or more levels, got {len(levels)}",
+            hint="pass one matrix of values per level",
         )
     others = [k for k in range(len(levels)) if k != reference]
     before = np.concatenate([levels[reference] for _ in others], axis=1)
@@ -192,7 +195,7 @@ def analyse_factor(
 def _effects(
     contrasts: Contrasts, table: NDArray[np.intp], others: Sequence[int], confidence: float
 ) -> tuple[Effect, ...]:
-    """One effect a model and level that were asked, by model."""
+    """Return one effect per model and level that were run, by model."""
     changes = contrasts.estimates(confidence=confidence)
     known = ~np.isnan(contrasts.values)
     p = np.where(known, contrasts.p(), np.nan)
@@ -219,7 +222,7 @@ def _effects(
 
 
 def _against_others(table: NDArray[np.intp], known: NDArray[np.bool_]) -> Floats:
-    """Weights (C, C) of each effect less the mean of the others at its level."""
+    """Return weights (C, C) of each effect less the mean of the others at its level."""
     weights = np.zeros((table.size, table.size))
     for row in table:
         here = row[known[row]]
@@ -247,7 +250,7 @@ def _averages(
 
 
 def _interaction(contrasts: Contrasts, table: NDArray[np.intp]) -> WaldTest:
-    """Whether each row's effects (levels, models) are alike: all but the first, less the first."""
+    """Test if each row's effects (levels, models) are equal, by differences from the first."""
     n_levels, n_models = table.shape
     weights = np.zeros((len(contrasts.values), n_levels * max(n_models - 1, 0)))
     for d, (k, m) in enumerate(np.ndindex(n_levels, max(n_models - 1, 0))):
@@ -257,7 +260,7 @@ def _interaction(contrasts: Contrasts, table: NDArray[np.intp]) -> WaldTest:
 
 
 def _joint(contrasts: Contrasts, columns: NDArray[np.intp]) -> WaldTest:
-    """Whether all of these differences are 0, on the groups of the one with fewest."""
+    """Test if all these differences are 0, on the fewest groups of any of them."""
     degrees = contrasts.degrees[columns]
     if not len(columns) or np.isnan(degrees).any():
         return unknown(WaldTest, df=len(columns))
@@ -270,21 +273,22 @@ def _joint(contrasts: Contrasts, columns: NDArray[np.intp]) -> WaldTest:
     )
 
 
-# Are longer replies better, or only asked for by harder questions?
+# Do longer responses score better, or do harder questions just elicit longer ones?
 #
-# Over all replies, length and accuracy go together by difficulty: hard questions draw long replies
-# and wrong answers. Within one item its difficulty is the same for all replies, so only what is
-# left within items speaks of length (Encyclo-K's appendix E and ELAIPBench 4.4 compare over items).
+# Over all responses, length and accuracy are confounded by difficulty: hard questions elicit long
+# responses and wrong answers. Within one item difficulty is constant, so only variation within
+# items estimates the effect of length (Encyclo-K's appendix E and ELAIPBench 4.4 compare over
+# items).
 
 Codes = NDArray[np.integer]
 
 
 class Slope(Struct, frozen=True, kw_only=True):
-    """The change of a score where a reply is twice as long, with its interval and p-value.
+    """Change of a score per doubling of response length, with interval and p-value.
 
-    ``n`` replies of ``n_items`` items enter; errors are clustered by item (CR1), and by
-    the keys that items share (sums over all pairs that share any), Student's t on groups - 1
-    degrees. NaN with fewer than three items, or where lengths do not vary.
+    ``n`` responses of ``n_items`` items. Errors are clustered by item (CR1) and by the keys that
+    items share, with Student's t on groups - 1 degrees. NaN with fewer than three items, or where
+    lengths do not vary.
     """
 
     value: float
@@ -296,9 +300,12 @@ class Slope(Struct, frozen=True, kw_only=True):
 
 
 class LengthEffect(Struct, frozen=True, kw_only=True):
-    """``over_items``: by all replies, difficulty and all; ``within_items``: by replies to the same
-    item only, with each respondent's own level taken out too. ``confounded``: the part of the first
-    that the second does not bear out."""
+    """Length slopes over and within items.
+
+    ``over_items`` uses all responses, so it includes difficulty. ``within_items`` compares
+    responses to the same item and removes each model's own level. ``confounded`` is the first less
+    the second.
+    """
 
     over_items: Slope
     within_items: Slope
@@ -314,10 +321,10 @@ def length_effect(
     keys: SharedKeys | None = None,
     confidence: float = 0.95,
 ) -> LengthEffect:
-    """Both slopes of ``scores`` on log2 of ``tokens``, parallel arrays (replies).
+    """Return both slopes of ``scores`` on log2 of ``tokens``, parallel arrays (responses).
 
-    Replies without a score or of no known length (NaN, 0) are left out. An item of one reply says
-    nothing within items.
+    Responses without a score or a known length (NaN, 0) are left out. An item with one response
+    adds nothing within items.
     """
     kept = ~np.isnan(scores) & (np.nan_to_num(tokens) > 0)
     y, x = scores[kept].astype(np.float64), np.log2(tokens[kept])
@@ -336,7 +343,7 @@ def _codes(values: Codes) -> NDArray[np.int64]:
 
 
 def _swept(x: Floats, y: Floats, levels: list[NDArray[np.int64]]) -> tuple[Floats, Floats]:
-    """Both without the means of each level, by turns until they are gone (Gauss and Seidel)."""
+    """Return both without the means of each level, by alternating projection (Gauss-Seidel)."""
     for _ in range(200 if len(levels) > 1 else 1):
         before = x
         for codes in levels:
@@ -356,7 +363,7 @@ def _centred(values: Floats, codes: NDArray[np.int64]) -> Floats:
 def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> Slope:
     n, n_items = len(x), len(np.unique(dependence.unit))
     squares = float((x**2).sum())
-    # Items that share nothing are a group each (CR1); else Kish's effective number, not more.
+    # Items that share nothing are one group each (CR1); otherwise at most Kish's effective number.
     is_shared = len(dependence.keys.unit) > 0
     groups = min(float(n_items), dependence.groups) if is_shared else float(n_items)
     if n_items < 3 or groups < 2.0 or squares < 1e-12:
@@ -371,7 +378,7 @@ def _slope(x: Floats, y: Floats, dependence: Dependence, confidence: float) -> S
     return Slope(value=value, low=value - half, high=value + half, p=p, n=n, n_items=n_items)
 
 
-# How much of an accuracy is lost between two ways of asking the same items.
+# Relative loss of accuracy between two prompting methods on the same items.
 
 _PURPOSE = 9
 
@@ -380,7 +387,7 @@ _POPULATION: Population = "domain"
 
 
 def drop_between(before: float, after: float) -> float:
-    """``(before - after) / before``; below 0 where it rose, NaN where there was nothing to lose."""
+    """Return ``(before - after) / before``; below 0 where it rose, NaN where ``before`` is 0."""
     return (before - after) / before if before else float("nan")
 
 
@@ -393,13 +400,15 @@ def relative_drop(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Estimate:
-    """``drop_between`` of the means of two columns of values on the same n items, as a share.
+    """Return ``drop_between`` of the means of two columns of values on the same n items, as a
+    share.
 
-    The interval is by percentiles of ``n_resamples`` bootstrap draws of whole clusters (codes of
-    the items; each item is its own without them), both columns together, each draw one cluster
-    fewer than there are and rescaled (Rao and Wu 1988). Draws in which nothing stands before are
-    left out. The share lost has no least value: it is below 0 where accuracy rose. No items, or
-    nothing right before: NaN. Fewer than two clusters bound nothing, and fewer than 50 are flagged.
+    The interval is by percentiles of ``n_resamples`` bootstrap resamples of whole clusters (codes
+    of the items; by default each item), with both columns resampled together. Each resample has one
+    cluster fewer than the data and is rescaled (Rao and Wu 1988). Resamples with ``before`` at 0
+    are left out. The value has no lower bound: it is below 0 where accuracy rose. NaN without items
+    or with ``before`` at 0. Fewer than two clusters give an unbounded interval, and fewer than 50
+    are flagged.
     """
     n = len(before)
     value = drop_between(float(before.mean()), float(after.mean())) if n else float("nan")
@@ -414,7 +423,7 @@ def relative_drop(
         high=high,
         level=confidence,
         population=population_name(_POPULATION),
-        made_by=f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
+        made_by=f"bootstrap, percentile, {n_resamples} resamples, seed {seed}"
         if n_blocks > 1
         else "none",
         resampled="items" if clusters is None else "clusters",
@@ -424,7 +433,7 @@ def relative_drop(
 
 
 def _drawn(sums: Floats, n_resamples: int, seed: int) -> Floats:
-    """The drop in each draw that has one; nothing of fewer than two blocks."""
+    """Return the drop in each resample where it is defined; empty with fewer than two blocks."""
     if len(sums) < 2:
         return np.empty(0)
 
@@ -436,7 +445,7 @@ def _drawn(sums: Floats, n_resamples: int, seed: int) -> Floats:
     return bootstrapped(len(sums), drops, n_resamples, generator(seed, _PURPOSE), one_less=True)
 
 
-# How far several means lie apart: the largest less the least, and their standard deviation.
+# Spread of several means: the range and the standard deviation.
 
 _MEANS_APART_PURPOSE = 31
 
@@ -445,7 +454,7 @@ _DRAWS = 4_000
 
 
 class Apart(Struct, frozen=True):
-    """A measure of spread with its interval; all NaN of fewer than two means."""
+    """A measure of spread with its interval; all NaN for fewer than two means."""
 
     value: float
     low: float
@@ -453,8 +462,10 @@ class Apart(Struct, frozen=True):
 
 
 class SpreadApart(Struct, frozen=True, kw_only=True):
-    """The range and the standard deviation (over n - 1) of means under two conditions, and what the
-    second has beyond the first; each pair and difference from the same draws."""
+    """Range and standard deviation (over n - 1) of means under two conditions.
+
+    The changes are the second less the first; each pair and its difference use the same samples.
+    """
 
     range_before: Apart
     range_after: Apart
@@ -472,14 +483,14 @@ def spread_apart(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> SpreadApart:
-    """How far the first half of ``means`` (2 m) lie apart, and the second half, of the same m
-    respondents. ``covariance`` (2 m, 2 m) is that of the means, on ``degrees`` of freedom.
+    """Return the spread of the first half of ``means`` (2 m), of the second half, and the change.
 
-    The means are drawn again from a normal law with that covariance (Student's where the degrees
-    are few), and the interval is the basic one: the draws of a spread lie above the spread that
-    they are drawn around, as chance alone drives means apart, so their quantiles are reflected at
-    what was measured. Bounded by 0 below, but for changes. Fewer than two effective groups
-    (``degrees`` NaN or below 1) leave the interval open.
+    Both halves are of the same m models. ``covariance`` (2 m, 2 m) is that of the means, on
+    ``degrees`` of freedom. Means are sampled from a normal distribution with that covariance
+    (Student's t where degrees are few). The interval is the basic bootstrap one: sampling error
+    inflates a spread, so the quantiles are reflected at the observed value. Intervals are bounded
+    by 0 below, except for changes. With fewer than two effective groups (``degrees`` NaN or below
+    1) they are unbounded.
     """
     m = len(means) // 2
     if m < 2:
@@ -500,8 +511,11 @@ def spread_apart(
 
 
 def _means_apart_drawn(means: Floats, covariance: Floats, degrees: float, seed: int) -> Floats:
-    """Means drawn again (draws, 2 m). A sum over overlapping pairs may have a direction of less
-    than no variance, which is noise: none is drawn along it."""
+    """Return sampled means (draws, 2 m).
+
+    A pair-sum covariance may have a direction of negative variance, which is noise; nothing is
+    sampled along it.
+    """
     rng = generator(seed, _MEANS_APART_PURPOSE)
     noise = rng.standard_normal((_DRAWS, len(means))) @ covariance_root(covariance).T
     if degrees >= 1.0:
@@ -516,22 +530,23 @@ def _basic(value: float, draws: Floats, confidence: float, *, known: bool, least
     return Apart(value, max(least, 2 * value - high), max(least, 2 * value - low))
 
 
-# What two benchmarks would correlate if both had endless items.
+# Disattenuated correlation of two benchmarks: what it would be with error-free scores.
 #
-# Noise of the items hides agreement: the correlation of observed means is the true one times the
-# root of the product of both reliabilities (Spearman 1904). Dividing by that root undoes it, and
-# may give more than 1 where noise happens to agree; the value is shown as it comes out.
+# Sampling error of the items attenuates the correlation: the observed one is the true one times the
+# root of the product of both reliabilities (Spearman 1904). Dividing by that root corrects it. The
+# result may exceed 1 due to sampling error, and is not truncated.
 
 
-# Below this reliability of either there is too little left to divide by.
+# Below this reliability of either benchmark the correction is too unstable.
 _LEAST_RELIABLE = 0.1
 
 
 class Disattenuated(Struct, frozen=True, kw_only=True):
-    """Pearson's correlation of the means as ``observed``, and freed of the items' noise: with
-    intervals over ``models`` and over ``items`` (NaN where a reliability is below 0.1).
+    """Pearson's correlation of the means: ``observed``, and corrected for sampling error of the
+    items.
 
-    ``reliability`` of the first and the second benchmark, by their noise over items.
+    The corrected one has intervals over ``models`` and over ``items`` (NaN where a reliability is
+    below 0.1). ``reliability`` holds that of the first and second benchmark over items.
     """
 
     observed: float
@@ -549,8 +564,10 @@ def disattenuate(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> Disattenuated:
-    """The correlation of the same m models on two benchmarks of other items; models without a mean
-    on one of them are left out."""
+    """Return the correlation of the same m models on two benchmarks with different items.
+
+    Models without a mean on one of them are left out.
+    """
     kept = ~np.isnan(first.means) & ~np.isnan(second.means)
     m = int(kept.sum())
     x, y = first.means[kept, None], second.means[kept, None]
@@ -562,7 +579,7 @@ def disattenuate(
     counts = models_drawn(m, n_resamples, seed).T
     number = min(first.drawn.shape[1], second.drawn.shape[1])
     drawn = first.drawn[kept, :number], second.drawn[kept, :number]
-    # A draw of items holds the noise twice: once as there, once again.
+    # A resample contains the sampling error twice: in the data, and from resampling.
     twice = 2.0 * noise[0], 2.0 * noise[1]
     over_models = _corrected(x, y, noise, counts)
     over_items = _corrected(*drawn, twice, np.ones((m, number)))
@@ -576,7 +593,7 @@ def disattenuate(
             m,
             confidence,
             population="models like these, on these items",
-            made_by=f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
+            made_by=f"bootstrap, percentile, {n_resamples} resamples, seed {seed}"
             if enough
             else "none",
             resampled="models" if enough else "",
@@ -595,7 +612,7 @@ def disattenuate(
 
 
 def _variance(x: Floats, w: Floats) -> Floats:
-    """The variance over models (by their number less 1) of each column, with counts ``w``."""
+    """Return the variance over models (over n - 1) of each column, with counts ``w``."""
     total = w.sum(axis=0)
     centred = x - (w * x).sum(axis=0) / np.maximum(total, 1.0)
     return np.asarray((w * centred**2).sum(axis=0) / np.maximum(total - 1.0, 1.0))
@@ -608,8 +625,7 @@ def _reliability(x: Floats, noise: float, w: Floats) -> Floats:
 
 
 def _corrected(x: Floats, y: Floats, noise: tuple[float, float], w: Floats) -> Floats:
-    """The correlation in each column over the root of both reliabilities; NaN where either is
-    too low."""
+    """Return the disattenuated correlation in each column; NaN where a reliability is too low."""
     if not len(x):
         return np.full(1, np.nan)
     a, b = _reliability(x, noise[0], w), _reliability(y, noise[1], w)
@@ -648,20 +664,19 @@ _MOST_AT_ONCE = 4_000_000
 
 
 class DimensionCheck(Struct, frozen=True, kw_only=True):
-    """How far respondents' profiles over strata are their own, against what chance makes them.
+    """Model × stratum interaction, compared with its expectation without one.
 
-    ``interaction`` is the standard deviation of what is left of the stratum means of respondents
-    after the respondent's and the stratum's own level, weighted by items; ``by_chance`` its root
-    mean square where strata mean nothing, ``p`` how often that reaches it. The root of
-    ``interaction**2 - by_chance**2`` is ``corrected``, 0 where chance is all of it. NaN with fewer
-    than two strata, two respondents, or any item that all have.
+    ``interaction`` is the standard deviation of the stratum means of models after removing model
+    and stratum main effects, weighted by items. ``by_chance`` is its root mean square if strata are
+    unrelated to scores; ``p`` is the probability of at least the observed value then. ``corrected``
+    is the root of ``interaction**2 - by_chance**2``, or 0 where that is negative. NaN with fewer
+    than two strata or two models, or without items that all models have.
 
-    ``chance`` says what was exchanged, which has to be exchangeable: items, where they share
-    nothing; whole groups of items that share a key, where keys part the items and each group lies
-    in one stratum. Where keys overlap, or a group lies in several strata, nothing can be exchanged:
-    then ``p`` compares the sum of squares with its moments by the covariance over all pairs of
-    items that share any key ("shared pairs"), and ``n_resamples`` is 0. ``groups`` is the effective
-    number of independent groups of items.
+    ``chance`` names the exchanged unit: items where they share nothing, or whole clusters where
+    keys partition the items and each cluster lies in one stratum. Where keys overlap, or a cluster
+    spans several strata, nothing is exchangeable. Then ``p`` compares the sum of squares with its
+    moments by the covariance over all pairs of items that share a key ("shared pairs"), and
+    ``n_resamples`` is 0. ``groups`` is the effective number of independent groups of items.
     """
 
     interaction: float
@@ -684,10 +699,15 @@ def check_dimension(
     n_resamples: int = 500,
     seed: int = 0,
 ) -> DimensionCheck:
-    """The check over ``strata`` codes (units) of ``values`` (units, respondents), on the units that
-    all have; ``keys`` say which units share what, by default nothing."""
+    """Return the check of ``values`` (units, models) over ``strata`` codes (units).
+
+    Only the units that all models have are used; ``keys`` lists what units share (default:
+    nothing).
+    """
     if n_resamples < 1:
-        raise BadUsage("no draws say nothing", hint="give 1 or more")
+        raise BadUsage(
+            "expected one or more permutations, got none", hint="set n_resamples to 1 or more"
+        )
     whole = np.flatnonzero(~np.isnan(values).any(axis=1))
     keys = (keys or SharedKeys.none(len(values))).among(whole)
     values, strata = values[whole], strata[whole]
@@ -697,7 +717,7 @@ def check_dimension(
     blocks, chance_of = _exchangeable(keys, code)
     seen, chance, p = float("nan"), float("nan"), float("nan")
     if len(sizes) > 1 and m > 1:
-        # A respondent's level and a unit's ease drop out of every interaction of their means.
+        # Model and unit main effects cancel in every interaction of means.
         left = values - values.mean(axis=0)
         left = left - left.mean(axis=1, keepdims=True)
         seen = float(_interactions(left, code[None, :], len(sizes))[0])
@@ -707,7 +727,7 @@ def check_dimension(
         else:
             drawn = _shuffled(left, code, blocks, n_resamples, generator(seed, _STRATA_PURPOSE))
             chance = float(np.sqrt((drawn**2).mean()))
-            # Single precision: equal draws may differ in their seventh digit.
+            # Single precision: equal permutations may differ in their seventh digit.
             p = float(((drawn >= seen * (1.0 - 1e-5)).sum() + 1) / (n_resamples + 1))
     return DimensionCheck(
         interaction=seen,
@@ -724,8 +744,10 @@ def check_dimension(
 
 
 def _exchangeable(keys: SharedKeys, code: Codes) -> tuple[Codes | None, Chance]:
-    """Which block each unit belongs to (units, codes without gaps), and what these are; None where
-    keys leave none."""
+    """Return the block of each unit (units, codes without gaps) and what blocks are.
+
+    None where keys leave no exchangeable blocks.
+    """
     group = keys.groups
     if group is None:
         return None, "shared pairs"
@@ -743,15 +765,18 @@ def _exchangeable(keys: SharedKeys, code: Codes) -> tuple[Codes | None, Chance]:
 def _by_pairs(
     left: Floats, code: Codes, sizes: Codes, keys: SharedKeys, groups: float, seen: float
 ) -> tuple[float, float]:
-    """The mean of the weighted sum of squares where strata mean nothing, and how often chance
-    reaches ``seen``: from the covariance of all stratum means (strata x respondents of them),
-    column by column, so that memory stays bounded."""
+    """Return the expected weighted sum of squares under no interaction, and the p-value of
+    ``seen``.
+
+    Both use the covariance of all stratum means (strata x models), column by column to bound
+    memory.
+    """
     n, m = left.shape
     correction = groups / (groups - 1.0) if groups >= 2.0 else 1.0
     weights = np.sqrt(sizes / n / m)
     trace = square = 0.0
     for stratum, size in enumerate(sizes.tolist()):
-        # What each unit adds to this stratum's means: all of them lie around 0 over all units.
+        # Each unit's contribution to this stratum's means; they are centered at 0 over all units.
         parts = left * ((code == stratum) / size - 1.0 / n)[:, None]
         partners = correction * partner_sums(keys, parts) * weights[stratum]
         trace += weights[stratum] * float((parts * partners).sum())
@@ -766,7 +791,7 @@ def _by_pairs(
 def _shuffled(
     left: Floats, code: Codes, block: Codes, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """The statistic of draws (n_resamples) in which strata are dealt to whole blocks anew."""
+    """Return the statistic for ``n_resamples`` random assignments of strata to whole blocks."""
     stratum = np.zeros(int(block.max()) + 1, dtype=np.int32)
     stratum[block] = code
     n_strata = int(code.max()) + 1
@@ -780,7 +805,9 @@ def _shuffled(
 
 
 def _interactions(left: Floats, codes: Codes, n_strata: int) -> Floats:
-    """The weighted deviation of stratum means from 0, for each row of ``codes`` (draws, units)."""
+    """Return the weighted deviation of stratum means from 0, for each row of ``codes`` (draws,
+    units).
+    """
     member = (codes[:, None, :] == np.arange(n_strata)[None, :, None]).astype(np.float32)
     sizes = np.maximum(member.sum(axis=2, dtype=np.float64), 1.0)
     sums = (member @ left.astype(np.float32)).astype(np.float64)

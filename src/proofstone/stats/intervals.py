@@ -1,4 +1,6 @@
-"""Intervals for shares and means, from a variance, an effective size and degrees of freedom."""
+"""Confidence intervals for shares and means, from variance, effective size and degrees of
+freedom.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,14 @@ from scipy import special
 
 from proofstone.records.runs import Estimate
 
-# What an incomplete respondent could still reach: the missing all wrong, to all right.
+# Bounds for a model with missing scores: from all missing wrong to all missing correct.
 
 
 class Bounds(Struct, frozen=True, kw_only=True):
-    """``low`` with all missing scores 0, ``high`` with all of them 1; no interval, a certainty.
+    """Bounds of a mean: ``low`` with all missing scores 0, ``high`` with all of them 1.
 
-    ``counted`` scores are there and ``missing`` are not. NaN where nothing was expected.
+    They are certain bounds, not a confidence interval. ``counted`` scores are present and
+    ``missing`` are not. NaN where no score was expected.
     """
 
     low: float
@@ -31,7 +34,7 @@ class Bounds(Struct, frozen=True, kw_only=True):
 
 
 def bound_incomplete(counted: NDArray[np.float64], missing: int) -> Bounds:
-    """Bounds of the mean score in [0, 1]; NaN in ``counted`` is outside the denominator."""
+    """Return bounds of the mean score in [0, 1]; NaN in ``counted`` is outside the denominator."""
     present = counted[~np.isnan(counted)]
     total = len(present) + missing
     got = float(present.sum())
@@ -43,18 +46,18 @@ def bound_incomplete(counted: NDArray[np.float64], missing: int) -> Bounds:
     )
 
 
-# Many tests at once: p-values corrected for the family they stand in.
+# Many tests: p-values adjusted for their family.
 
 Floats = NDArray[np.float64]
 
 
 def divided(tops: Floats | NDArray[np.integer], bottoms: Floats | NDArray[np.integer]) -> Floats:
-    """``tops / bottoms`` where the bottom is above 0, NaN elsewhere."""
+    """Return ``tops / bottoms`` where the bottom is above 0, NaN elsewhere."""
     return np.asarray(tops / np.where(bottoms > 0, bottoms, np.nan))
 
 
 def percentiles(drawn: Floats, confidence: float) -> tuple[float, float]:
-    """The middle ``confidence`` of the draws that have a value; NaN where none has."""
+    """Return the percentile interval of the samples that have a value; NaN where none has."""
     known = drawn[~np.isnan(drawn)]
     if not len(known):
         return float("nan"), float("nan")
@@ -63,13 +66,13 @@ def percentiles(drawn: Floats, confidence: float) -> tuple[float, float]:
 
 
 def tails(confidence: float) -> list[float]:
-    """The two levels between which the middle ``confidence`` of a distribution lies."""
+    """Return the two quantile levels that bound the middle ``confidence`` of a distribution."""
     tail = (1.0 - confidence) / 2.0
     return [tail, 1.0 - tail]
 
 
 def covariance_root(covariance: Floats, *, is_symmetric: bool = False) -> Floats:
-    """A square root of the nearest covariance without negative parts (m, m)."""
+    """Return a square root of the nearest positive semidefinite covariance (m, m)."""
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     return np.asarray(root @ vectors.T if is_symmetric else root)
@@ -79,12 +82,12 @@ _Known = TypeVar("_Known", bound=Struct)
 
 
 def unknown(of: type[_Known], **known: Any) -> _Known:
-    """A record that is NaN but for what is ``known``."""
+    """Return a record that is NaN except for the fields in ``known``."""
     return of(**dict.fromkeys(of.__struct_fields__, math.nan) | known)
 
 
 def no_estimate(population: str, confidence: float, resampled: str) -> Estimate:
-    """The estimate of no score at all: NaN, flagged."""
+    """Return the estimate for no scores: NaN, flagged."""
     nan = float("nan")
     return Estimate(
         value=nan,
@@ -99,31 +102,31 @@ def no_estimate(population: str, confidence: float, resampled: str) -> Estimate:
     )
 
 
-# Levels of averaging: every unit alike, or every group of units alike.
+# Averaging levels: every unit has equal weight, or every group of units.
 #
 # Encyclo-K's Table 4: sample-wise is the plain mean; subfield-, field- and discipline-wise are
-# unweighted means of the groups' means. All are linear: unit i of group g has the weight
-# ``1 / (groups * units in g)``. The groups are fixed, not drawn.
+# unweighted means of the groups' means. All are linear: unit i of group g has the weight ``1 /
+# (groups * units in g)``. The groups are fixed, not sampled.
 
 
 @dataclass(frozen=True, slots=True)
 class Weighting:
-    """A partition of n units: ``group`` codes (n) in [0, len(sizes)), no group empty."""
+    """Partition of n units: ``group`` codes (n) in [0, len(sizes)), no group empty."""
 
     group: NDArray[np.int64]
     sizes: NDArray[np.float64]
 
     @property
     def n_groups(self) -> int:
-        """How many groups are averaged; 0 where there is no unit."""
+        """Return the number of averaged groups; 0 without units."""
         return len(self.sizes)
 
     def weights(self) -> NDArray[np.float64]:
-        """The weight of each unit; they sum to 1."""
+        """Return the weight of each unit; they sum to 1."""
         return 1.0 / (self.n_groups * self.sizes[self.group])
 
     def group_means(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean of each group (groups, C) for every column of ``columns`` (n, C)."""
+        """Return the mean of each group (groups, C) for every column of ``columns`` (n, C)."""
         return self._group_sums(columns) / self.sizes[:, None]
 
     def _group_sums(self, columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -135,12 +138,12 @@ class Weighting:
 
 
 def equal_weights(n_units: int) -> Weighting:
-    """One group: each unit weighs the same."""
+    """Return one group in which each unit has the same weight."""
     return group_weights(np.zeros(n_units, dtype=np.int64))
 
 
 def group_weights(codes: NDArray[np.integer]) -> Weighting:
-    """Groups by code (any integers): each group weighs the same, whatever its size."""
+    """Return groups by code (any integers): each group has the same weight, whatever its size."""
     _, group, sizes = np.unique(codes, return_inverse=True, return_counts=True)
     return Weighting(group.astype(np.int64), sizes.astype(np.float64))
 
@@ -148,15 +151,15 @@ def group_weights(codes: NDArray[np.integer]) -> Weighting:
 Booleans = NDArray[np.bool_]
 
 
-# A variance below this is rounding: one unlike unit in ten million gives 1e-14.
+# A variance below this is rounding error: one differing unit in ten million gives 1e-14.
 NO_SPREAD_BELOW = 1e-20
 
 
-# Where fewer values than this differ from the rest, neither Wilson nor t keeps its level.
+# If fewer values than this differ from the rest, neither Wilson nor t has nominal coverage.
 _FEW = 5.0
 
 
-# Values are alike that differ by no more than this share of the largest difference.
+# Values count as equal if they differ by at most this share of the largest difference.
 _NEAR = 0.1
 
 
@@ -164,42 +167,42 @@ _SMALLEST_SIZE = 1e-9
 
 
 def normal_quantile(confidence: float) -> float:
-    """The two-sided normal quantile: 1.96 at 0.95."""
+    """Return the two-sided normal quantile: 1.96 at 0.95."""
     return float(special.ndtri(0.5 + confidence / 2))
 
 
 def t_quantile(degrees: float, confidence: float) -> float:
-    """The two-sided quantile of Student's t on ``degrees`` > 0, not necessarily whole."""
+    """Return the two-sided quantile of Student's t on ``degrees`` > 0, not necessarily whole."""
     return float(_t_quantiles(np.array(degrees), confidence))
 
 
 def _t_quantiles(degrees: Floats, confidence: float) -> Floats:
-    """The same for an array of ``degrees``, which may be infinite."""
+    """Return the same for an array of ``degrees``, which may be infinite."""
     is_finite = np.isfinite(degrees)
     quantile = special.stdtrit(np.where(is_finite, degrees, 1.0), 0.5 + confidence / 2)
     return np.where(is_finite, quantile, normal_quantile(confidence))
 
 
 def t_two_sided_p(t: Floats, degrees: float | Floats) -> Floats:
-    """The probability of a t at least this far from 0, on ``degrees`` > 0."""
+    """Return the two-sided p-value of t statistics on ``degrees`` > 0."""
     return np.asarray(2.0 * special.stdtr(degrees, -np.abs(t)))
 
 
 def t_test_p(value: float, error: float, degrees: float) -> float:
-    """The same of one value with a standard error above 0."""
+    """Return the two-sided p-value of one value with a standard error above 0."""
     return float(t_two_sided_p(np.array(value / error), degrees))
 
 
 def normal_two_sided_p(z: Floats) -> Floats:
-    """The probability of a standard normal deviate at least this far from 0."""
+    """Return the two-sided p-value of standard normal deviates."""
     return np.asarray(2.0 * special.ndtr(-np.abs(z)))
 
 
 def wilson(share: Floats, size: Floats, quantile: float | Floats) -> tuple[Floats, Floats]:
-    """Wilson's score interval for shares in [0, 1] at (effective) sizes > 0, within [0, 1].
+    """Return Wilson's score interval for shares in [0, 1] at (effective) sizes > 0, within [0, 1].
 
     Wilson (1927). With an effective size and a t quantile it is the interval that Dean and Pagano
-    (2015) found to keep its level in clustered surveys.
+    (2015) found to have nominal coverage in clustered surveys.
     """
     q2 = quantile**2
     centre = (share + q2 / (2 * size)) / (1 + q2 / size)
@@ -210,13 +213,13 @@ def wilson(share: Floats, size: Floats, quantile: float | Floats) -> tuple[Float
 def clopper_pearson(
     share: Floats, square: Floats, size: Floats, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Return Clopper and Pearson's (1934) interval for the mean of ``size`` values in [0, 1] whose
-    squares have the mean ``square``.
+    """Return Clopper and Pearson's (1934) interval for the mean of ``size`` values in [0, 1].
 
-    Right-or-wrong values have ``square`` equal to ``share``; the ends are then the published ones,
-    also for sizes that are not whole (Korn and Graubard 1998). For other values each end is the
-    quantile of the Beta distribution with the mean and variance of the Bayesian bootstrap of the
-    values and one more value, at that end of the scale (Gaffke 2005: the same bound for 0 and 1).
+    ``square`` is the mean of the squared values. For binary values it equals ``share``; the ends
+    are then the published ones, also for fractional sizes (Korn and Graubard 1998). For other
+    values each end is the quantile of the Beta distribution with the mean and variance of the
+    Bayesian bootstrap of the values and one more value, at that end of the scale (Gaffke 2005: the
+    same bound for 0 and 1).
     """
     share = np.clip(share, 0.0, 1.0)
     square = np.clip(square, share**2, share)
@@ -235,11 +238,11 @@ def clopper_pearson(
 def share_interval(
     share: Floats, size: Floats, confidence: float, degrees: float = np.inf
 ) -> tuple[Floats, Floats]:
-    """Return Wilson's interval for shares of right-or-wrong units at (effective) sizes > 0, and
-    Clopper and Pearson's where fewer than five units are right or fewer than five are wrong.
+    """Return the interval for shares of binary units at (effective) sizes > 0.
 
-    ``degrees`` are those of the variance behind an effective size. The exact interval counts the
-    size times (z / t)^2 then (Korn and Graubard 1998).
+    It is Wilson's, or Clopper and Pearson's where fewer than five units are correct or fewer than
+    five are wrong. ``degrees`` are those of the variance behind an effective size. The exact
+    interval then uses the size times (z / t)^2 (Korn and Graubard 1998).
     """
     quantile = t_quantile(degrees, confidence)
     low, high = wilson(share, size, quantile)
@@ -250,16 +253,16 @@ def share_interval(
 
 
 def is_rare(share: Floats, size: Floats) -> Booleans:
-    """Return where fewer than five of ``size`` units are right, or fewer than five are wrong."""
+    """Return where fewer than five of ``size`` units are correct, or fewer than five are wrong."""
     return np.asarray(size * np.minimum(share, 1.0 - share) < _FEW - 1e-9)
 
 
 def unlike_values(values: Floats, weights: Floats) -> Floats:
-    """Return how many values of each column (n, R) differ from the rest: (sum of d^2)^2 / sum of
-    d^4 of the weighted differences d from the median; 0 where all are alike.
+    """Return how many values of each column (n, R) differ from the rest.
 
-    Of k ones among more zeros it is k. Infinite where there is no rest: where less than half of the
-    values lie within a tenth of the largest difference. ``weights`` (n) sum to 1.
+    It is (sum of d^2)^2 / sum of d^4 of the weighted differences d from the median; 0 where all are
+    equal. For k ones among more zeros it is k. Infinite where less than half of the values lie
+    within a tenth of the largest difference. ``weights`` (n) sum to 1.
     """
     difference = np.abs(values - np.median(values, axis=0))
     is_near = difference <= _NEAR * difference.max(axis=0)
@@ -272,13 +275,13 @@ def unlike_values(values: Floats, weights: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What the intervals of R means of ``n`` (R) values in [0, 1] are made from.
+    """Inputs to the intervals of R means of ``n`` (R) values in [0, 1].
 
-    ``means`` and ``squares`` (R) are those of the values and of their squares; ``variances`` (R)
-    those of the means, on ``degrees`` (R) of freedom, 0 where there are none. ``unlike`` (R) is
-    ``unlike_values``. ``is_binary`` (R): all values are 0 or 1. ``is_plain`` (R): units of equal
-    weight that are independent. ``groups`` (R): the independent groups, which count where no value
-    differs. ``most``: the number of right-or-wrong answers that graded values are made of.
+    ``means`` and ``squares`` (R) are those of the values and of their squares. ``variances`` (R)
+    are those of the means, on ``degrees`` (R) of freedom, 0 if none. ``unlike`` (R) is
+    ``unlike_values``. ``is_binary`` (R): all values are 0 or 1. ``is_plain`` (R): units are
+    independent and of equal weight. ``groups`` (R): independent groups, used as the size where all
+    values are equal. ``most``: the number of binary answers behind graded values.
     """
 
     n: Floats
@@ -295,11 +298,12 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class MeanIntervals:
-    """``low`` and ``high`` (R), the effective ``size`` (R) and how each was made (``made_by``, R).
+    """Intervals ``low`` and ``high`` (R), the effective ``size`` (R) and the method (``made_by``,
+    R).
 
-    ``is_alike`` (R): no value differs from another. ``is_few`` (R): too few graded values differ
-    for a t statistic, and the interval is conservative. ``is_none`` (R): there is no interval, and
-    the ends are 0 and 1. ``is_plain`` (R): right-or-wrong units that are independent.
+    ``is_alike`` (R): all values are equal. ``is_few`` (R): too few graded values differ for a t
+    statistic, and the interval is conservative. ``is_none`` (R): there is no interval, and the ends
+    are 0 and 1. ``is_plain`` (R): independent binary units.
     """
 
     low: Floats
@@ -313,15 +317,15 @@ class MeanIntervals:
 
 
 def interval_of_means(found: Moments, confidence: float) -> MeanIntervals:
-    """Return the interval of each mean, by the one rule for accuracies, graded scores and shares.
+    """Return the interval of each mean, by one rule for accuracies, graded scores and shares.
 
-    - Independent right-or-wrong units: Wilson, or Clopper-Pearson where fewer than five are right
-      or fewer than five are wrong.
-    - Dependent right-or-wrong units: the same at the effective size n / (n - 1) p (1 - p) /
-      variance, at most n (Kish; Korn and Graubard 1998), with Student's t (Dean and Pagano 2015).
-      Shares of right-or-wrong answers alike, at most ``most``.
-    - Graded scores: Student's t, with a standard error that moves with the mean m as the root of
-      m (1 - m) does, so that both ends lie within [0, 1]. It is Wilson's form without a cap on the
+    - Independent binary units: Wilson, or Clopper-Pearson where fewer than five are correct or
+      fewer than five are wrong.
+    - Dependent binary units: the same at the effective size n / (n - 1) p (1 - p) / variance, at
+      most n (Kish; Korn and Graubard 1998), with Student's t (Dean and Pagano 2015). The same
+      applies to shares of several binary answers, at most ``most``.
+    - Graded scores: Student's t, with a standard error that varies with the mean m as the root of m
+      (1 - m), so that both ends lie within [0, 1]. This is Wilson's form without a cap on the
       effective size.
     - Graded scores of which few differ from the rest: ``clopper_pearson`` by their two moments.
     """
@@ -360,8 +364,11 @@ def interval_of_means(found: Moments, confidence: float) -> MeanIntervals:
 
 
 def _sizes(found: Moments, share: Floats, is_alike: Booleans) -> tuple[Floats, Floats]:
-    """Return how many independent right-or-wrong units have these variances, and how many
-    independent units with values like these; ``groups`` where all are alike."""
+    """Return the number of independent binary units, and of independent units, with these
+    variances.
+
+    Where all values are equal it is ``groups``.
+    """
     variances = np.where(is_alike, 1.0, found.variances)
     bessel = found.n / np.maximum(found.n - 1.0, 1.0)
     binary = bessel * share * (1.0 - share) / variances
@@ -390,13 +397,13 @@ def _made_by(
     return f"{name}, t on {degrees:.1f} degrees"
 
 
-# What guessing gives, and where it lies from an interval.
+# Random-guess baseline, and its position relative to an interval.
 
 Against = Literal["above", "inside", "below", "unknown"]
 
 
 def chance_level(n_options: NDArray[np.integer], weights: NDArray[np.float64]) -> float:
-    """The expected score of a uniform guess: the weighted mean of 1 / options.
+    """Return the expected score of a uniform guess: the weighted mean of 1 / options.
 
     ``weights`` sum to 1. NaN without units, or where any unit has no options to guess among.
     """
@@ -406,7 +413,7 @@ def chance_level(n_options: NDArray[np.integer], weights: NDArray[np.float64]) -
 
 
 def interval_against(chance: float, estimate: Estimate) -> Against:
-    """Where the interval lies seen from chance; its ends belong to it."""
+    """Return where the interval lies relative to chance; its ends belong to it."""
     if np.isnan(chance) or np.isnan(estimate.low):
         return "unknown"
     if estimate.low > chance:
@@ -414,24 +421,27 @@ def interval_against(chance: float, estimate: Estimate) -> Against:
     return "below" if estimate.high < chance else "inside"
 
 
-# How large a sum of squares of dependent errors is by chance: by its first two moments.
+# Null distribution of a quadratic form of dependent errors, by its first two moments.
 #
-# ``e' W e`` of errors e of covariance V is distributed as a weighted sum of chi-squares, of mean
-# tr(WV) and variance 2 tr((WV)^2). A scaled chi-square of the same two moments stands for it
-# (Satterthwaite 1946; Box 1954); V is estimated from G groups, so F in its place (Thomas and Rao
-# 1987).
+# ``e' W e`` for errors e with covariance V is distributed as a weighted sum of chi-squares, with
+# mean tr(WV) and variance 2 tr((WV)^2). It is approximated by a scaled chi-square with the same two
+# moments (Satterthwaite 1946; Box 1954). V is estimated from G groups, so F replaces it (Thomas and
+# Rao 1987).
 
 
 def quadratic_p(statistic: float, trace: float, trace_of_square: float, groups: float) -> float:
-    """How often chance reaches ``statistic`` = e' W e, with tr(WV) and tr((WV)^2); V from
-    ``groups`` effective groups. NaN without any spread, or with fewer than two groups."""
+    """Return the p-value of ``statistic`` = e' W e from tr(WV) and tr((WV)^2).
+
+    V is estimated from ``groups`` effective groups. NaN without spread or with fewer than two
+    groups.
+    """
     if not (trace > 0.0 and trace_of_square > 0.0 and groups >= 2.0):
         return float("nan")
     df = trace**2 / trace_of_square
     return float(special.fdtrc(df, df * (groups - 1.0), statistic / trace))
 
 
-# The range of k independent standard normal draws: what to expect, and how often it is passed.
+# Range of k independent standard normal variables: its mean and tail probability.
 
 _GRID = np.linspace(-12.0, 12.0, 4_801)
 
@@ -441,9 +451,9 @@ _NODES = 48
 
 @lru_cache(maxsize=256)
 def expected_range(k: int) -> float:
-    """The mean range of ``k`` draws: 1.128 of two, 3.078 of ten (Tippett 1925, table 10).
+    """Return the mean range of ``k`` standard normals: 1.128 for two, 3.078 for ten.
 
-    The integral of 1 - Phi(x)^k - (1 - Phi(x))^k over x; 0 for fewer than two.
+    Tippett (1925, table 10). The integral of 1 - Phi(x)^k - (1 - Phi(x))^k over x; 0 for k below 2.
     """
     if k < 2:
         return 0.0
@@ -452,11 +462,11 @@ def expected_range(k: int) -> float:
 
 
 def range_p(width: float, k: int, degrees: float = np.inf) -> float:
-    """How often ``k`` >= 2 draws have a range of at least ``width`` standard deviations, where that
-    deviation is estimated on ``degrees`` of freedom: Tukey's studentized range.
+    """Return the p-value of a range of ``width`` standard deviations among ``k`` >= 2 normals.
 
-    The distribution on infinite degrees is averaged over the deviation's own, chi over the root of
-    its degrees, at the nodes of Gauss and Legendre in its probability.
+    The deviation is estimated on ``degrees`` of freedom: Tukey's studentized range. The
+    distribution on infinite degrees is averaged over the deviation's own, chi over the root of its
+    degrees, at Gauss-Legendre nodes in its probability.
     """
     if np.isinf(degrees):
         return float(_known_range_p(np.array([width]), k)[0])
@@ -467,15 +477,15 @@ def range_p(width: float, k: int, degrees: float = np.inf) -> float:
 
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probabilities and their weights, denser towards both ends, where the deviation is extreme."""
+    """Return probabilities and their weights, denser towards both ends."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     weights = weights * np.cos(nodes * np.pi / 2.0)
     return (1.0 + np.sin(nodes * np.pi / 2.0)) / 2.0, weights / weights.sum()
 
 
 def _known_range_p(width: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-    """The same for each of several widths, where the standard deviation is known."""
-    # The trapezoid rule is exact to rounding on a grid of steps of 0.1 for integrands like these.
+    """Return the same for each of several widths, where the standard deviation is known."""
+    # For such integrands the trapezoid rule with steps of 0.1 is exact to rounding.
     grid = _GRID[::20]
     inside = special.ndtr(grid + width[:, None]) - special.ndtr(grid)
     density = np.exp(-(grid**2) / 2.0) / np.sqrt(2.0 * np.pi)
@@ -483,32 +493,32 @@ def _known_range_p(width: NDArray[np.float64], k: int) -> NDArray[np.float64]:
     return np.asarray(np.clip(1.0 - below, 0.0, 1.0))
 
 
-# Confidence levels for a pair that is looked at more than once, so that looking again is allowed.
+# Confidence levels for a comparison that is checked repeatedly (sequential testing).
 #
-# A test that is repeated until it passes passes too often: at a true difference on the limit, ten
+# Repeating a test until it passes inflates its error rate: at a true difference on the limit, ten
 # looks at 95% intervals passed 9.9% of the time in a simulation, one look 2.7%. Here four fifths of
-# the error probability belong to the first look. The last fifth belongs to all later ones together,
-# through a confidence sequence: its intervals hold the true difference at all sample sizes at once.
-# By the union bound the error over any number of looks is at most that of one interval.
+# the error probability go to the first look. The last fifth covers all later ones together through
+# a confidence sequence, whose intervals hold simultaneously over all sample sizes. By the union
+# bound the error over any number of looks is at most that of one interval.
 #
 # The sequence is the normal mixture of Robbins (1970) with an estimated variance, asymptotic in the
 # sense of Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and
-# asymptotic confidence sequences" (2021), section 2. It is a function of the sample size alone, so
-# it is given as the level of the interval that has the same width, whatever method makes that
+# asymptotic confidence sequences" (2021), section 2. It is a function of the sample size alone. So
+# it is expressed as the level of the interval with the same width, whatever method makes that
 # interval.
 
-FIRST_SHARE = 0.8  # of the error probability, for the first look
+FIRST_SHARE = 0.8  # share of the error probability for the first look
 
 
-_TIGHTEST = 2.0  # the sequence is narrowest at so many times the items of the first look
+_TIGHTEST = 2.0  # the sequence is narrowest at this multiple of the first look's items
 
 
 def look_confidence(confidence: float, n: int, earlier: Sequence[int] = ()) -> float:
-    """Return the level of the interval for a look at ``n`` items after looks at ``earlier`` many.
+    """Return the level of the interval for a look at ``n`` items after looks at ``earlier`` sizes.
 
-    ``confidence`` is the level that all looks together have, in (0, 1); ``earlier`` are the numbers
-    of items of the former looks, oldest first, each at least 1. The result is above ``confidence``
-    and below 1.
+    ``confidence`` is the joint level of all looks, in (0, 1). ``earlier`` lists the numbers of
+    items of the former looks, oldest first, each at least 1. The result is above ``confidence`` and
+    below 1.
     """
     error = 1.0 - confidence
     if not earlier:
@@ -521,9 +531,9 @@ def look_confidence(confidence: float, n: int, earlier: Sequence[int] = ()) -> f
 
 
 def error_of_looks(confidence: float, *, after_single: bool = False) -> float:
-    """Return the bound on the error probability of any number of looks, both sides together.
+    """Return a bound on the error probability of any number of looks, two-sided.
 
-    ``after_single`` says that the first one was made at the full level, as the only one planned,
-    and that more followed all the same.
+    With ``after_single`` the first look used the full level, as the only one planned, and more
+    followed.
     """
     return (1.0 + (1.0 - FIRST_SHARE) * after_single) * (1.0 - confidence)

@@ -1,4 +1,4 @@
-"""What each item says: how hard it is, whether the strong do better on it, what to check."""
+"""Item analysis: difficulty, discrimination, distractors, key effects, position bias, IRT."""
 
 from __future__ import annotations
 
@@ -32,13 +32,15 @@ ItemFlag = Literal["nearly-all-right", "nearly-all-wrong", "weak-beat-strong", "
 
 ITEM_FLAGS: dict[ItemFlag, str] = {
     "nearly-all-right": "ceiling item: nearly all models are correct",
-    "nearly-all-wrong": "floor item: nearly all models are wrong",
-    "weak-beat-strong": "the weak are right and the strong wrong: the key may be wrong",
-    "strong-distractor": "the strongest agree on one wrong answer: it may be the right one",
+    "nearly-all-wrong": "floor item: nearly all models are wrong (too hard or wrong answer key)",
+    "weak-beat-strong": (
+        "negative discrimination: weak models beat strong ones (check the answer key)"
+    ),
+    "strong-distractor": "the strongest models agree on one wrong answer (it may be correct)",
 }
 
 
-# Fewer respondents than this rank each other too poorly to accuse an item.
+# With fewer models than this, their ranking is too imprecise to flag an item.
 _FEWEST_RESPONDENTS = 8
 
 
@@ -46,14 +48,14 @@ _THIRD = 1.0 / 3.0
 
 
 class ItemStatistics(Struct, frozen=True, kw_only=True):
-    """One item (a row) by ``n`` respondents that answered it.
+    """Statistics of one item (a row) over the ``n`` models that answered it.
 
-    ``difficulty`` is the mean score, high for easy ones. ``discrimination`` is the correlation of
-    its scores with the mean of all other items (corrected item-total), NaN where either does not
-    vary; ``p`` the one-sided chance of one as low where there is none. ``strong`` and ``weak`` are
-    the means of the third of respondents that do best, and worst, on the other items.
-    ``distractor`` is the wrong answer that most of the strong third give, -1 where none was given
-    or answers are not known, and ``distractor_share`` their share.
+    ``difficulty`` is the mean score, so it is high for easy items. ``discrimination`` is the
+    correlation of its scores with the mean of all other items (corrected item-total), NaN where
+    either does not vary. ``p`` is the one-sided p-value of a correlation this low under no
+    correlation. ``strong`` and ``weak`` are the means of the thirds of models that score best, and
+    worst, on the other items. ``distractor`` is the wrong answer most frequent in the strong third,
+    -1 if none or unknown; ``distractor_share`` is its share.
     """
 
     unit: int
@@ -76,13 +78,12 @@ def describe_items(
     extreme: float = 0.05,
     false_share: float = 0.1,
 ) -> tuple[ItemStatistics, ...]:
-    """Statistics of each row of ``values`` (items, respondents), NaN where a cell is missing.
+    """Return the statistics of each row of ``values`` (items, models), NaN where a cell is missing.
 
-    ``answers`` (items, respondents, or these by samples too) are codes, negative where none was
-    read, with ``answer_key`` (items).
-    Items within ``extreme`` of 0 or 1 are flagged; those that the weak get right and the strong
-    wrong where Benjamini and Hochberg let ``false_share`` of them be so by chance; both, and
-    distractors that more than half of the strong third give, only from eight respondents on.
+    ``answers`` (items, models, optionally samples) are codes, negative if unparsed; ``answer_key``
+    (items) is the answer key. Items within ``extreme`` of 0 or 1 are flagged. Items with negative
+    discrimination are flagged at the false discovery rate ``false_share`` (Benjamini-Hochberg).
+    Those, and distractors chosen by more than half of the strong third, need at least eight models.
     """
     n, difficulty = _means(values)
     correlation, rest = item_rest_correlations(values)
@@ -116,8 +117,11 @@ def describe_items(
 
 
 def item_rest_correlations(values: Floats) -> tuple[Floats, Floats]:
-    """Each item's correlation with the mean of the others (items), and those means (items,
-    respondents): over respondents that have the item, by the other items that each has."""
+    """Return item-rest correlations (items) and the means of the other items (items, models).
+
+    Each correlation is over the models that have the item; each mean is over the other items that
+    the model has.
+    """
     there = ~np.isnan(values)
     scores = np.where(there, values, 0.0)
     others = there.sum(axis=0) - there
@@ -126,8 +130,10 @@ def item_rest_correlations(values: Floats) -> tuple[Floats, Floats]:
 
 
 def row_correlations(first: Floats, second: Floats) -> Floats:
-    """Pearson's correlation of each pair of rows, over the places where both are there; NaN where
-    either does not vary."""
+    """Return Pearson's correlation of each pair of rows, over positions present in both.
+
+    NaN where either row does not vary.
+    """
     both = ~np.isnan(first) & ~np.isnan(second)
     number = np.maximum(both.sum(axis=1, keepdims=True), 1)
     x, y = (np.where(both, rows, 0.0) for rows in (first, second))
@@ -144,7 +150,7 @@ def _means(values: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def one_sided_p(correlation: Floats, n: NDArray[np.int64]) -> Floats:
-    """How often a correlation of n pairs is this low where there is none (Student's t)."""
+    """Return the one-sided p-value of a correlation this low over n pairs (Student's t)."""
     degrees = np.maximum(n - 2.0, 1.0)
     left = np.maximum(1.0 - correlation**2, 1e-12)
     t = correlation * np.sqrt(degrees / left)
@@ -169,7 +175,7 @@ def correlation_interval(r: float, n: int, confidence: float = 0.95) -> tuple[fl
 
 
 def _thirds(rest: Floats) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which respondents are of the best and of the worst third on the other items, by item."""
+    """Return masks of the best and the worst third of models on the other items, by item."""
     n = (~np.isnan(rest)).sum(axis=1, keepdims=True)
     size = np.floor(n * _THIRD + 1e-9)
     order = np.argsort(np.where(np.isnan(rest), np.inf, rest), axis=1, kind="stable")
@@ -190,7 +196,7 @@ def _distractors(
     answer_key: NDArray[np.integer] | None,
     is_strong: NDArray[np.bool_],
 ) -> tuple[NDArray[np.int64], Floats]:
-    """The wrong answer that most of the strong give, of equal ones the first, and their share."""
+    """Return the wrong answer most frequent among the strong (the first of ties) and its share."""
     n_items = len(is_strong)
     if answers is None or answer_key is None or not answers.size or answers.max() < 0:
         return np.full(n_items, -1), np.full(n_items, np.nan)
@@ -200,7 +206,7 @@ def _distractors(
     wrong = is_strong & (answers >= 0) & (answers != answer_key[:, None])
     n_codes = int(answers.max()) + 1
     row, column = np.nonzero(wrong)
-    # Only answers that were given: free texts have as many codes as replies.
+    # Only codes that occur: free texts have as many codes as responses.
     given, counts = np.unique(row * n_codes + answers[row, column], return_counts=True)
     items, code = np.divmod(given, n_codes)
     first = np.unique(items[order := np.lexsort((code, -counts, items))], return_index=True)[1]
@@ -211,29 +217,29 @@ def _distractors(
     return distractor, divided(most, size)
 
 
-# What each shared fact does to the questions that hold it: its ease, and whom it favours.
+# Effect of each shared fact on the questions that hold it: difficulty and discrimination.
 #
-# A composed question rests on several statements, so no single score is about one of them. Over all
-# questions that hold a statement the others differ, and what is left is its own: a wrong statement
-# makes its questions harder than the rest, most of all for those who know better.
+# A composed question uses several statements, so no single score measures one of them. Averaged
+# over all questions with a statement, the effects of the other statements even out. A wrong
+# statement makes its questions harder than the rest, most of all for stronger models.
 
 KeyFlag = Literal["harder-than-the-rest", "weak-beat-strong", "probably-wrong"]
 
 
 KEY_FLAGS: dict[KeyFlag, str] = {
-    "harder-than-the-rest": "questions that hold it are missed more than the others",
-    "weak-beat-strong": "on questions that hold it the weak do better than the strong",
-    "probably-wrong": "its questions are missed more, and the strong gain nothing on them",
+    "harder-than-the-rest": "lower scores on its questions than on the others",
+    "weak-beat-strong": "negative discrimination: weak models beat strong ones on its questions",
+    "probably-wrong": "lower scores on its questions, and no advantage for strong models",
 }
 
 
 class KeyStatistics(Struct, frozen=True, kw_only=True):
-    """One key by the ``n_units`` units that hold it.
+    """Statistics of one key over the ``n_units`` units that hold it.
 
-    ``mean`` is the mean score on them, ``lift`` how far it lies above the mean on all units, over
-    the respondents that have them; ``p`` tests a lift of 0. ``discrimination`` is the correlation
-    over respondents of their mean on these units with that on all others, ``p_low`` the chance of
-    one as low where there is none. NaN where that cannot be told.
+    ``mean`` is the mean score on them. ``lift`` is that less the mean on all units, over the models
+    that have them; ``p`` tests a lift of 0. ``discrimination`` is the correlation over models of
+    their mean on these units with that on all others; ``p_low`` is the one-sided p-value of a
+    correlation this low. NaN where undefined.
     """
 
     key: int
@@ -249,12 +255,12 @@ class KeyStatistics(Struct, frozen=True, kw_only=True):
 def describe_keys(
     values: Floats, keys: SharedKeys, *, fewest_units: int = 2, false_share: float = 0.1
 ) -> tuple[KeyStatistics, ...]:
-    """Statistics of every key that at least ``fewest_units`` units hold, by key.
+    """Return the statistics of every key that at least ``fewest_units`` units hold, by key.
 
-    ``values`` (units, respondents), NaN where a cell is missing. The test of a lift takes units as
-    independent, with one variance for all; Benjamini and Hochberg let ``false_share`` of the flags
-    be so by chance. "probably-wrong": harder than the rest, and a discrimination not above 0, from
-    eight respondents on.
+    ``values`` is (units, models), NaN where a cell is missing. The test of a lift treats units as
+    independent with equal variances. Flags are tested at the false discovery rate ``false_share``
+    (Benjamini-Hochberg). "probably-wrong" means harder than the rest and a discrimination of at
+    most 0, with at least eight models.
     """
     incidence, codes = _holders(keys)
     n_units = np.asarray(incidence.sum(axis=1)).ravel().astype(np.int64)
@@ -296,7 +302,7 @@ def describe_keys(
 
 
 def _holders(keys: SharedKeys) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """A sparse matrix (keys, units) of ones, each edge once, and the keys' codes."""
+    """Return a sparse matrix (keys, units) of ones, each edge once, and the keys' codes."""
     codes, row = np.unique(keys.key, return_inverse=True)
     edges = np.unique(row.astype(np.int64) * max(keys.n_units, 1) + keys.unit)
     row, unit = np.divmod(edges, max(keys.n_units, 1))
@@ -307,10 +313,10 @@ def _holders(keys: SharedKeys) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
 def _lifts(
     incidence: NDArray[np.float64], values: Floats, n_units: NDArray[np.int64]
 ) -> tuple[Floats, Floats]:
-    """The mean residual of each key's units, and its two-sided p-value (normal).
+    """Return the mean residual of each key's units, and its two-sided p-value (normal).
 
-    A unit's residual is the mean over respondents of what it scores above their own level, so that
-    a unit that only the strong were asked is not taken for an easy one.
+    A unit's residual is the mean over models of its score less the model's own mean, so a unit that
+    only strong models were asked is not counted as easy.
     """
     there = ~np.isnan(values)
     scores = np.where(there, values, 0.0)
@@ -326,10 +332,10 @@ def _lifts(
     return lift, normal_two_sided_p(lift * np.sqrt(number) / deviation)
 
 
-# Does a respondent favour a position among the options?
+# Position bias: does a model prefer a position among the options?
 #
-# Questions with more options are harder to guess and have later positions, so positions are
-# compared within questions of one number of options and the tests are added up.
+# Questions with more options are harder to guess and have later positions. So positions are
+# compared within questions with the same number of options, and the tests are summed.
 
 Codes = NDArray[np.integer]
 
@@ -338,8 +344,10 @@ Bools = NDArray[np.bool_]
 
 
 class PositionShare(Struct, frozen=True, kw_only=True):
-    """A position (from 0): on how many of ``asked`` replies it was there, how often it was chosen
-    and how often it was right, and the mean score where it was right (NaN where it never was)."""
+    """A position (from 0) in ``asked`` responses: how often it was ``chosen`` and was ``right``.
+
+    ``accuracy`` is the mean score where it held the correct option, NaN if never.
+    """
 
     position: int
     asked: int
@@ -350,10 +358,13 @@ class PositionShare(Struct, frozen=True, kw_only=True):
 
 
 class PositionTest(Struct, frozen=True, kw_only=True):
-    """A test over positions: Pearson's (or a score test's) chi-square and its degrees. ``p`` takes
-    replies of one item, and of items that share keys, as dependent: the statistic is referred to
-    what it is by their covariance (Rao and Scott 1984, second order); ``design`` is how many times
-    larger that makes it by chance, 1 where no two depend."""
+    """Chi-square test over positions (Pearson's or a score test), with its degrees of freedom.
+
+    ``p`` accounts for dependence between responses of one item, and of items that share keys: the
+    statistic is referred to its distribution under their covariance (Rao and Scott 1984, second
+    order). ``design`` is the factor by which dependence inflates it; 1 if responses are
+    independent.
+    """
 
     chi_square: float
     df: int
@@ -362,13 +373,13 @@ class PositionTest(Struct, frozen=True, kw_only=True):
 
 
 class PositionBias(Struct, frozen=True, kw_only=True):
-    """Positions of the right and of the chosen option, and three tests.
+    """Positions of the correct and of the chosen option, and three tests.
 
-    ``accuracy``: one accuracy wherever the right option stands. ``choice``: every position chosen
-    alike often, against uniform; it also rejects where the key is not uniform and the respondent is
-    right. ``error``: wrong choices spread evenly over the wrong positions, which a key cannot
-    cause. ``unread`` replies chose no position. ``groups``: the effective number of independent
-    groups of replies.
+    ``accuracy`` tests equal accuracy for every position of the correct option. ``choice`` tests
+    uniform choice over positions; it also rejects for a correct model if the key is not uniform.
+    ``error`` tests that wrong choices are uniform over the wrong positions, which the key cannot
+    affect. ``unread`` responses chose no position. ``groups`` is the effective number of
+    independent groups of responses.
     """
 
     positions: tuple[PositionShare, ...]
@@ -388,11 +399,12 @@ def position_bias(
     unit: Codes | None = None,
     keys: SharedKeys | None = None,
 ) -> PositionBias:
-    """The bias of one respondent's replies: parallel arrays (replies) of score, position of the
-    right option and of the chosen one (from 0, negative where none), and number of options.
+    """Return the position bias of one model from parallel arrays (responses).
 
-    ``unit`` (replies) says which replies are to one item, by its place in ``keys``; without it each
-    is to its own. Replies without a score or without a right position are left out.
+    The arrays are the score, the positions of the correct and the chosen option (from 0, negative
+    if none), and the number of options. ``unit`` (responses) gives the item of each response by its
+    index in ``keys``; by default each is its own item. Responses without a score or a correct
+    position are left out.
     """
     kept = ~np.isnan(scores) & (answer_key >= 0) & (answer_key < n_options)
     y, g, c, k = scores[kept], answer_key[kept], chosen[kept], n_options[kept]
@@ -421,13 +433,13 @@ def _share(p: int, y: Floats, g: Codes, c: Codes, k: Codes) -> PositionShare:
     )
 
 
-# A test's parts (replies, q): what each reply adds to each excess over what is expected, and the
-# covariance (q, q) of these excesses were replies independent.
+# A test's parts (responses, q): each response's contribution to each excess over its expectation,
+# and the covariance (q, q) of these excesses for independent responses.
 _Excess = tuple[Floats, Floats]
 
 
 def _one_accuracy(y: Floats, g: Codes, k: Codes, n: int) -> _Excess:
-    """Scores above the mean of questions of n options, by position of the right one."""
+    """Return scores above the mean of questions with n options, by position of the correct one."""
     chosen = k == n
     size = int(chosen.sum())
     mean = float(y[chosen].mean())
@@ -439,14 +451,14 @@ def _one_accuracy(y: Floats, g: Codes, k: Codes, n: int) -> _Excess:
 
 
 def _even(c: Codes, k: Codes, valid: Bools, n: int) -> _Excess:
-    """Choices above one in n, of questions of n options."""
+    """Return choices above one in n, for questions with n options."""
     chosen = valid & (k == n)
     parts = ((c[:, None] == np.arange(n)) - 1.0 / n) * chosen[:, None]
     return parts, chosen.sum() * (np.eye(n) / n - 1.0 / n**2)
 
 
 def _errors_even(g: Codes, c: Codes, k: Codes, wrong: Bools, most: int) -> _Excess:
-    """Wrong choices above an even spread over the positions that are wrong, each reply's own."""
+    """Return wrong choices above a uniform spread over each response's own wrong positions."""
     position = np.arange(most)
     open_to = (position < k[:, None]) & (position != g[:, None]) & wrong[:, None]
     chance = open_to / np.maximum(k - 1.0, 1.0)[:, None]
@@ -455,12 +467,15 @@ def _errors_even(g: Codes, c: Codes, k: Codes, wrong: Bools, most: int) -> _Exce
 
 
 def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest:
-    """The chi-squares of several excesses together: each over its covariance were replies
-    independent, along the directions that have any; p by how they really go together."""
+    """Return the sum of chi-squares of several excesses, with its p-value.
+
+    Each is taken over the covariance for independent responses, along the directions with variance.
+    The p-value uses the actual dependence.
+    """
     whitened = []
     for parts, covariance in excesses:
         values, vectors = np.linalg.eigh(covariance)
-        # All counts together are as many as replies, so one direction at least has no variance.
+        # Counts sum to the number of responses, so at least one direction has no variance.
         free = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-9)
         whitened.append(parts @ (vectors[:, free] / np.sqrt(values[free])))
     parts = np.hstack(whitened) if whitened else np.zeros((0, 0))
@@ -477,17 +492,16 @@ def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest
     return PositionTest(chi_square=statistic, df=df, p=p, design=max(design, 1.0))
 
 
-# Two-parameter item response theory: each item's difficulty and slope, each respondent's skill.
+# Two-parameter item response theory: item difficulty and slope, respondent ability.
 #
-# P(right) = 1 / (1 + exp(-(slope * skill + intercept))), skill standard normal; the item parameters
-# maximise the likelihood with skill integrated out, by expectation and maximisation over quadrature
-# nodes (Bock and Aitkin 1981). With as few respondents as a leaderboard has, slopes need a prior:
-# log-normal, and a normal on intercepts (Mislevy 1986).
+# P(right) = 1 / (1 + exp(-(slope * skill + intercept))), skill standard normal. The item parameters
+# maximize the marginal likelihood by EM over quadrature nodes (Bock and Aitkin 1981). With as few
+# respondents as a leaderboard has, slopes need a prior: log-normal, and a normal on intercepts
+# (Mislevy 1986).
 #
-# With free slopes the variance of skill is not identified, and a prior around 1 states one: 20
-# equal models came out with a reliability of 0.6. The prior is therefore centred at the slope that
-# fits all items best, the standard deviation of skill in a model of one slope, which is 0 for equal
-# models.
+# With free slopes the variance of skill is not identified, and a prior around 1 imposes one: 20
+# equal models had a reliability of 0.6. So the prior is centered at the common slope that fits all
+# items best. This is the standard deviation of skill in a one-slope model, 0 for equal models.
 
 _NODES = np.linspace(-5.0, 5.0, 41)
 
@@ -507,18 +521,18 @@ _MOST_GROUPS, _FEWEST_GROUPS, _SMALLEST_GROUP = 10, 4, 5
 
 @dataclass(frozen=True, slots=True)
 class ItemResponse:
-    """A fitted model of U items and R respondents, and how well it fits.
+    """Fitted IRT model of U items and R respondents, with fit statistics.
 
-    ``slope`` and ``intercept`` (U); ``difficulty`` = -intercept / slope (U), the skill at which an
-    item is right half of the time. ``skill`` and ``skill_sd`` (R) are posterior means and
-    deviations. ``outfit`` and ``infit`` (U) are mean squared standardised residuals, plain and
+    ``slope`` and ``intercept`` (U); ``difficulty`` = -intercept / slope (U), the skill at which the
+    probability of a correct answer is one half. ``skill`` and ``skill_sd`` (R) are posterior means
+    and deviations. ``outfit`` and ``infit`` (U) are mean squared standardized residuals, plain and
     weighted by information, about 1 where the model holds (Wright and Masters 1982), NaN where
-    nobody answered. ``fit_p`` (U) tests each item's curve against the shares seen in groups of like
-    skill (Yen's Q1, 1981): low where the curve is wrong, NaN with fewer than four groups of five.
-    ``common_slope`` is where the prior of slopes has its centre, NaN without one. ``reliability``
-    is the share of the variance of skill that the responses explain; NaN below 50 respondents and
-    without a prior. ``flags``: "few-respondents" below 50, where the prior outweighs the data;
-    "not-converged".
+    nothing was answered. ``fit_p`` (U) tests each item's curve against the observed shares in
+    groups of similar skill (Yen's Q1, 1981): low where the curve is wrong, NaN with fewer than four
+    groups of five. ``common_slope`` is the center of the slope prior, NaN without one.
+    ``reliability`` is the share of the variance of skill that the responses explain; NaN below 50
+    respondents and without a prior. ``flags``: "few-respondents" below 50, where the prior
+    dominates; "not-converged".
     """
 
     slope: Floats
@@ -539,11 +553,11 @@ class ItemResponse:
 def fit_two_parameter(
     values: Floats, *, with_prior: bool = True, most_iterations: int = 200, tolerance: float = 1e-3
 ) -> ItemResponse:
-    """The model of ``values`` (items, respondents) in [0, 1], NaN where a cell is missing.
+    """Return the model fitted to ``values`` (items, respondents) in [0, 1], NaN where missing.
 
-    A share of several samples counts as so much of one right answer. No item or no respondent gives
-    empty arrays and NaN. Without the prior an item that all get right, or wrong, has no estimate;
-    its parameters stay within [-8, 8].
+    A share of several samples counts as a fraction of a correct answer. Without items or
+    respondents the arrays are empty or NaN. Without the prior, an item that all get right or wrong
+    has no finite estimate; its parameters are limited to [-8, 8].
     """
     there = ~np.isnan(values)
     right = np.where(there, values, 0.0)
@@ -577,7 +591,7 @@ def _first_intercepts(right: Floats, there: NDArray[np.bool_]) -> Floats:
 def _posterior(
     slope: Floats, intercept: Floats, right: Floats, wrong: Floats, density: Floats
 ) -> tuple[Floats, float]:
-    """Each respondent's weight on every node (R, nodes), and the log-likelihood of all."""
+    """Return each respondent's weight on every node (R, nodes), and the total log-likelihood."""
     z = slope[:, None] * _NODES + intercept[:, None]
     log_right, log_wrong = -np.logaddexp(0.0, -z), -np.logaddexp(0.0, z)
     log_joint = right.T @ log_right + wrong.T @ log_wrong + np.log(density)
@@ -590,8 +604,7 @@ def _posterior(
 def _common_slope(
     right: Floats, wrong: Floats, density: Floats, intercept: Floats
 ) -> tuple[float, Floats]:
-    """Return the one slope of all items under which the responses are most likely, and the
-    intercepts that go with it."""
+    """Return the maximum-likelihood common slope of all items, and the corresponding intercepts."""
     found = intercept
 
     def loss(log_slope: float) -> float:
@@ -616,10 +629,10 @@ def _common_slope(
 def _maximise(
     slope: Floats, intercept: Floats, right: Floats, wrong: Floats, common: float
 ) -> tuple[Floats, Floats]:
-    """A few damped Newton steps for all items at once, on expected counts (items, nodes).
+    """Return a few damped Newton steps for all items together, on expected counts (items, nodes).
 
-    ``common`` is the centre of the prior of slopes. Steps are of their logarithm then, so that they
-    stay above 0; NaN stands for no prior, and steps of the slopes themselves.
+    ``common`` is the center of the slope prior. Steps are then of log slopes, so that slopes remain
+    above 0. NaN means no prior, and steps of the slopes themselves.
     """
     number = right + wrong
     has_prior = not np.isnan(common)
@@ -686,14 +699,17 @@ def _described(
 def _fit(
     slope: Floats, intercept: Floats, posterior: Floats, values: Floats
 ) -> tuple[Floats, Floats]:
-    """Mean squared residuals of each item over the posterior of skill: each respondent's residual
-    at every node, so that an uncertain skill is no misfit."""
+    """Return mean squared residuals of each item over the posterior of skill.
+
+    Each respondent's residual is taken at every node, so that an uncertain skill does not count as
+    misfit.
+    """
     chance = expit(slope[:, None] * _NODES + intercept[:, None])
     variance = chance * (1.0 - chance)
     there = ~np.isnan(values)
     right = np.where(there, values, 0.0)
     squared = there * right**2
-    # The sum over respondents of (x - P)^2 and of (x - P)^2 / V, weighted by their posteriors.
+    # The sums over respondents of (x - P)^2 and of (x - P)^2 / V, weighted by their posteriors.
     seen, scores, squares = there @ posterior, right @ posterior, squared @ posterior
     residual = squares - 2.0 * scores * chance + seen * chance**2
     number = there.sum(axis=1)
@@ -705,7 +721,7 @@ def _fit(
 
 
 def _curve_p(slope: Floats, intercept: Floats, posterior: Floats, values: Floats) -> Floats:
-    """The p-value of each item's curve, on two degrees of freedom fewer than there are groups."""
+    """Return the p-value of each item's curve, on two degrees of freedom fewer than groups."""
     m = values.shape[1]
     n_groups = min(_MOST_GROUPS, m // _SMALLEST_GROUP)
     if n_groups < _FEWEST_GROUPS:

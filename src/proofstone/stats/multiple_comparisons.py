@@ -1,4 +1,4 @@
-"""P-values of many tests at once, adjusted: Holm, and Benjamini and Hochberg."""
+"""Adjusted p-values for multiple tests: Holm, and Benjamini-Hochberg."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from proofstone.stats.intervals import Floats
 
 
 def holm(p: Floats) -> Floats:
-    """Holm's adjusted p-values, in the order of ``p``; an empty family stays empty.
+    """Return Holm's adjusted p-values, in the order of ``p``; an empty family stays empty.
 
-    Below a level, the chance of any false claim is at most that level, whatever the dependence
+    Rejecting below a level keeps the family-wise error rate at or below it, under any dependence
     (Holm 1979).
     """
     order = np.argsort(p, kind="stable")
@@ -23,10 +23,10 @@ def holm(p: Floats) -> Floats:
 
 
 def benjamini_hochberg(p: Floats) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values, in the order of ``p``.
+    """Return Benjamini-Hochberg adjusted p-values (q-values), in the order of ``p``.
 
-    Below a level q, at most the share q of the claims is expected to be false, where the tests are
-    independent or positively dependent (1995; Benjamini and Yekutieli 2001).
+    Rejecting below a level q keeps the expected share of false discoveries at or below q, where the
+    tests are independent or positively dependent (1995; Benjamini and Yekutieli 2001).
     """
     order = np.argsort(p, kind="stable")[::-1]
     stepped = p[order] * len(p) / np.arange(len(p), 0, -1)
@@ -36,7 +36,9 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
 
 def over_known(correct: Callable[[Floats], Floats], p: Floats) -> Floats:
-    """``holm`` or ``benjamini_hochberg`` over the tests that were made; NaN stays."""
+    """Return ``holm`` or ``benjamini_hochberg`` over the tests that have a p-value; NaN stays
+    NaN.
+    """
     adjusted = np.full_like(p, np.nan)
     made = ~np.isnan(p)
     adjusted[made] = correct(p[made])

@@ -1,7 +1,6 @@
-"""What a test of this size can tell apart, what size would tell a given pair apart, and what
-several samples of each item add.
+"""Statistical power: detectable differences, required sample sizes, and the value of samples.
 
-The two-sided paired test at level 1 - confidence finds a true difference d with the given power
+The two-sided paired test at level 1 - confidence detects a true difference d with the given power
 where d is at least (t_alpha + t_power) standard errors of the difference (Lehr; Cohen 1988, 2.4).
 """
 
@@ -24,15 +23,16 @@ from proofstone.stats.resampling import generator
 Floats = NDArray[np.float64]
 
 
-# Below this many independent groups no t-test is worth planning with.
+# Below this many independent groups a t-test has too few degrees of freedom to plan with.
 _FEWEST_GROUPS = 3.0
 
 
 class Resolution(Struct, frozen=True, kw_only=True):
-    """The smallest true ``difference`` between two respondents that this test finds with ``power``.
+    """Minimum detectable effect: the smallest true ``difference`` between two models found with
+    ``power``.
 
-    ``standard_error`` is that of a paired difference, ``groups`` the independent units behind it.
-    NaN where there are too few to tell.
+    ``standard_error`` is that of a paired difference over ``groups`` independent units. NaN with
+    too few groups.
     """
 
     difference: float
@@ -44,10 +44,10 @@ class Resolution(Struct, frozen=True, kw_only=True):
 
 
 class Separation(Struct, frozen=True, kw_only=True):
-    """How many units would tell ``first`` from ``second``, if they truly differ as they seem to.
+    """How many units separate ``first`` from ``second`` if the observed difference is the true one.
 
-    ``needed`` is a count of units like these (infinite for a difference of 0), ``times`` the same
-    as a multiple of those at hand. Before any correction for many pairs.
+    ``needed`` counts units like these (infinite for a difference of 0); ``times`` is the same as a
+    multiple of the present ones. Not adjusted for the number of pairs.
     """
 
     first: int
@@ -66,7 +66,9 @@ def resolution_before(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> Resolution:
-    """What ``n_units`` items of ``samples`` answers each would resolve, under the assumptions."""
+    """Return the minimum detectable effect of ``n_units`` items with ``samples`` answers each,
+    under assumptions.
+    """
     groups = n_units / assumed.design_effect
     error = float(np.sqrt(assumed.unit_variance(samples) / n_units)) if n_units else float("nan")
     return _resolution(error, n_units, groups, confidence, power)
@@ -80,7 +82,7 @@ def units_for(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> float:
-    """How many items resolve ``difference``, under the assumptions; infinite for 0."""
+    """Return how many items detect ``difference`` under the assumptions; infinite for 0."""
     if difference == 0.0:
         return float("inf")
     variance = assumed.unit_variance(samples) / assumed.design_effect
@@ -89,7 +91,9 @@ def units_for(
 
 
 def resolution_after(spread: Spread, *, confidence: float = 0.95, power: float = 0.8) -> Resolution:
-    """What the scores behind ``spread`` can resolve, for the median of all pairs of respondents."""
+    """Return the minimum detectable effect of the scores behind ``spread``, for the median pair of
+    models.
+    """
     variances = spread.pairs()[-1]
     error = float(np.sqrt(np.median(variances))) if len(variances) else float("nan")
     return _resolution(error, spread.n_units, spread.groups, confidence, power)
@@ -102,7 +106,7 @@ def separations(
     confidence: float = 0.95,
     power: float = 0.8,
 ) -> tuple[Separation, ...]:
-    """How many units each of ``pairs`` needs; by default neighbours in the order of the means."""
+    """Return how many units each of ``pairs`` needs (default: neighbors in order of the means)."""
     if pairs is None:
         order = np.argsort(-spread.means, kind="stable").tolist()
         pairs = list(pairwise(order))
@@ -149,36 +153,40 @@ def _resolution(
 
 
 def _groups_needed(variance_by_square: Floats, confidence: float, power: float) -> Floats:
-    """The number of independent groups at which each difference is found, by fixed point:
-    ``groups = multiple(groups - 1)**2 * variance / difference**2``, three at least."""
+    """Return the number of independent groups that detects each difference, by fixed point.
+
+    ``groups = multiple(groups - 1)**2 * variance / difference**2``, at least three.
+    """
     infinite = np.full_like(variance_by_square, np.inf)
     groups = _multiple(infinite, confidence, power) ** 2 * variance_by_square
     for _ in range(30):
         degrees = np.maximum(groups, _FEWEST_GROUPS) - 1.0
         step = _multiple(degrees, confidence, power) ** 2 * variance_by_square
-        groups = np.sqrt(groups * step)  # damped: the step falls as the groups grow
+        groups = np.sqrt(groups * step)  # damped: the step shrinks as groups grow
     return np.maximum(groups, _FEWEST_GROUPS)
 
 
 def _multiple(degrees: Floats, confidence: float, power: float) -> Floats:
-    """How many standard errors a difference must be, on ``degrees`` of freedom (or infinite)."""
+    """Return the number of standard errors a difference needs, on ``degrees`` of freedom (or
+    infinite).
+    """
     endless = special.ndtri(0.5 + confidence / 2) + special.ndtri(power)
     safe = np.where(np.isfinite(degrees) & (degrees > 0), degrees, 1.0)
     by_t = special.stdtrit(safe, 0.5 + confidence / 2) + special.stdtrit(safe, power)
     return np.asarray(np.where(np.isinf(degrees), endless, by_t))
 
 
-# How much of a mean's uncertainty comes from which items there are, and how much from sampling.
+# Variance of a mean split into between-item variance and sampling within items.
 
 
 class VarianceSplit(Struct, frozen=True, kw_only=True):
-    """The variance of one answer's score: ``items`` between items, ``samples`` within an item.
+    """Variance of one answer's score: ``items`` between items, ``samples`` within an item.
 
-    ``repeatability = items / (items + samples)``: how far an item's answers go together; NaN where
-    nothing varies. Standard errors of the mean over independent items: ``error`` as asked, with
-    one sample an item, and the least that any number of samples reaches. One-way random effects by
-    the analysis of variance (Searle, Casella and McCulloch 1992, section 3.6), ``items`` floored
-    at 0. NaN with fewer than two units, or no unit of two samples.
+    ``repeatability = items / (items + samples)`` is the intraclass correlation of an item's
+    answers; NaN where nothing varies. Standard errors of the mean over independent items: ``error``
+    as run, ``error_of_one`` with one sample per item, and ``error_at_best`` with infinitely many.
+    One-way random effects by the analysis of variance (Searle, Casella and McCulloch 1992, section
+    3.6), ``items`` floored at 0. NaN with fewer than two units, or no unit with two samples.
     """
 
     items: float
@@ -192,7 +200,7 @@ class VarianceSplit(Struct, frozen=True, kw_only=True):
 
 
 def split_variance(scores: Floats) -> VarianceSplit:
-    """The split of one respondent's ``scores`` (units, samples), NaN where there is none."""
+    """Return the split of one model's ``scores`` (units, samples), NaN where missing."""
     number = (~np.isnan(scores)).sum(axis=1)
     scores, number = scores[number > 0], number[number > 0]
     n, total = len(number), int(number.sum())
@@ -204,7 +212,7 @@ def split_variance(scores: Floats) -> VarianceSplit:
     between = float((number * (means - grand) ** 2).sum() / (n - 1))
     typical = (total - float((number**2).sum()) / total) / (n - 1)
     items = max((between - within) / typical, 0.0)
-    # Units weigh the same in a mean, whatever their samples.
+    # Units have equal weight in a mean, whatever their number of samples.
     own = items + within * float((1.0 / number).mean())
     return VarianceSplit(
         items=items,
@@ -219,12 +227,12 @@ def split_variance(scores: Floats) -> VarianceSplit:
 
 
 def chance_correlation(first: Floats, second: Floats) -> float:
-    """How far two respondents' chances go together over items: the correlation of their means,
-    freed of sampling noise, within [-1, 1].
+    """Return the correlation of two models' success probabilities over items, within [-1, 1].
 
-    Both are (units, samples). Their covariance over units, through the ``items`` variance of each
-    (Spearman 1904). NaN where either has none. With `VarianceSplit.repeatability` it is what
-    `Assumed` takes for planning the next test.
+    Both inputs are (units, samples). It is the covariance of their means over units, divided by the
+    root of the ``items`` variances (Spearman 1904), so sampling noise is removed. NaN where either
+    variance is 0. With `VarianceSplit.repeatability` it is an input of `Assumed` for planning the
+    next test.
     """
     a, b = (sample_means(scores) for scores in (first, second))
     both = ~np.isnan(a) & ~np.isnan(b)
@@ -235,35 +243,36 @@ def chance_correlation(first: Floats, second: Floats) -> float:
     return float(np.clip(covariance / np.sqrt(scale), -1.0, 1.0))
 
 
-# What a whole will come to, forecast from samples of its parts: a prediction interval of a total.
+# Forecast of a total from samples of its parts: a prediction interval.
 #
-# Each group has ``left`` units to come, of which nothing is known but that those sampled, without
-# replacement, were drawn from the same ones. With n sampled values of mean m and variance s^2,
+# Each group has ``left`` remaining units, of which only a random sample without replacement is
+# known. With n sampled values of mean m and variance s^2,
 #
 #     likely = left * m,    variance = s^2 * (left + left^2 / n),
 #
-# the second term for not knowing the mean, the first for the units to come (together, with the
+# the second term is for the unknown mean, the first for the remaining units. (Together, with the
 # sampled part known, this is the variance of an expanded total in sampling without replacement:
-# Cochran, Sampling Techniques, ch. 2). Groups add up; the degrees of freedom are Satterthwaite's.
+# Cochran, Sampling Techniques, ch. 2). Groups are summed; the degrees of freedom are
+# Satterthwaite's.
 #
-# Costs lean to the right: most replies are short, a few are long. Then Student's interval is passed
-# above far more often than below. So its upper end is moved up by the second-order term of the
-# Edgeworth expansion of the studentized error (Hall, The Bootstrap and Edgeworth Expansion, ch. 2),
-# with the sampled third moments; the lower end is never moved. Measured at 20 of 500 and 95%:
-# normal costs are covered in 95% of draws (Student 95%), lognormal ones of sigma 0.5, 1 and 1.5 in
-# 95%, 90% and 83% (Student 93%, 86%, 77%). What is too rare to be met in a sample is in no interval
-# of it.
+# Costs are skewed to the right: most responses are short, a few are long. Then totals exceed
+# Student's interval far more often than they fall below it. So its upper end is raised by the
+# second-order term of the Edgeworth expansion of the studentized error (Hall, The Bootstrap and
+# Edgeworth Expansion, ch. 2), with the sampled third moments; the lower end is never changed.
+# Measured coverage at 20 of 500 and 95%: normal costs 95% (Student 95%); lognormal costs of sigma
+# 0.5, 1 and 1.5: 95%, 90% and 83% (Student 93%, 86%, 77%). Values too rare to occur in the sample
+# are not covered.
 
 
 class Sampled(Struct, frozen=True):
-    """A group: the ``values`` of its sampled units, and how many units are ``left`` besides."""
+    """A group: the ``values`` of its sampled units, and how many other units are ``left``."""
 
     values: Sequence[float]
     left: int
 
 
 class Forecast(Struct, frozen=True):
-    """A total to come, and the ends of its prediction interval."""
+    """Forecast total, with the ends of its prediction interval."""
 
     likely: float
     low: float
@@ -271,8 +280,11 @@ class Forecast(Struct, frozen=True):
 
 
 class _Moments(Struct, frozen=True):
-    """Of the error of one group's total: its ``variance``, its third cumulant, half its covariance
-    with the estimate of its variance, and the degrees of freedom of that."""
+    """Moments of the error of one group's total.
+
+    ``variance``, third cumulant, half the covariance with the estimate of the variance (``drift``),
+    and the degrees of freedom of that estimate.
+    """
 
     likely: float
     variance: float
@@ -282,14 +294,14 @@ class _Moments(Struct, frozen=True):
 
 
 def forecast_total(groups: Sequence[Sampled], confidence: float = 0.95) -> Forecast:
-    """The total of what is left of all groups; its interval ends at 0 where values cannot be less.
+    """Return the forecast total of what is left in all groups.
 
-    Groups with nothing left count nothing. Raises ValueError where one with something left has
-    fewer than two values: there is no interval then.
+    The interval is bounded by 0 if values cannot be negative. Groups with nothing left are ignored.
+    Raises ValueError if a group with units left has fewer than two values: no interval exists then.
     """
     left = [group for group in groups if group.left > 0]
     unit = max((abs(value) for group in left for value in group.values), default=0.0) or 1.0
-    parts = [_moments(group, unit) for group in left]  # in this unit no power runs out of range
+    parts = [_moments(group, unit) for group in left]  # in this unit no power overflows
     likely = sum(part.likely for part in parts)
     variance = sum(part.variance for part in parts)
     if not variance:
@@ -304,10 +316,10 @@ def forecast_total(groups: Sequence[Sampled], confidence: float = 0.95) -> Forec
 
 
 def _moments(group: Sampled, unit: float) -> _Moments:
-    values = np.sort(np.asarray(group.values, dtype=np.float64)) / unit  # in whichever order
+    values = np.sort(np.asarray(group.values, dtype=np.float64)) / unit  # independent of order
     n, left = len(values), group.left
     if n < 2:
-        raise ValueError(f"an interval needs two sampled values, not {n}")
+        raise ValueError(f"an interval needs at least two sampled values, got {n}")
     mean = float(values.mean())
     spread = float(values.var(ddof=1))
     lean = _third_moment(values - mean)
@@ -322,25 +334,24 @@ def _moments(group: Sampled, unit: float) -> _Moments:
 
 
 def _third_moment(deviations: NDArray[np.float64]) -> float:
-    """The unbiased third central moment; 0 of two values, which have no lean."""
+    """Return the unbiased third central moment; 0 for two values, whose skewness is undefined."""
     n = len(deviations)
     return float((deviations**3).sum()) * n / ((n - 1) * (n - 2)) if n > 2 else 0.0
 
 
-# What several answers to the same item say: unit values (units, respondents) of every kind.
+# Measures from several samples per item: unit values (units, models) of every kind.
 #
-# Each function takes scores (units, respondents, samples), NaN where there is none, and gives one
-# value a unit and respondent, NaN where too few samples are there. So every one of them has the
-# mean, the interval and the ranking that any unit value has (`mean_estimates`).
+# Each function takes scores (units, models, samples), NaN where missing, and returns one value per
+# unit and model, NaN with too few samples. So each has the same mean, interval and ranking as any
+# unit value (`mean_estimates`).
 
-# The same items asked several times: AVG@k, the mean of k samples' means and their spread.
+# AVG@k: the mean and the spread of k samples' means over the same items.
 
 
 class AverageAtK(Struct, frozen=True, kw_only=True):
     """AVG@k: ``mean`` over the means ``by_sample`` of k samples, ``sd`` over them with k - 1.
 
-    ``sd`` is NaN for k = 1: one sample says nothing of another. ``sd_population`` divides by k, as
-    some papers print it.
+    ``sd`` is NaN for k = 1. ``sd_population`` divides by k, as some papers print it.
     """
 
     k: int
@@ -351,9 +362,9 @@ class AverageAtK(Struct, frozen=True, kw_only=True):
 
 
 def average_at_k(sample: NDArray[np.integer], counted: NDArray[np.float64]) -> AverageAtK:
-    """AVG@k of one respondent's scores; parallel arrays, NaN in ``counted`` left out.
+    """Return AVG@k of one model's scores; parallel arrays, NaN in ``counted`` left out.
 
-    Each sample weighs the same, also where one has fewer counted scores. No score: k = 0 and NaN.
+    Samples have equal weight, even if one has fewer counted scores. Without scores: k = 0 and NaN.
     """
     kept = ~np.isnan(counted)
     _, code, sizes = np.unique(sample[kept], return_inverse=True, return_counts=True)
@@ -369,15 +380,16 @@ def average_at_k(sample: NDArray[np.integer], counted: NDArray[np.float64]) -> A
 
 
 def sample_means(scores: Floats) -> Floats:
-    """The mean over the samples that are there, which stand on the last axis."""
+    """Return the mean over the samples present, which are on the last axis."""
     return divided(np.nansum(scores, axis=-1), (~np.isnan(scores)).sum(axis=-1))
 
 
 def pass_at_k(scores: Floats, k: int, *, right_from: float = 1.0) -> Floats:
-    """The chance that at least one of ``k`` answers is right, unbiased from n >= k samples.
+    """Return pass@k: the probability that at least one of ``k`` answers is correct.
 
-    1 - C(n - c, k) / C(n, k) with c right ones, a score of ``right_from`` or more (Chen et al.
-    2021, equation 1). Best-of-N with an oracle is this with k = N. NaN where n < k.
+    Unbiased from n >= k samples: 1 - C(n - c, k) / C(n, k) with c correct ones, where a score of
+    ``right_from`` or more is correct (Chen et al. 2021, equation 1). Best-of-N with an oracle is
+    this with k = N. NaN where n < k.
     """
     n = (~np.isnan(scores)).sum(axis=2)
     right = (scores >= right_from).sum(axis=2)
@@ -389,17 +401,18 @@ def pass_at_k(scores: Floats, k: int, *, right_from: float = 1.0) -> Floats:
 
 
 def majority_scores(scores: Floats, answers: NDArray[np.integer]) -> Floats:
-    """The score of the answer given most often; equally frequent ones count their mean.
+    """Return the score of the most frequent answer; ties count their mean score.
 
-    ``answers`` (units, respondents, samples) are codes, negative where none was read: such a
-    sample has no vote. Where no sample has one, the unit counts the mean of its scores.
+    ``answers`` (units, models, samples) are codes; samples with a negative code (unparsed) have no
+    vote. A unit without votes counts the mean of its scores.
     """
     votes = (answers >= 0) & ~np.isnan(scores)
     same = (answers[..., :, None] == answers[..., None, :]) & votes[..., None, :]
     number = np.where(votes, same.sum(axis=3), 0)
     most = number.max(axis=2, initial=0)
     wins = votes & (number == most[..., None])
-    # A winning answer of f samples is met f times, and so is every other: their mean is fair.
+    # Each answer with f votes is counted f times, and so is every tied one, so their mean is
+    # unbiased.
     by_vote = sample_means(np.where(wins, scores, np.nan))
     return np.where(most > 0, by_vote, sample_means(scores))
 
@@ -407,9 +420,10 @@ def majority_scores(scores: Floats, answers: NDArray[np.integer]) -> Floats:
 def consistency(
     scores: Floats, orders: NDArray[np.integer] | None = None, *, same_order: bool = False
 ) -> Floats:
-    """The chance that two different samples score alike, unbiased; NaN with fewer than two.
+    """Return the probability that two different samples have equal scores; NaN with fewer than two.
 
-    With ``orders`` (codes, as ``scores``) only pairs in different ones count, or in the same one.
+    Unbiased. With ``orders`` (codes, as ``scores``) only pairs with different orders count, or with
+    the same one.
     """
     there = ~np.isnan(scores)
     alike = scores[..., :, None] == scores[..., None, :]
@@ -423,12 +437,12 @@ def answer_consistency(
     *,
     same_order: bool = False,
 ) -> Floats:
-    """The chance that two different samples give the same answer; one that was not read (a negative
-    code) agrees with none. NaN with fewer than two ``present``.
+    """Return the probability that two different samples give the same answer.
 
-    With ``orders`` of the options (codes, as ``answers``, which then are contents and not places)
-    only pairs in different orders count: the shuffled-options consistency; or with ``same_order``
-    those in the same one, which says how far answers differ by themselves.
+    An unparsed answer (a negative code) agrees with none. NaN with fewer than two ``present``. With
+    ``orders`` of the options (codes, as ``answers``, which are then contents and not positions)
+    only pairs with different orders count: the shuffled-options consistency. With ``same_order``
+    only pairs with the same order count, which measures sampling variation alone.
     """
     read = answers >= 0
     alike = (answers[..., :, None] == answers[..., None, :]) & read[..., None]
@@ -455,11 +469,11 @@ def _log_choose(n: NDArray[np.integer], k: int) -> Floats:
     return np.asarray(gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0))
 
 
-# What more samples buy: with an oracle that knows the right one, and without.
+# Gains from more samples, with and without an oracle that knows the correct one.
 #
-# Best-of-N with an oracle is `pass_at_k`: the share of questions with at least one right answer in
-# N, which no user can have. What a user can have is the answer given most often, or the one the
-# model was surest of; both are here as unit values for k of the n samples at hand.
+# Best-of-N with an oracle is `pass_at_k`: the share of questions with at least one correct answer
+# in N, an upper bound not available in use. Available in use are the most frequent answer, and the
+# one with the highest confidence. Both are here as unit values for k of the n samples.
 
 _PURPOSE = 8
 
@@ -468,11 +482,11 @@ _MOST_AT_ONCE = 4_000_000
 
 
 def surest_at_k(scores: Floats, confidence: Floats, k: int) -> Floats:
-    """The expected score of the surest of ``k`` samples drawn without replacement, exactly.
+    """Return the exact expected score of the most confident of ``k`` samples without replacement.
 
-    ``scores`` and ``confidence`` (units, respondents, samples), NaN where there is none; of equally
-    sure ones each is taken alike often, and one without a confidence only where no other has one.
-    NaN with fewer than k samples.
+    ``scores`` and ``confidence`` (units, models, samples), NaN where missing. Ties are chosen
+    uniformly; a sample without a confidence is only used where no other has one. NaN with fewer
+    than k samples.
     """
     there = ~np.isnan(scores)
     sure = np.where(there, np.where(np.isnan(confidence), -np.inf, confidence), np.nan)
@@ -481,7 +495,7 @@ def surest_at_k(scores: Floats, confidence: Floats, k: int) -> Floats:
     n = there.sum(axis=2)
     enough = n >= k
     total = np.where(enough, n, k)[..., None]
-    # The surest of k stands at this level: none of those above it is drawn, and one of its own.
+    # The most confident of k has this level if no sample above it and at least one at it is chosen.
     chance = _none_of(above, total, k) - _none_of(above + alike, total, k)
     shares = np.where(there, chance / np.maximum(alike, 1), 0.0)
     value = (shares * np.where(there, scores, 0.0)).sum(axis=2)
@@ -496,12 +510,12 @@ def majority_at_k(
     n_resamples: int = 200,
     seed: int = 0,
 ) -> Floats:
-    """The expected score of the answer that most of ``k`` samples give, by drawing k of them.
+    """Return the expected score of the majority answer of ``k`` samples, by random subsets.
 
-    ``answers`` (units, respondents, samples) are codes, negative where none was read: such a sample
-    has no vote. Equally frequent answers share; without any vote the samples' mean score counts.
-    An answer is worth the mean score of the samples that gave it. Exact, and without draws, where k
-    is all of them. NaN with fewer than k samples.
+    ``answers`` (units, models, samples) are codes; samples with a negative code (unparsed) have no
+    vote. Tied answers share. Without votes the samples' mean score counts. An answer's value is the
+    mean score of the samples that gave it. Exact where k is the number of samples. NaN with fewer
+    than k samples.
     """
     shape = scores.shape[:2]
     if not scores.size:
@@ -526,7 +540,7 @@ def _majorities(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """The mean over draws of each row's majority score (rows)."""
+    """Return the mean over random subsets of each row's majority score (rows)."""
     same = (codes[:, :, None] == codes[:, None, :]) & (codes >= 0)[:, None, :]
     own = np.where(there, scores, 0.0)
     number = np.maximum(same.sum(axis=2), 1)
@@ -536,7 +550,7 @@ def _majorities(
     order = np.argsort(keys, axis=2, kind="stable")
     drawn = np.zeros(keys.shape)
     np.put_along_axis(drawn, order[:, :, :k], 1.0, axis=2)
-    # Votes for the answer that each sample gave, where that sample was drawn and has one.
+    # Votes for each sample's answer, where that sample is in the subset and has an answer.
     votes = (drawn @ same.transpose(0, 2, 1)) * drawn * (codes >= 0)[:, None, :]
     most = votes.max(axis=2, keepdims=True, initial=0.0)
     wins = (votes == most) & (votes > 0)
@@ -547,8 +561,10 @@ def _majorities(
 
 
 def _none_of(some: NDArray[np.integer], total: NDArray[np.integer], k: int) -> Floats:
-    """The chance that k drawn of ``total`` hold none of ``some``: C(total - some, k) over
-    C(total, k)."""
+    """Return the probability that k of ``total`` without replacement include none of ``some``.
+
+    It is C(total - some, k) / C(total, k).
+    """
     left = total - some
     possible = left >= k
     log = _best_of_n_log_choose(np.maximum(left, k), k) - _best_of_n_log_choose(total, k)

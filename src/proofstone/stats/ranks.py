@@ -1,8 +1,8 @@
-"""Ranks that say what the data cannot resolve: paired comparisons on the same items, then Holm.
+"""Rank intervals from paired comparisons on the same items, Holm-adjusted.
 
-The interval of a rank is [1 + those resolved better, m - those resolved worse]. Holm's step-down
-(1979) over all pairs keeps the chance of any false "better" at 1 - confidence, so all rank
-intervals hold together.
+The interval of a rank is [1 + those significantly better, m - those significantly worse]. Holm's
+step-down (1979) over all pairs keeps the family-wise error rate at 1 - confidence, so all rank
+intervals hold jointly.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ Floats = NDArray[np.float64]
 class Comparison(Struct, frozen=True, kw_only=True):
     """``first`` minus ``second`` (columns of the values) on the same units.
 
-    ``low`` and ``high`` bound this one difference, before any correction; ``p_holm`` is corrected
-    for all pairs, and ``resolved`` says whether it is below 1 - confidence.
+    ``low`` and ``high`` are the unadjusted interval of this difference. ``p_holm`` is Holm-adjusted
+    for all pairs; ``resolved`` is True if it is below 1 - confidence.
     """
 
     first: int
@@ -56,7 +56,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 class RankInterval(Struct, frozen=True):
-    """The ranks, counted from 1, that the data leave open."""
+    """Rank range, from 1: the ranks compatible with all comparisons."""
 
     low: int
     high: int
@@ -64,7 +64,9 @@ class RankInterval(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All pairs of m respondents, and the rank interval of each; ``better[a, b]``: a beats b."""
+    """All pairs of m models, and the rank interval of each; ``better[a, b]``: a is significantly
+    better.
+    """
 
     comparisons: tuple[Comparison, ...]
     intervals: tuple[RankInterval, ...]
@@ -72,9 +74,9 @@ class Ranking:
 
 
 def rank_all(spread: Spread, *, confidence: float = 0.95) -> Ranking:
-    """Compares every pair by the clustered variance of its difference.
+    """Compare every pair by the clustered variance of its difference.
 
-    With fewer than two effective groups nothing is resolved. m = 1 has no pair and rank 1.
+    With fewer than two effective groups no pair is significant. m = 1 has no pair and rank 1.
     """
     _first, _second, difference, variance = spread.pairs()
     p = _two_sided(difference, variance, spread.groups)
@@ -83,8 +85,10 @@ def rank_all(spread: Spread, *, confidence: float = 0.95) -> Ranking:
 
 
 def _ranking(m: int, difference: Floats, half: Floats, p: Floats, confidence: float) -> Ranking:
-    """The ranking by the differences of all pairs of m (as ``np.triu_indices`` has them), half the
-    widths of their intervals, and p-values that Holm corrects."""
+    """Return the ranking from the pairwise differences of m models (in ``np.triu_indices`` order).
+
+    ``half`` holds the half-widths of their intervals; p-values are Holm-adjusted here.
+    """
     first, second = np.triu_indices(m, 1)
     adjusted = holm(p)
     resolved = adjusted < 1.0 - confidence
@@ -101,15 +105,16 @@ def _ranking(m: int, difference: Floats, half: Floats, p: Floats, confidence: fl
 
 
 def tied_runs(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """The longest runs [first, last] of neighbours in which no one beats another, two or more.
+    """Return the longest runs [first, last] of neighbors without a significant difference.
 
-    ``better`` is in the order of the ranking. Runs may overlap: being tied is not transitive.
+    Runs have two or more members. ``better`` is in ranking order. Runs may overlap: not being
+    significantly different is not transitive.
     """
     resolved = better | better.T
     runs: list[tuple[int, int]] = []
     end = 0
     for start in range(len(resolved)):
-        # A run from here reaches at least as far as the one from the place before.
+        # A run from here reaches at least as far as the one from the previous position.
         end = max(end, start)
         while end + 1 < len(resolved) and not resolved[end + 1, start : end + 1].any():
             end += 1
@@ -119,10 +124,10 @@ def tied_runs(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
 
 
 def tiers(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
-    """Runs [first, last] that together hold everyone: all of a tier beat all of the tiers below.
+    """Return runs [first, last] that partition all models so that each tier beats all lower tiers.
 
-    ``better`` is in the order of the ranking. Two respondents of different tiers are told apart;
-    within a tier each neighbour is tied to the others at least through a third.
+    ``better`` is in ranking order. Two models of different tiers are significantly different;
+    within a tier neighbors are connected by ties, possibly through a third model.
     """
     m = len(better)
     clean = [cut for cut in range(1, m) if better[:cut, cut:].all()]
@@ -131,12 +136,14 @@ def tiers(better: NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
 
 
 def top_group(better: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Those that nobody beats: with the confidence of the comparisons, the best is among them."""
+    """Return the models that no other beats; at the comparisons' confidence, the best is among
+    them.
+    """
     return tuple(np.flatnonzero(~better.any(axis=0)).tolist())
 
 
 def _two_sided(difference: Floats, variance: Floats, groups: float) -> Floats:
-    """The paired t-test; a sign test over the groups where a difference is the same everywhere."""
+    """Return paired t-test p-values; a sign test over the groups where a difference is constant."""
     if groups < 2.0:
         return np.ones_like(difference)
     alike = variance < NO_SPREAD_BELOW
@@ -152,7 +159,7 @@ def _half_widths(variance: Floats, groups: float, confidence: float) -> Floats:
 
 
 def rank_intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
-    """[1 + those that beat one, m - those that it beats], for each of m."""
+    """Return [1 + those that beat it, m - those that it beats] for each of m."""
     beaten_by, beats = better.sum(axis=0), better.sum(axis=1)
     m = len(better)
     return tuple(
@@ -161,15 +168,15 @@ def rank_intervals(better: NDArray[np.bool_]) -> tuple[RankInterval, ...]:
     )
 
 
-# Shares of which only the value and the number of items are known: intervals, and ranks.
+# Shares with only a value and a number of items: intervals and ranks.
 #
-# Nothing is known item by item, so pairs cannot be paired: each share is taken to rest on items of
-# its own. Where all rest on the same items, scores of a pair mostly rise and fall together, and
-# this finds fewer differences than a paired comparison would; never more, but by chance.
+# Nothing is known per item, so comparisons are unpaired, as if each share had its own items. Where
+# all use the same items, scores of a pair are mostly positively correlated. Then an unpaired test
+# has less power than a paired one.
 
-# What is counted: what intervals speak of, and what was taken of it.
+# The counted unit: target population and resampled unit of the intervals.
 _COUNTED: Mapping[str, tuple[str, str]] = {
-    "items": ("questions like these", "each item asked once and independent of the others"),
+    "items": ("questions like these", "each item asked once, independent of the others"),
     "entities": ("entities like these", "each entity once"),
 }
 
@@ -177,8 +184,10 @@ _COUNTED: Mapping[str, tuple[str, str]] = {
 def share_estimate(
     value: float, n: int, confidence: float, *, of: Literal["items", "entities"] = "items"
 ) -> Estimate:
-    """Return a share of ``n`` independent items or entities with ``share_interval``; no interval
-    where ``n`` is 0, not known."""
+    """Return the estimate of a share of ``n`` independent items or entities by ``share_interval``.
+
+    No interval if ``n`` is 0 (unknown).
+    """
     population, how = _COUNTED[of]
     low, high, made_by = float("nan"), float("nan"), "none"
     if n and not np.isnan(value):
@@ -199,8 +208,10 @@ def share_estimate(
 
 
 def stated_estimate(value: float, stderr: float, n: int, confidence: float) -> Estimate:
-    """A score with the normal interval of its stated standard error, within [0, 1]; no interval
-    where there is none. ``n`` is 0 where it is not known."""
+    """Return a score with the normal interval of its stated standard error, within [0, 1].
+
+    No interval without a standard error. ``n`` is 0 if unknown.
+    """
     half = normal_quantile(confidence) * stderr
     is_known = not np.isnan(half)
     return Estimate(
@@ -210,7 +221,7 @@ def stated_estimate(value: float, stderr: float, n: int, confidence: float) -> E
         high=min(value + half, 1.0) if is_known else float("nan"),
         level=confidence,
         population=_COUNTED["items"][0],
-        made_by="normal, by the standard error as stated" if is_known else "none",
+        made_by="normal, from the stated standard error" if is_known else "none",
         resampled="items" if is_known else "",
         effective_n=float(n),
     )
@@ -223,9 +234,12 @@ def rank_shares(
     confidence: float,
     stderr: Floats | None = None,
 ) -> Ranking:
-    """All pairs of m shares of ``n`` items each, one number for all or one each (m), by the normal
-    test for two independent shares with their common variance, then Holm over all pairs; with
-    ``stderr`` (m) by these standard errors instead. Where n is 0 nothing is resolved."""
+    """Return all pairs of m shares of ``n`` items each (one number, or one per share),
+    Holm-adjusted.
+
+    The test is the normal test for two independent shares with their pooled variance, or with
+    standard errors ``stderr`` (m) if given. Pairs with n = 0 are never significant.
+    """
     m = len(shares)
     first, second = np.triu_indices(m, 1)
     difference = shares[first] - shares[second]
@@ -247,10 +261,10 @@ def rank_shares(
 
 
 def differ_significantly(estimates: Sequence[Estimate]) -> NDArray[np.bool_]:
-    """Which pairs of means on different items differ (m, m), after Holm's correction over all.
+    """Return which pairs of means on different items differ significantly (m, m), Holm-adjusted.
 
-    Each standard error is half the width of the estimate's interval by the normal quantile, so
-    that it holds whatever made the interval. Without an interval nothing differs.
+    Each standard error is the interval's half-width divided by the normal quantile, whatever method
+    made the interval. Without an interval nothing is significant.
     """
     m = len(estimates)
     first, second = np.triu_indices(m, 1)
@@ -268,12 +282,11 @@ def differ_significantly(estimates: Sequence[Estimate]) -> NDArray[np.bool_]:
     return differs | differs.T
 
 
-# How far two benchmarks put the same models in the same order: Kendall's tau-b and Spearman's rho.
+# Rank correlation of two benchmarks on the same models: Kendall's tau-b and Spearman's rho.
 #
-# Each has two intervals, named apart. Over *models*: other models like these, on the same items
-# (the bootstrap of models, by how often each is drawn; a model drawn twice is tied with itself,
-# which counts for neither coefficient's order). Over *items*: these very models, on other items
-# like these.
+# Each has two intervals. Over *models*: other models like these, on the same items (bootstrap of
+# models; a model sampled twice is tied with itself, which counts for neither coefficient). Over
+# *items*: these models, on other items like these.
 
 RankCoefficient = Literal["Kendall's tau-b", "Spearman's rho"]
 
@@ -281,11 +294,11 @@ RankCoefficient = Literal["Kendall's tau-b", "Spearman's rho"]
 _PURPOSE = 7
 
 
-# With fewer models a draw of them is mostly the same one again.
+# With fewer models, most resamples repeat the same ones.
 FEWEST_MODELS = 5
 
 
-# Below this agreement of a benchmark with itself, noise hides more than an interval makes good.
+# Below this self-agreement of a benchmark, sampling error dominates and an interval is misleading.
 _HIDDEN = 0.9
 
 
@@ -293,8 +306,10 @@ _MOST_LOOKED_AT = 200
 
 
 class RankAgreement(Struct, frozen=True, kw_only=True):
-    """A rank correlation of two benchmarks over ``n_models``, in [-1, 1], with both intervals; NaN
-    where one of them gives all models the same score."""
+    """Rank correlation of two benchmarks over ``n_models``, in [-1, 1], with both intervals.
+
+    NaN where one of them gives all models the same score.
+    """
 
     coefficient: RankCoefficient
     models: Estimate
@@ -310,13 +325,15 @@ def rank_agreement(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> tuple[RankAgreement, RankAgreement]:
-    """Tau-b and rho of the same m models, in the same order, on two benchmarks. A model without a
-    mean on one of them is left out."""
+    """Return tau-b and rho of the same m models, in the same order, on two benchmarks.
+
+    Models without a mean on one of them are left out.
+    """
     x, y = first.means, second.means
     if len(x) != len(y):
         raise BadUsage(
-            f"the two benchmarks have {len(x)} and {len(y)} models",
-            hint="give both the same models, in the same order",
+            f"expected the same models on both benchmarks, got {len(x)} and {len(y)}",
+            hint="pass the same models in the same order",
         )
     kept = ~np.isnan(x) & ~np.isnan(y)
     x, y = x[kept], y[kept]
@@ -341,19 +358,23 @@ def rank_agreement(
 
 
 def spearman(first: Floats, second: Floats) -> float:
-    """Spearman's rho of two scores of the same m things, ties sharing the mean of their ranks; NaN
-    where either gives all the same (Spearman 1904)."""
+    """Return Spearman's rho of two scores of the same m things, ties with midranks.
+
+    NaN where either is constant (Spearman 1904).
+    """
     return float(_rho(first[:, None], second[:, None], np.ones((1, len(first))))[0])
 
 
 def models_drawn(m: int, n_resamples: int, seed: int) -> Floats:
-    """How often each of m models is drawn (draws, m), with replacement."""
+    """Return how often each of m models is sampled with replacement (resamples, m)."""
     rng = generator(seed, _PURPOSE)
     return np.asarray(bootstrap_counts(Strata.of(None, m), n_resamples, rng), dtype=np.float64)
 
 
 def _tau(x: Floats, y: Floats, counts: Floats) -> Floats:
-    """Tau-b in each draw; x and y (m, draws or 1), counts (draws, m) of each model."""
+    """Return tau-b in each resample; x and y (m, resamples or 1), counts (resamples, m) of each
+    model.
+    """
     a, b = np.triu_indices(len(x), 1)
     pairs = (counts[:, a] * counts[:, b]).T
     sx, sy = np.sign(x[a] - x[b]), np.sign(y[a] - y[b])
@@ -363,14 +384,16 @@ def _tau(x: Floats, y: Floats, counts: Floats) -> Floats:
 
 
 def _rho(x: Floats, y: Floats, counts: Floats) -> Floats:
-    """Rho in each draw: Pearson's correlation of midranks among those drawn."""
+    """Return rho in each resample: Pearson's correlation of midranks among those sampled."""
     w = counts.T
     return weighted_correlation(_midranks(x, w), _midranks(y, w), w)
 
 
 def weighted_correlation(x: Floats, y: Floats, w: Floats) -> Floats:
-    """Pearson's correlation of columns (m, draws) with counts ``w`` (m, draws); NaN where either
-    is constant."""
+    """Return Pearson's correlation of columns (m, resamples) with counts ``w`` (m, resamples).
+
+    NaN where either is constant.
+    """
     total = np.maximum(w.sum(axis=0), 1.0)
     dx = x - (w * x).sum(axis=0) / total
     dy = y - (w * y).sum(axis=0) / total
@@ -380,7 +403,7 @@ def weighted_correlation(x: Floats, y: Floats, w: Floats) -> Floats:
 
 
 def _midranks(values: Floats, w: Floats) -> Floats:
-    """The midrank of each value among those drawn (m, draws), from the lowest."""
+    """Return the midrank of each value among those sampled (m, resamples), from the lowest."""
     ranks = np.empty(np.broadcast_shapes(values.shape, w.shape))
     for place, own in enumerate(values):
         below = (w * (values < own)).sum(axis=0)
@@ -399,7 +422,7 @@ def _over_models(value: float, drawn: Floats, m: int, seed: int, confidence: flo
         high=max(high, value),
         level=confidence,
         population="models like these, on these items",
-        made_by=f"bootstrap, percentile, {len(drawn)} draws, seed {seed}" if enough else "none",
+        made_by=f"bootstrap, percentile, {len(drawn)} resamples, seed {seed}" if enough else "none",
         resampled="models" if enough else "",
         effective_n=float(m),
         flags=() if enough else ("too-few-models",),
@@ -415,8 +438,8 @@ def _over_items(
     confidence: float,
 ) -> Estimate:
     low, high = percentiles(drawn, confidence)
-    # A draw is noisier than the data, so agreement falls; the mirrored interval corrects for that,
-    # and both together hold what either would miss.
+    # Resampling adds noise, so agreement falls; the reflected interval corrects for that, and the
+    # union of both is conservative.
     low, high = min(low, 2.0 * value - high), max(high, 2.0 * value - low)
     return Estimate(
         value=value,
@@ -433,7 +456,9 @@ def _over_items(
 
 
 def _kept_order(benchmark: BootstrapMeans) -> float:
-    """The mean tau-b of a benchmark with itself on other items; 1 where it has no order."""
+    """Return the mean tau-b of a benchmark with itself on resampled items; 1 where it has no
+    order.
+    """
     kept = ~np.isnan(benchmark.means)
     drawn = benchmark.drawn[kept, :_MOST_LOOKED_AT]
     tau = _tau(benchmark.means[kept, None], drawn, np.ones((drawn.shape[1], int(kept.sum()))))
@@ -447,26 +472,25 @@ _COEFFICIENTS: tuple[tuple[RankCoefficient, Callable[[Floats, Floats, Floats], F
 )
 
 
-# Which models stand elsewhere on a second benchmark, by more than the items' noise.
+# Which models move on a second benchmark by more than sampling error of the items?
 #
-# A rank moves when a neighbour does, so moves are tested on scores: by how much a model's mean on
-# the second benchmark misses the line that most models follow from the first. The line is Passing
-# and Bablok's (1983): the median of the slopes of all pairs, so that one model that falls does not
-# make the others seem to rise, and of the same slope whichever benchmark comes first, for both are
-# noisy.
+# A rank changes when a neighbor's does, so moves are tested on scores: the distance of a model's
+# mean on the second benchmark from the line that most models follow. The line is Passing and
+# Bablok's (1983), the median of the slopes of all pairs. So one model that falls does not make the
+# others seem to rise, and the slope does not depend on the order of the benchmarks, as both have
+# errors.
 
-# With fewer models the line goes where each of them wants it.
+# With fewer models each of them has too much influence on the line.
 _FEWEST = 5
 
 
 class RankMove(Struct, frozen=True, kw_only=True):
-    """``model`` (its place) has ``rank_first`` and ``rank_second`` among the models of both;
-    ``move`` is the first less the second, above 0 where it climbs, within ``low`` and ``high`` over
-    other items.
+    """Move of ``model`` (index) between ``rank_first`` and ``rank_second`` among the common models.
 
-    ``shift`` is by how much its mean on the second lies above what the first lets expect;
-    ``p_holm`` is corrected for all models, and ``moved`` says whether it is below 1 - confidence.
-    NaN with fewer than five models, or where most are alike on one of the two.
+    ``move`` is the first rank less the second, above 0 where it climbs, with the interval ``low``
+    to ``high`` over other items. ``shift`` is its mean on the second benchmark less the prediction
+    from the first. ``p_holm`` is adjusted for all models; ``moved`` is True if it is below 1 -
+    confidence. NaN with fewer than five models, or where most are equal on one of the two.
     """
 
     model: int
@@ -484,7 +508,7 @@ class RankMove(Struct, frozen=True, kw_only=True):
 def rank_moves(
     first: BootstrapMeans, second: BootstrapMeans, *, confidence: float = 0.95
 ) -> tuple[RankMove, ...]:
-    """One move a model that has a mean on both benchmarks, in their order."""
+    """Return one move per model that has a mean on both benchmarks, in their order."""
     kept = np.flatnonzero(~np.isnan(first.means) & ~np.isnan(second.means))
     number = min(first.drawn.shape[1], second.drawn.shape[1])
     if not len(kept) or not number:
@@ -522,8 +546,10 @@ def rank_moves(
 
 
 def _misses(x: Floats, y: Floats, scale: float) -> Floats:
-    """How far y lies above the line through the models (m, draws); NaN where there is none. Slopes
-    are compared with ``scale``, the y that one x is worth."""
+    """Return the residual of y from the line through the models (m, resamples); NaN without a line.
+
+    Slopes are compared with ``scale``, the y per x.
+    """
     m = len(x)
     if m < _FEWEST or not scale > 0.0:
         return np.full_like(y, np.nan)
@@ -538,8 +564,11 @@ def _misses(x: Floats, y: Floats, scale: float) -> Floats:
 
 
 def _shifted_median(slopes: Floats) -> Floats:
-    """The median of each sorted column (pairs, draws; NaN last), as many places further as there
-    are slopes below -1: the same line from either side."""
+    """Return the median of each sorted column (pairs, resamples; NaN last), shifted by the slopes
+    below -1.
+
+    The shift makes the line the same from either side.
+    """
     number = (~np.isnan(slopes)).sum(axis=0)
     shift = (slopes < -1.0).sum(axis=0)
     last = np.maximum(number - 1, 0)
@@ -552,13 +581,15 @@ def _shifted_median(slopes: Floats) -> Floats:
 
 
 def _spread(means: Floats) -> float:
-    """The median distance of two models; 0 where most are alike."""
+    """Return the median distance of two models; 0 where most are equal."""
     first, second = np.triu_indices(len(means), 1)
     return float(np.median(np.abs(means[first] - means[second]))) if len(first) else 0.0
 
 
 def _deviations(drawn: Floats) -> Floats:
-    """The standard deviation over the draws that have a value (m); NaN where most have none."""
+    """Return the standard deviation over resamples that have a value (m); NaN where most have
+    none.
+    """
     known = ~np.isnan(drawn)
     number = known.sum(axis=1)
     mean = np.nansum(drawn, axis=1) / np.maximum(number, 1)
@@ -591,30 +622,31 @@ def _shift(
     )
 
 
-# Ranks that hold together, by the largest of all paired statistics: tighter than Holm.
+# Simultaneous rank intervals by the maximum of all paired statistics; tighter than Holm.
 #
-# Pairs share respondents, and respondents share items, so their statistics move together; Holm
-# (`rank_all`) allows for any dependence, and pays. Here the statistic of every pair is drawn
+# Pairs share models, and models share items, so their statistics are correlated; Holm (`rank_all`)
+# allows for any dependence and is conservative. Here the statistics of all pairs are sampled
 # jointly from the estimated covariance of the means (a multivariate t on the groups' degrees of
-# freedom: the Gaussian form of the multiplier bootstrap), and step-down p-values come from the
-# largest of those not yet passed (Westfall and Young 1993; Romano and Wolf 2005). Confidence sets
-# for all ranks from such a set of differences: Mogstad, Romano, Shaikh and Wilhelm, Review of
-# Economic Studies 91 (2024), sections 3.2 and 3.3. For independent means of equal variance it is
-# Tukey's range test.
+# freedom: the Gaussian form of the multiplier bootstrap). Step-down p-values come from the largest
+# of those not yet rejected (Westfall and Young 1993; Romano and Wolf 2005). Confidence sets for all
+# ranks from such a set of differences: Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
+# Studies 91 (2024), sections 3.2 and 3.3. For independent means of equal variance it is Tukey's
+# range test.
 
 _JOINT_RANKS_PURPOSE = 2
 
 
-# Statistics held at once: pairs times draws of one block, in single precision.
+# Bounds memory: pairs times samples of one block, in single precision.
 _MOST_AT_ONCE = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class JointRanking:
-    """Pairs of m respondents corrected together, and the rank interval of each.
+    """Jointly adjusted pairs of m models, and the rank interval of each.
 
-    ``p`` (m, m) is symmetric, with ones on its diagonal; ``better[a, b]``: a beats b. ``made_by``
-    is "max-t" or, where a pair differs without spread, "Holm": a normal law says nothing there.
+    ``p`` (m, m) is symmetric, with ones on its diagonal; ``better[a, b]``: a is significantly
+    better. ``made_by`` is "max-t", or "Holm" where a pair has a constant difference, for which the
+    normal approximation fails.
     """
 
     p: Floats
@@ -628,9 +660,9 @@ class JointRanking:
 def rank_jointly(
     spread: Spread, *, confidence: float = 0.95, n_resamples: int = 10_000, seed: int = 0
 ) -> JointRanking:
-    """The simultaneous ranks of all respondents of ``spread``, at ``confidence`` for all together.
+    """Return the simultaneous ranks of all models of ``spread``, at joint ``confidence``.
 
-    With fewer than two effective groups nothing is resolved, of a respondent or of all. A p-value
+    With fewer than two effective groups, of one model or of all, nothing is significant. A p-value
     is at least 1 / (n_resamples + 1).
     """
     m = len(spread.means)
@@ -677,8 +709,11 @@ def _stepped_down(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """The p-value of each pair: how often the largest drawn statistic among it and all smaller
-    ones reaches its own; never below that of a larger one."""
+    """Return the step-down p-value of each pair.
+
+    It is how often the largest sampled statistic among the pair and all smaller ones reaches its
+    own, and is never below that of a larger one.
+    """
     order = np.argsort(statistic, kind="stable")
     first, second = pairs[0][order], pairs[1][order]
     root = covariance_root(covariance)
@@ -700,32 +735,37 @@ def _stepped_down(
 
 
 def _as_normal(statistic: Floats, degrees: Floats) -> Floats:
-    """The normal deviates that are as unlikely as t statistics on their own degrees."""
+    """Return the normal deviates with the same tail probability as t statistics on their
+    degrees.
+    """
     return np.asarray(-special.ndtri(t_two_sided_p(statistic, degrees) / 2.0))
 
 
 def _drawn(root: Floats, degrees: float, number: int, rng: np.random.Generator) -> Floats:
-    """Means under equal skill (m, number), each draw over one draw of their common scale; infinite
-    degrees leave that as it is."""
+    """Return means under equal skill (m, number), each divided by a sampled common scale.
+
+    Infinite degrees leave the scale at 1.
+    """
     normal = np.asarray(root @ rng.standard_normal((root.shape[1], number)))
     if np.isinf(degrees):
         return normal
     return np.asarray(normal / np.sqrt(rng.chisquare(degrees, number) / degrees))
 
 
-# How far two orders agree, and whether groups differ by more than chance.
+# Agreement of two orders, and a test of equal group means.
 
 
 def tau_b(first: Floats, second: Floats) -> float:
-    """Kendall's tau-b of two scores of the same m things, in [-1, 1]; ties count for neither.
+    """Return Kendall's tau-b of two scores of the same m things, in [-1, 1]; ties count for
+    neither.
 
-    NaN where either gives all things the same score, or there are fewer than two (Kendall 1945).
+    NaN where either is constant, or there are fewer than two (Kendall 1945).
     """
     return float(_tau(first[:, None], second[:, None], np.ones((1, len(first))))[0])
 
 
 class Homogeneity(Struct, frozen=True, kw_only=True):
-    """A test that groups have one mean: its statistic, degrees of freedom and p-value."""
+    """Test of equal group means: statistic, degrees of freedom and p-value."""
 
     chi_square: float
     df: int
@@ -733,11 +773,11 @@ class Homogeneity(Struct, frozen=True, kw_only=True):
 
 
 def homogeneity(values: Floats, groups: NDArray[np.int32]) -> Homogeneity:
-    """Whether the mean of ``values`` (n, no NaN) is the same in all ``groups`` (n codes).
+    """Test if the mean of ``values`` (n, no NaN) is the same in all ``groups`` (n codes).
 
-    Pearson's chi-square for values of 0 and 1 (k groups by right or wrong); for shares the same
-    with their own variance. Units count as independent. NaN with fewer than two groups, or where
-    all values are alike.
+    Pearson's chi-square for values of 0 and 1 (k groups by correct or wrong); for shares the same
+    with their own variance. Units are treated as independent. NaN with fewer than two groups, or
+    where all values are equal.
     """
     codes, place = np.unique(groups, return_inverse=True)
     df = len(codes) - 1

@@ -1,4 +1,4 @@
-"""A ratio of two means over the same units, with the interval of a mean."""
+"""Ratios of two means over the same units, with intervals."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ Floats = NDArray[np.float64]
 
 
 def ratio_values(tops: Floats, bottoms: Floats) -> Floats:
-    """Values (n, m) whose mean over n units is ``sum(tops) / sum(bottoms)``, and whose spread is
-    that of this ratio; ``tops`` where there is no unit. See ``ratio_estimates``."""
+    """Return values (n, m) whose mean over n units is ``sum(tops) / sum(bottoms)``.
+
+    Their spread is that of this ratio (see ``ratio_estimates``). Without units it is ``tops``.
+    """
     if not len(bottoms):
         return tops
     ratio = tops.sum(axis=0) / bottoms.sum(axis=0)
@@ -41,7 +43,7 @@ def ratio_estimate(
     population: Population,
     confidence: float = 0.95,
 ) -> Estimate:
-    """``ratio_estimates`` of one column (n)."""
+    """Return ``ratio_estimates`` of one column (n)."""
     (estimate,) = ratio_estimates(
         tops[:, None], bottoms[:, None], keys, population=population, confidence=confidence
     )
@@ -56,13 +58,12 @@ def ratio_estimates(
     population: Population,
     confidence: float = 0.95,
 ) -> tuple[Estimate, ...]:
-    """``sum(tops) / sum(bottoms)`` over n units of each column (n, m), 0 <= tops <= bottoms, each
-    bottom above 0.
+    """Return ``sum(tops) / sum(bottoms)`` over n units of each column (n, m), 0 <= tops <= bottoms.
 
-    A unit's part in the error is its residual ``(top - ratio * bottom) / mean(bottoms)`` (Cochran
-    1977, 6.4): around the ratio these are values whose mean it is, and their spread is that of any
-    mean. Where all bottoms are alike it is the mean of ``tops / bottoms``. No unit gives NaN,
-    flagged.
+    Each bottom is above 0. A unit's contribution to the error is its residual ``(top - ratio *
+    bottom) / mean(bottoms)`` (Cochran 1977, 6.4). These residuals plus the ratio are values whose
+    mean it is, so their spread is that of any mean. Where all bottoms are equal it is the mean of
+    ``tops / bottoms``. Without units the result is NaN, flagged.
     """
     values = ratio_values(tops, bottoms)
     return mean_estimates(
@@ -70,19 +71,22 @@ def ratio_estimates(
     )
 
 
-# Ratios of sums over clusters, all drawn again together: precision, recall and what joins them.
+# Ratios of sums over clusters, resampled jointly: precision, recall and functions of them.
 #
-# Where two shares are of the same clusters (what a model says of an entity, and what is known of
-# that entity), a draw of clusters moves both, and so the interval of anything made of both.
+# Where two shares are of the same clusters (a model's statements about an entity, and the known
+# facts of that entity), a resample of clusters changes both. So anything computed from both gets a
+# joint interval.
 
 _PURPOSE = 23
 
 
 @dataclass(frozen=True, slots=True)
 class BootstrapRatios:
-    """K ratios: their ``values`` (K; NaN where nothing is counted), and as they come out in each
-    draw (``draws``, K). ``n`` (K) is what was counted, ``groups`` (K) the effective number of
-    ``clusters`` behind each. Where no draw moves a value, the interval of a share of that many."""
+    """K ratios ``values`` (NaN if the denominator is 0), with bootstrap resamples (``draws``, K).
+
+    ``n`` (K) is the denominator, ``groups`` (K) the effective number of ``clusters`` behind each.
+    Where no resample changes a value, its interval is that of a share of so many clusters.
+    """
 
     values: Floats
     draws: Floats
@@ -92,7 +96,7 @@ class BootstrapRatios:
     clusters: str
 
     def ratio(self, place: int, *, confidence: float = 0.95) -> Estimate:
-        """One of the ratios, with the percentiles of its draws."""
+        """Return one of the ratios with its percentile interval."""
         return self.made_of((place,), lambda ratios: ratios[:, place], confidence=confidence)
 
     def made_of(
@@ -102,8 +106,10 @@ class BootstrapRatios:
         *,
         confidence: float = 0.95,
     ) -> Estimate:
-        """What ``make`` makes of rows of the ratios (rows, K) -> (rows), which uses those of
-        ``places``; held within [0, 1]. n and groups are the least of theirs."""
+        """Return ``make`` of rows of the ratios (rows, K) -> (rows), within [0, 1].
+
+        It uses the ratios at ``places``; n and groups are the smallest of theirs.
+        """
         value = float(np.clip(make(self.values[None, :])[0], 0.0, 1.0))
         n = int(min(self.n[place] for place in places))
         groups = float(min(self.groups[place] for place in places))
@@ -112,7 +118,7 @@ class BootstrapRatios:
         if groups >= 2.0 and not np.isnan(found[0]):
             low, high = (float(end) for end in np.clip(found, 0.0, 1.0))
         is_alike = low == high
-        if is_alike and groups >= 2.0:  # no draw can move it: clusters count as one answer each
+        if is_alike and groups >= 2.0:  # no resample changes it: clusters count as one answer each
             ends = np.concatenate(share_interval(np.array([value]), np.array([groups]), confidence))
             low, high = (float(end) for end in ends)
         return Estimate(
@@ -137,11 +143,12 @@ def bootstrap_ratios(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> BootstrapRatios:
-    """``sum(tops) / sum(bottoms)`` of each column (clusters, K), and the same in ``n_resamples``
-    draws of clusters with replacement, one fewer than there are and rescaled (Rao and Wu 1988).
+    """Return ``sum(tops) / sum(bottoms)`` of each column (clusters, K), with ``n_resamples``
+    resamples.
 
-    A cluster that counts in no column is left out: it was not in the sample. ``clusters`` is what
-    intervals call them.
+    Clusters are resampled with replacement, one fewer than there are, and rescaled (Rao and Wu
+    1988). A cluster with zeros in all columns is left out: it was not in the sample. ``clusters``
+    is their name in the output.
     """
     (found,) = bootstrap_ratios_each(
         [(tops, bottoms)], clusters=clusters, n_resamples=n_resamples, seed=seed
@@ -156,8 +163,11 @@ def bootstrap_ratios_each(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> list[BootstrapRatios]:
-    """``bootstrap_ratios`` of each (tops, bottoms); those of as many clusters share their draws,
-    which one by one would be the same, and take the time of one."""
+    """Return ``bootstrap_ratios`` of each (tops, bottoms), sharing resamples where cluster numbers
+    agree.
+
+    The results are the same as one by one, in the time of one.
+    """
     held = [_counting(tops, bottoms) for tops, bottoms in pairs]
     drawn: dict[int, Floats] = {}
     for n_clusters in {len(bottoms) for _tops, bottoms in held}:
@@ -169,7 +179,7 @@ def bootstrap_ratios_each(
         parts = np.split(_drawn(tops, bottoms, n_resamples, seed), ends, axis=1)
         drawn |= dict(zip(places, parts, strict=True))
     return [
-        _ratios(tops, bottoms, drawn[at], clusters, f"{n_resamples} draws, seed {seed}")
+        _ratios(tops, bottoms, drawn[at], clusters, f"{n_resamples} resamples, seed {seed}")
         for at, (tops, bottoms) in enumerate(held)
     ]
 
@@ -180,7 +190,7 @@ def _counting(tops: Floats, bottoms: Floats) -> tuple[Floats, Floats]:
 
 
 def _drawn(tops: Floats, bottoms: Floats, n_resamples: int, seed: int) -> Floats:
-    """The ratios in each draw (draws, K)."""
+    """Return the ratios in each resample (resamples, K)."""
     if not len(bottoms):
         return np.empty((0, bottoms.shape[1]))
 
@@ -205,44 +215,44 @@ def _ratios(
 
 
 def harmonic_mean(first: Floats, second: Floats) -> Floats:
-    """2ab / (a + b), 0 where both are 0, NaN where one is."""
+    """Return 2ab / (a + b), 0 where both are 0, NaN where either is NaN."""
     total = first + second
     return np.where(total == 0, 0.0, 2 * first * second / np.where(total == 0, 1.0, total))
 
 
 def more_for_half_width(estimate: Estimate, half_width: float) -> int | None:
-    """How many more units like these, of more clusters like these, bring half the interval down to
-    ``half_width``: its variance falls as 1 / n. 0 where it is there; None where no interval is."""
+    """Return how many more units in more such clusters reduce the half-width to ``half_width``.
+
+    The variance falls as 1 / n. 0 if already reached; None without an interval.
+    """
     half = (estimate.high - estimate.low) / 2.0
     if not estimate.n or not half > 0 or estimate.effective_n < 2.0:
         return None
     return max(0, int(np.ceil(estimate.n * ((half / half_width) ** 2 - 1.0))))
 
 
-# Ratios of sums of several respondents over the same clusters, and F1: how far each, and each
-# difference, may be off.
+# Delta-method variances of ratios and F1 of several models over the same clusters.
 #
-# A ratio is linear in its sums up to an error of the second order, so what a cluster adds to ``top
-# / bottom`` is ``(top_c - ratio bottom_c) / bottom``, and to F1, the harmonic mean of precision and
-# recall, that times its derivative, ``2 R^2 / (P + R)^2`` by precision (the delta method; Taylor
-# series in surveys: Woodruff 1971; Binder 1983). A cluster moves both directions of all respondents
-# at once, so one matrix holds all covariances, and ranks by it are those of any other mean
-# (`rank_jointly`). Which triples of a cluster a respondent was heard on may differ between
-# respondents; the clusters must be drawn from one population.
+# A ratio is linear in its sums up to a second-order error, so a cluster adds ``(top_c - ratio
+# bottom_c) / bottom`` to ``top / bottom``. To F1, the harmonic mean of precision and recall, it
+# adds that times the derivative, ``2 R^2 / (P + R)^2`` by precision (Taylor series in surveys:
+# Woodruff 1971; Binder 1983). A cluster affects both directions of all models, so one matrix holds
+# all covariances, and ranks follow as for any other mean (`rank_jointly`). The triples of a cluster
+# that were elicited may differ between models; the clusters must be sampled from one population.
 #
-# Assumed: clusters are a random sample, none outweighs all others, and neither ratio stands at an
-# end by chance alone: all right or all wrong has no spread here, as in any normal interval.
+# Assumptions: clusters are a random sample, none dominates, and neither ratio is 0 or 1 by chance
+# alone: all correct or all wrong has no spread here, as in any normal interval.
 
-# Below this, G / (G - 1) multiplies by three or more.
+# Below this, G / (G - 1) is three or more.
 _FEWEST_GROUPS = 1.5
 
 
 def harmonic_spread(tops: Floats, bottoms: Floats) -> Spread:
-    """F1 of R respondents with their spread over clusters, of (clusters, R, 2) sums each.
+    """Return F1 of R models with their spread over clusters, from (clusters, R, 2) sums each.
 
-    ``own_groups`` is the lesser effective number of clusters behind both ratios of a respondent
-    (Kish); each ratio's spread is corrected by its own number. A ratio over nothing makes its F1
-    NaN: leave such out. Clusters that count nowhere change nothing.
+    ``own_groups`` is the smaller effective number of clusters behind both ratios of a model (Kish);
+    each ratio's spread is corrected by its own number. A ratio with denominator 0 makes its F1 NaN;
+    leave such models out. Clusters of zeros change nothing.
     """
     ratios = divided(tops.sum(axis=0), bottoms.sum(axis=0))
     added = _added(tops, bottoms, ratios) * _derivatives(ratios)
@@ -251,14 +261,18 @@ def harmonic_spread(tops: Floats, bottoms: Floats) -> Spread:
 
 
 def ratio_spread(tops: Floats, bottoms: Floats) -> Spread:
-    """One ratio of R respondents with its spread over clusters, of (clusters, R) sums each; as
-    ``harmonic_spread``."""
+    """Return one ratio of R models with its spread over clusters, from (clusters, R) sums each.
+
+    The rest is as in ``harmonic_spread``.
+    """
     ratios = divided(tops.sum(axis=0), bottoms.sum(axis=0))
     return _spread(ratios, _added(tops, bottoms, ratios), bottoms)
 
 
 def _added(tops: Floats, bottoms: Floats, ratios: Floats) -> Floats:
-    """What each cluster adds to each ratio's error, corrected for the few there are."""
+    """Return each cluster's contribution to each ratio's error, with the small-sample
+    correction.
+    """
     totals = bottoms.sum(axis=0)
     groups = _effective(bottoms)
     correction = np.sqrt(groups / np.maximum(groups - 1.0, _FEWEST_GROUPS - 1.0))
@@ -284,33 +298,37 @@ def _spread(means: Floats, added: Floats, bottoms: Floats) -> Spread:
 
 
 def _effective(bottoms: Floats) -> Floats:
-    """The effective number of clusters behind each ratio (Kish), 0 where nothing is counted."""
+    """Return the effective number of clusters behind each ratio (Kish); 0 if the denominator is
+    0.
+    """
     squares = (bottoms**2).sum(axis=0)
     return np.asarray(bottoms.sum(axis=0) ** 2 / np.where(squares > 0, squares, 1.0))
 
 
 def _derivatives(ratios: Floats) -> Floats:
-    """Those of 2PR / (P + R) by P and by R (R, 2); 0 where both are 0, for it stays there."""
+    """Return the derivatives of 2PR / (P + R) by P and by R (R, 2); 0 where both are 0."""
     total = ratios.sum(axis=1)
     other = ratios[:, ::-1] / np.where(total == 0, 1.0, total)[:, None]
     return np.asarray(2.0 * other**2)
 
 
-# Several numbers made of drawn ratios, with intervals that hold for all of them together.
+# Simultaneous intervals of several functions of jointly resampled ratios.
 #
-# Each is a function of ratios that were drawn over the same clusters (`bootstrap_ratios`): a
-# difference of two F1, a slope. Its error is the standard deviation of its draws; the intervals are
-# as many of these wide as the largest of all standardised deviations in a draw is, at the level
-# that is asked for ("max-t", Westfall and Young 1993). That allows for whatever the numbers share.
-# A quantile of Student's t in place of the normal one widens them where there are few clusters.
+# Each is a function of ratios over the same clusters (`bootstrap_ratios`), such as a difference of
+# two F1 or a slope. Its standard error is the standard deviation of its resamples. The half-width
+# is that times the quantile, at the requested level, of the largest standardized deviation in a
+# resample ("max-t", Westfall and Young 1993), which accounts for their correlation. With few
+# clusters a quantile of Student's t replaces the normal one and widens them.
 
-_MANY = 1e6  # degrees of freedom at which t is the normal law
+_MANY = 1e6  # degrees of freedom at which t is effectively normal
 
 
 @dataclass(frozen=True, slots=True)
 class MadeOf:
-    """What ``make`` makes of rows of the ratios (rows, K) -> (rows), which uses those of
-    ``places``; it lies within ``low`` and ``high``."""
+    """A function ``make`` of rows of the ratios (rows, K) -> (rows), within ``low`` and ``high``.
+
+    It uses the ratios at ``places``.
+    """
 
     places: tuple[int, ...]
     make: Callable[[Floats], Floats]
@@ -321,11 +339,12 @@ class MadeOf:
 def estimate_together(
     drawn: BootstrapRatios, made: Sequence[MadeOf], *, confidence: float = 0.95
 ) -> tuple[Estimate, ...]:
-    """The value of each with its interval, ``confidence`` for all intervals at once.
+    """Return the value of each with its interval, at joint ``confidence`` for all of them.
 
-    n and effective_n are the least of the ratios that a value uses. With fewer than two effective
-    clusters behind one of them it has no interval but its bounds, and no part in the others'. Where
-    no draw moves a value, each of two shares may be off as far as a share at an end is.
+    n and effective_n are the smallest of the ratios that a value uses. With fewer than two
+    effective clusters behind one of them, its interval is its bounds, and it does not widen the
+    others'. Where no resample changes a value, each of its two shares may be off as far as a share
+    at 0 or 1.
     """
     values = [float(each.make(drawn.values[None, :])[0]) for each in made]
     draws = [each.make(drawn.draws) for each in made]
@@ -346,7 +365,7 @@ def estimate_together(
 
 
 def _error(column: Floats) -> float:
-    """The standard deviation of draws; 0 where they are alike but for rounding."""
+    """Return the standard deviation of resamples; 0 where they are equal up to rounding."""
     known = column[~np.isnan(column)]
     found = float(known.std()) if len(known) else 0.0
     return found if found > 1e-12 else 0.0
@@ -359,7 +378,7 @@ def _times(
     able: Sequence[int],
     confidence: float,
 ) -> float:
-    """How many standard errors wide half an interval is."""
+    """Return the half-width of an interval in standard errors."""
     largest: Floats | None = None
     for place in able:
         off = np.nan_to_num(np.abs(draws[place] - values[place]) / errors[place])

@@ -1,7 +1,7 @@
-"""Draws of units within strata, as counts: one row a draw, one column a unit.
+"""Resampling of units within strata, as counts: one row per resample, one column per unit.
 
-Everything that is resampled here is a matrix product of such counts with the values, so that no
-draw is a loop in Python. Seeded by NumPy's PCG64: these draws enter statistics and never an id.
+Every statistic is a matrix product of such counts with the values, so there is no Python loop over
+resamples. Random numbers are NumPy's PCG64; they are used in statistics and never in an id.
 """
 
 from __future__ import annotations
@@ -29,25 +29,24 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-# Counts of draws held at once: 32 MB, and a few times that while they are made.
+# Counts in memory: 32 MB, and a few times that while they are made.
 _MOST_COUNTS = 8_000_000
 
 
-# Of these the ones worked on at a time: what passes through a cache is twice as fast.
+# Part of them processed at a time: fitting the cache doubles the speed.
 _IN_CACHE = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """A partition of n units: ``order`` (n) puts each stratum's units side by side, ``sizes`` are
-    theirs in that order, none 0."""
+    """Partition of n units: ``order`` (n) sorts units by stratum, ``sizes`` are theirs, none 0."""
 
     order: Integers
     sizes: Integers
 
     @classmethod
     def of(cls, codes: NDArray[np.integer] | None, n_units: int) -> Strata:
-        """Units by stratum code (any integers); without codes they are all one stratum."""
+        """Return units by stratum code (any integers); one stratum without codes."""
         if codes is None:
             codes = np.zeros(n_units, dtype=np.int64)
         order = np.argsort(codes, kind="stable").astype(np.int64)
@@ -55,25 +54,29 @@ class Strata:
 
     @property
     def ends(self) -> Integers:
-        """One past the last place of each stratum in ``order``."""
+        """Return the end (exclusive) of each stratum in ``order``."""
         return np.cumsum(self.sizes)
 
 
 def generator(seed: int, *purpose: int) -> np.random.Generator:
-    """The stream of ``seed`` >= 0 for one purpose; another purpose gives an unrelated one."""
+    """Return the random stream of ``seed`` >= 0 for one purpose; streams of other purposes are
+    unrelated.
+    """
     return np.random.default_rng([seed, *purpose])
 
 
 def blocks_of_resamples(n_units: int, n_resamples: int) -> Iterator[int]:
-    """How many draws to hold at a time, together ``n_resamples``, so that memory stays bounded."""
+    """Yield block sizes that sum to ``n_resamples`` and bound memory."""
     block = max(1, _MOST_COUNTS // max(n_units, 1))
     for start in range(0, n_resamples, block):
         yield min(block, n_resamples - start)
 
 
 def allocate(sizes: Sequence[int] | Integers, rate: float) -> Integers:
-    """How many units of each stratum a subsample holds: ``rate`` of all, half rounded up, at least
-    one; shared out by largest remainder, equal ones to the earlier stratum."""
+    """Return how many units of each stratum a subsample holds: ``rate`` of all, half rounded up.
+
+    At least one in total. Shared out by largest remainder; ties go to the earlier stratum.
+    """
     whole = np.asarray(sizes, dtype=np.int64)
     if not len(whole):
         return whole
@@ -88,9 +91,9 @@ def allocate(sizes: Sequence[int] | Integers, rate: float) -> Integers:
 def subsample_counts(
     strata: Strata, rate: float, n_resamples: int, rng: np.random.Generator
 ) -> Counts:
-    """Draws without replacement (draws, units in ``strata.order``): 1 where a unit is drawn.
+    """Return subsamples without replacement (subsamples, units in ``strata.order``): 1 if included.
 
-    Each draw holds ``allocate(sizes, rate)`` of each stratum, any such subset equally likely.
+    Each holds ``allocate(sizes, rate)`` units per stratum, all such subsets equally likely.
     """
     chosen = np.empty((n_resamples, len(strata.order)), dtype=np.float32)
     for end, size, n in zip(strata.ends, strata.sizes, allocate(strata.sizes, rate), strict=True):
@@ -100,8 +103,11 @@ def subsample_counts(
 
 
 def _smallest(keys: Counts, n: int) -> NDArray[np.bool_]:
-    """Where each row holds its ``n`` smallest keys: by the next larger one as a threshold, which
-    is three times as fast as by place; rows where equal keys spoil that are sorted."""
+    """Return where each row holds its ``n`` smallest keys.
+
+    The next larger key serves as a threshold, three times as fast as by position; rows with equal
+    keys at the threshold are sorted.
+    """
     if n == keys.shape[1]:
         return np.ones(keys.shape, dtype=bool)
     below = keys < np.partition(keys, n, axis=1)[:, n : n + 1]
@@ -114,11 +120,11 @@ def _smallest(keys: Counts, n: int) -> NDArray[np.bool_]:
 def bootstrap_counts(
     strata: Strata, n_resamples: int, rng: np.random.Generator, *, one_less: bool = False
 ) -> Counts:
-    """Draws with replacement (draws, units in ``strata.order``): how often a unit is drawn.
+    """Return bootstrap counts with replacement (resamples, units in ``strata.order``).
 
-    Each draw holds as many units of each stratum as there are; with ``one_less`` one fewer, with
-    counts scaled up by n / (n - 1), so that means vary by as much as those of samples do (Rao and
-    Wu 1988). A stratum of one unit is held as it is.
+    Each resample holds as many units of each stratum as there are. With ``one_less`` it holds one
+    fewer, with counts scaled by n / (n - 1), so that the variance of means is unbiased (Rao and Wu
+    1988). A stratum of one unit is kept as it is.
     """
     number = np.maximum(strata.sizes - 1, 1) if one_less else strata.sizes
     counts = np.empty((n_resamples, len(strata.order)), dtype=np.float32)
@@ -132,10 +138,12 @@ def bootstrap_counts(
 
 
 def _drawn_counts(strata: Strata, number: Integers, place: NDArray[np.float64]) -> Integers:
-    """How often each unit is drawn (draws, units) by ``place`` in [0, 1) (draws, drawn units)."""
+    """Return counts of each unit (resamples, units) from ``place`` in [0, 1) (resamples, sampled
+    units).
+    """
     n_resamples, n = len(place), len(strata.order)
     place *= np.repeat(strata.sizes, number)
-    # A product may round up to the size itself; the last unit is meant.
+    # A product may round up to the size itself; clip to the last unit.
     places = np.minimum(place.astype(np.int64), np.repeat(strata.sizes - 1, number))
     places += np.repeat(strata.ends - strata.sizes, number)
     places += np.arange(n_resamples)[:, None] * n
@@ -150,36 +158,39 @@ def bootstrapped(
     *,
     one_less: bool = False,
 ) -> Floats:
-    """``statistic`` of counts (draws, what is drawn) over ``n_resamples`` of ``bootstrap_counts``,
-    of ``strata`` or of so many units in one."""
+    """Return ``statistic`` of counts (resamples, units) over ``n_resamples`` of
+    ``bootstrap_counts``.
+
+    ``strata`` may be a number of units in one stratum.
+    """
     drawn_from = Strata.of(None, strata) if isinstance(strata, int) else strata
     blocks = blocks_of_resamples(len(drawn_from.order), n_resamples)
     counts = (bootstrap_counts(drawn_from, number, rng, one_less=one_less) for number in blocks)
     return np.concatenate([statistic(each.astype(np.float64)) for each in counts])
 
 
-# The means of all respondents in every draw, exact where scores are, and their ranks.
+# Means of all models in every resample, exact where scores are, and their ranks.
 
-# Shares of up to this many answers are counted as whole numbers, so that ties are exact.
+# Fractions with up to this many answers are computed as integers, so that ties are exact.
 _MOST_PARTS = 64
 
 
 _EXACT_IN_FLOAT32 = 2.0**24
 
 
-# OpenBLAS multiplies on one thread up to this many products.
+# OpenBLAS uses one thread up to this many products.
 _ONE_THREAD = 250_000
 
 
 def means_by_resample(
     counts: NDArray[np.float32], values: Floats, weights: Floats | None = None
 ) -> Floats:
-    """The mean of each column in each draw (respondents, draws), over the units that it has.
+    """Return the mean of each column in each resample (models, resamples), over units it has.
 
-    ``counts`` (draws, units) says how often a unit is in a draw; NaN in ``values`` (units,
-    respondents) is a missing cell. Equal sums of shares of up to 64 answers give equal means, bit
-    by bit; other means are rounded to 12 decimals, so that order of summation makes no rank. NaN
-    where a respondent has no unit, or none with weight, in the draw.
+    ``counts`` (resamples, units) says how often a unit is in a resample; NaN in ``values`` (units,
+    models) is a missing cell. Equal sums of fractions with up to 64 answers give equal means, bit
+    by bit. Other means are rounded to 12 decimals, so that summation order does not affect ranks.
+    NaN where a model has no unit, or none with weight, in the resample.
     """
     missing = np.isnan(values)
     present = np.where(missing, 0.0, values)
@@ -198,7 +209,9 @@ def means_by_resample(
 
 
 def _products(counts: NDArray[np.float32], columns: Floats, *, is_whole: bool) -> Floats:
-    """``columns`` summed by draw (C, draws); in single precision where that is exact."""
+    """Return ``columns`` summed by resample (C, resamples); in single precision where that is
+    exact.
+    """
     most = float(np.abs(columns).max(initial=0.0)) * float(counts.sum(axis=1).max(initial=0.0))
     if is_whole and most < _EXACT_IN_FLOAT32:
         return _by_blocks(counts, columns.astype(np.float32)).T.astype(np.float64)
@@ -206,10 +219,10 @@ def _products(counts: NDArray[np.float32], columns: Floats, *, is_whole: bool) -
 
 
 def _by_blocks(counts: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
-    """``counts @ columns`` in blocks too small for a BLAS to share out among threads.
+    """Return ``counts @ columns`` in blocks too small for BLAS multithreading.
 
-    Measured beside other work, 1,000 draws of 899 units by 42 columns: 2 ms in blocks and never
-    over 7; at once 1.4 ms at best, 9 in the median and 24 in one of ten.
+    Measured under load, 1,000 resamples of 899 units by 42 columns: 2 ms in blocks and never over
+    7. As one product: 1.4 ms at best, 9 in the median, and 24 in one of ten.
     """
     block = _ONE_THREAD // max(columns.size, 1)
     n_blocks = len(counts) // max(block, 1)
@@ -221,7 +234,7 @@ def _by_blocks(counts: NDArray[Any], columns: NDArray[Any]) -> NDArray[Any]:
 
 
 def _parts(values: Floats) -> int:
-    """The number of answers of which all values are shares; 0 where there is no such up to 64."""
+    """Return the common denominator of all values up to 64, 0 if there is none."""
     parts = 1
     for value in np.unique(values).tolist():
         share = Fraction(value).limit_denominator(_MOST_PARTS)
@@ -234,9 +247,9 @@ def _parts(values: Floats) -> int:
 
 
 def ranks_of(means: Floats) -> NDArray[np.int32]:
-    """Ranks from 1 (respondents, draws): 1 + how many have a higher mean; equal means share one.
+    """Return ranks from 1 (models, resamples): 1 + how many have a higher mean; ties share a rank.
 
-    A respondent without a mean (NaN) stands below all that have one.
+    A model without a mean (NaN) ranks below all others.
     """
     standing = np.where(np.isnan(means), -np.inf, means)
     order = np.argsort(-standing, axis=0, kind="stable")
@@ -249,13 +262,13 @@ def ranks_of(means: Floats) -> NDArray[np.int32]:
     return ranks
 
 
-# Means by the bootstrap: units, or whole clusters, drawn again within their strata.
+# Bootstrap means: units, or whole clusters, resampled within their strata.
 #
-# For clusters that do not overlap. Where units share facts in overlapping sets there is nothing to
-# draw apart: a draw of facts does not say how often a unit that rests on nine of them is drawn. The
-# multiplier bootstrap that fits such sharing draws the means from a normal law with the very
-# variance that `mean_estimates` sums over pairs, so it would return that interval; `rank_jointly`
-# uses it where a maximum is wanted.
+# For disjoint clusters only. Where units share facts in overlapping sets, no set can be resampled
+# separately: a resample of facts does not define how often a unit with nine of them is included.
+# The multiplier bootstrap for such sharing samples the means from a normal distribution with the
+# variance that `mean_estimates` sums over pairs, so it gives the same interval. `rank_jointly` uses
+# it for a maximum.
 
 Codes = NDArray[np.integer]
 
@@ -265,8 +278,10 @@ _PURPOSE = 4
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
-    """What is drawn as a whole: sums of values and counts of units, (blocks, R) each, ordered by
-    stratum; ``sizes`` (blocks) in units."""
+    """Resampled blocks: sums of values and counts of units, (blocks, R) each, ordered by stratum.
+
+    ``sizes`` (blocks) are in units.
+    """
 
     strata: Strata
     sums: Floats
@@ -283,13 +298,13 @@ def bootstrap_means(
     seed: int = 0,
     confidence: float = 0.95,
 ) -> tuple[Estimate, ...]:
-    """One estimate a column of ``values`` (units, R), by percentiles of ``n_resamples`` means.
+    """Return one estimate per column of ``values`` (units, R), by percentiles of ``n_resamples``
+    means.
 
-    NaN is a missing cell, left out of its column. ``strata`` and ``clusters`` are codes (units);
-    a cluster belongs to the stratum of its first unit. Each stratum gives one block fewer than it
-    has, rescaled (Rao and Wu 1988). With G the effective number of blocks, fewer than 50 flag the
-    interval, and with fewer than two it is [0, 1]. A stratum of one block adds no variance; that is
-    flagged.
+    NaN is a missing cell, left out of its column. ``strata`` and ``clusters`` are codes (units); a
+    cluster belongs to the stratum of its first unit. Each stratum gives one block fewer than it
+    has, rescaled (Rao and Wu 1988). Fewer than 50 effective blocks flag the interval; fewer than
+    two make it [0, 1]. A stratum of one block adds no variance and is flagged.
     """
     n, m = values.shape
     if not n:
@@ -302,7 +317,7 @@ def bootstrap_means(
     means = divided(blocks.sums.sum(axis=0), total)
     groups = float(blocks.sizes.sum() ** 2 / (blocks.sizes**2).sum())
     low, high = _percentiles(drawn, means, groups, confidence)
-    made_by = f"bootstrap, percentile, {n_resamples} draws, seed {seed}"
+    made_by = f"bootstrap, percentile, {n_resamples} resamples, seed {seed}"
     return tuple(
         Estimate(
             value=float(means[r]),
@@ -321,8 +336,10 @@ def bootstrap_means(
 
 
 def disjoint_clusters(keys: SharedKeys) -> NDArray[np.int64] | None:
-    """Cluster codes (units) where sharing a key sorts units into clusters that do not overlap;
-    None where some unit shares with two that do not share with each other."""
+    """Return cluster codes (units) if sharing a key sorts units into disjoint clusters.
+
+    None if some unit shares with two that do not share with each other.
+    """
     n = keys.n_units
     n_keys = int(keys.key.max(initial=-1)) + 1
     edges = (np.ones(len(keys.unit)), (keys.unit, n + keys.key))
@@ -348,7 +365,7 @@ def _blocks(values: Floats, strata: Codes | None, clusters: Codes | None) -> _Bl
 
 
 def _bootstrap_means(blocks: _Blocks, n_resamples: int, seed: int) -> Floats:
-    # Where no cell is missing one column of counts does for all respondents.
+    # Without missing cells one column of counts serves all models.
     alike = (blocks.held == blocks.held[:, :1]).all()
     held_units = blocks.held[:, :1] if alike else blocks.held
 

@@ -1,9 +1,9 @@
-"""What ten times the parameters are worth: lines through scores against the logarithm of size.
+"""Scaling with model size: lines of scores against log10 of parameters.
 
-Least squares on log10 of the parameters, every model of the same weight unless weights are given.
-Two intervals of a slope, named apart: over *models* (Student's t on what is left over; other models
-of the family, on the same items), and over *items* (the slope is a weighted sum of the models'
-means, so its variance follows from their covariance; these models, on other items).
+Least squares on log10 of the parameters, with equal weights unless given. A slope has two
+intervals. Over *models*: Student's t on the residuals (other models of the family, on the same
+items). Over *items*: the slope is a weighted sum of the models' means, so its variance follows from
+their covariance (these models, on other items).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from proofstone.records.runs import Estimate, Flag
 from proofstone.stats.intervals import normal_quantile, t_quantile, t_test_p, unknown
 from proofstone.stats.multiple_comparisons import holm
 
-# Whether scores go on rising with the logarithm of size, or level off.
+# Curvature: do scores keep rising with the logarithm of size, or level off?
 #
-# The straight line is one end of a family of curves, ``a + s (1 - exp(-b t)) / b``: t runs from 0
-# at the smallest size to 1 at the largest, and b, the bend, is 0 for the line, above 0 where scores
-# level off, below where they rise ever faster. The slope at the largest size is exp(-b) times the
-# one at the smallest, and with b > 0 there is a ceiling at a + s / b (asymptotic regression,
-# Stevens 1951). For every b the rest is linear, so the best b is found by going through them all,
-# and its interval holds every b that an F-test does not reject.
+# The family of curves is ``a + s (1 - exp(-b t)) / b``: t runs from 0 at the smallest size to 1 at
+# the largest. The bend b is 0 for the straight line, above 0 where scores level off, below where
+# they accelerate. The slope at the largest size is exp(-b) times the one at the smallest, and with
+# b > 0 there is a ceiling at a + s / b (asymptotic regression, Stevens 1951). For a given b the
+# rest is linear, so the best b is found by grid search, and its interval holds every b that an
+# F-test does not reject.
 #
-# Seldom do models of one family suffice to tell. What an absence of evidence looks like is said:
-# "log-linear" needs an interval that leaves no room for a slope that halves or doubles.
+# Few families have enough models to decide. "log-linear" needs an interval that excludes slopes
+# that halve or double; otherwise the result is inconclusive.
 
 Floats = NDArray[np.float64]
 
@@ -46,19 +46,18 @@ _MOST = 10.0
 _GRID = np.linspace(-_MOST, _MOST, 2_001)
 
 
-# Half or twice the slope from one end to the other is a bend worth the name.
+# A bend is relevant if the slope halves or doubles from one end to the other.
 _WORTH_NAMING = float(np.log(2.0))
 
 
 class Bend(Struct, frozen=True, kw_only=True):
-    """The best bend of n points, its interval (infinite where even the sharpest bend fits), and the
-    line against the curve.
+    """Best bend of n points with its interval, and the comparison of line and curve.
 
-    ``slope_ratio = exp(-bend)``: the slope at the largest size over that at the smallest.
-    ``ceiling`` is NaN unless the curve levels off. ``f`` and ``p``: the F-test of the bend on 1 and
-    n - 3 degrees; ``aicc_line`` and ``aicc_bent``: Akaike's criterion with its correction for few
-    points (Hurvich and Tsai 1989), the lower the better, NaN with fewer points than it needs.
-    ``shape`` is what the interval allows.
+    The interval is infinite where even the sharpest bend fits. ``slope_ratio = exp(-bend)`` is the
+    slope at the largest size over that at the smallest. ``ceiling`` is NaN unless the curve levels
+    off. ``f`` and ``p`` are the F-test of the bend on 1 and n - 3 degrees. ``aicc_line`` and
+    ``aicc_bent`` are Akaike's criterion with its correction for few points (Hurvich and Tsai 1989),
+    lower is better, NaN with fewer points than it needs. ``shape`` is what the interval allows.
     """
 
     bend: float
@@ -75,10 +74,9 @@ class Bend(Struct, frozen=True, kw_only=True):
 
 
 def fit_bend(x: Floats, y: Floats, *, confidence: float = 0.95) -> Bend:
-    """The bend of ``y`` (n) along ``x`` (n): logarithms of size, NaN in either left out.
+    """Return the bend of ``y`` (n) along ``x`` (n): logarithms of size, NaN in either left out.
 
-    With fewer than four points, or than three different x, or where no curve rises or falls, it
-    cannot be told.
+    Inconclusive with fewer than four points, fewer than three distinct x, or a constant y.
     """
     kept = ~np.isnan(x) & ~np.isnan(y)
     x, y = x[kept], y[kept]
@@ -108,7 +106,7 @@ def fit_bend(x: Floats, y: Floats, *, confidence: float = 0.95) -> Bend:
 
 
 def _left_over(t: Floats, y: Floats, bends: Floats) -> Floats:
-    """The sum of squares that the best curve of each bend leaves."""
+    """Return the residual sum of squares of the best curve for each bend."""
     curve = _curve(t, bends)
     centred = curve - curve.mean(axis=1, keepdims=True)
     own = y - y.mean()
@@ -118,7 +116,7 @@ def _left_over(t: Floats, y: Floats, bends: Floats) -> Floats:
 
 
 def _curve(t: Floats, bends: Floats) -> Floats:
-    """The curve of each bend at each t (bends, n), from 0 to 1."""
+    """Return the curve of each bend at each t (bends, n), from 0 to 1."""
     flat = np.abs(bends) < 1e-9
     b = np.where(flat, 1.0, bends)[:, None]
     curve: Floats = np.where(flat[:, None], t[None, :], np.expm1(-b * t) / np.expm1(-b))
@@ -126,7 +124,7 @@ def _curve(t: Floats, bends: Floats) -> Floats:
 
 
 def _refined(t: Floats, y: Floats, near: float) -> float:
-    # Slow to load, and seldom needed.
+    # Slow to import, and seldom needed.
     from scipy.optimize import minimize_scalar  # noqa: PLC0415
 
     step = float(_GRID[1] - _GRID[0])
@@ -141,9 +139,11 @@ def _refined(t: Floats, y: Floats, near: float) -> float:
 
 
 def _interval(left: Floats, bent: float, n: int, confidence: float) -> tuple[float, float]:
-    """The outermost bends that the F-test does not reject; infinite at the end of the grid."""
+    """Return the outermost bends that the F-test does not reject; infinite at the end of the
+    grid.
+    """
     allowed = bent * (1.0 + float(special.fdtri(1, n - 3, confidence)) / (n - 3))
-    # Points that lie on one curve may allow no bend of the grid but the nearest.
+    # Points exactly on one curve may allow no grid bend except the nearest.
     inside = _GRID[left <= max(allowed, float(left.min())) + 1e-15]
     low = -np.inf if inside[0] == _GRID[0] else float(inside[0])
     high = np.inf if inside[-1] == _GRID[-1] else float(inside[-1])
@@ -176,12 +176,12 @@ def _shape(low: float, high: float) -> Shape:
 
 
 class SizeSlope(Struct, frozen=True, kw_only=True):
-    """The line through n models: ``at_one`` at one unit of size and ``models.value`` more per
-    tenfold size (shares, not points).
+    """Line through n models: ``at_one`` at one unit of size plus ``models.value`` per tenfold size.
 
-    ``models`` bounds the slope over models, ``items`` over items where their covariance is known.
-    ``residual`` is the standard deviation about the line, ``r_squared`` the share of the scores'
-    variance that it takes up; ``decades`` the range of sizes. ``weighting`` is "equal" or "given".
+    Values are shares, not points. ``models`` holds the interval of the slope over models, ``items``
+    over items where the covariance is known. ``residual`` is the standard deviation about the line,
+    ``r_squared`` the explained share of the scores' variance, ``decades`` the range of sizes.
+    ``weighting`` is "equal" or "given".
     """
 
     models: Estimate
@@ -195,8 +195,10 @@ class SizeSlope(Struct, frozen=True, kw_only=True):
 
 
 class SlopeDifference(Struct, frozen=True, kw_only=True):
-    """By how much the slope of ``first`` is steeper than that of ``second`` (their places), over
-    models; ``p_holm`` is corrected for all pairs. Welch's degrees of freedom."""
+    """Slope of ``first`` less that of ``second`` (indices), over models.
+
+    ``p_holm`` is Holm-adjusted for all pairs. Degrees of freedom are Welch's.
+    """
 
     first: int
     second: int
@@ -206,8 +208,10 @@ class SlopeDifference(Struct, frozen=True, kw_only=True):
 
 
 class MixtureGap(Struct, frozen=True, kw_only=True):
-    """How far mixtures of experts lie above the dense models of the same size, on one ``basis``,
-    all on lines of one slope; over models."""
+    """Mean of mixtures of experts above dense models of the same size, on one ``basis``.
+
+    All lines have the same slope; the interval is over models.
+    """
 
     basis: str
     gap: Estimate
@@ -226,11 +230,12 @@ def slope_of(
     n_units: int = 0,
     confidence: float = 0.95,
 ) -> SizeSlope:
-    """The slope of ``scores`` (n) per tenfold of ``sizes`` (n, > 0); NaN in either leaves the model
-    out. ``covariance`` (n, n) is that of the scores over ``n_units`` items, worth
-    ``groups`` independent ones.
+    """Return the slope of ``scores`` (n) per tenfold of ``sizes`` (n, > 0); NaN in either is left
+    out.
 
-    With one size there is no slope (NaN), with two models no interval over models.
+    ``covariance`` (n, n) is that of the scores over ``n_units`` items, with ``groups`` effective
+    independent ones. With one size there is no slope (NaN), with two models no interval over
+    models.
     """
     kept = ~np.isnan(scores) & (sizes > 0)
     x, y = np.log10(sizes[kept]), scores[kept]
@@ -257,7 +262,7 @@ def slope_of(
 def compare_slopes(
     slopes: Sequence[SizeSlope], *, confidence: float = 0.95
 ) -> tuple[SlopeDifference, ...]:
-    """All pairs of slopes of different models that have an interval over models."""
+    """Return all pairs of slopes of different models that have an interval over models."""
     pairs = [
         (a, b)
         for a, b in combinations(range(len(slopes)), 2)
@@ -279,8 +284,10 @@ def mixture_gap(
     basis: str,
     confidence: float = 0.95,
 ) -> MixtureGap:
-    """The gap on ``sizes`` of one ``basis``: "total" or "active" parameters (a dense model's are
-    all active). NaN without both kinds, or with one size in all."""
+    """Return the gap on ``sizes`` of one ``basis``: "total" or "active" parameters.
+
+    A dense model's parameters are all active. NaN without both kinds, or with only one size.
+    """
     kept = ~np.isnan(scores) & (sizes > 0)
     x, y, mixed = np.log10(sizes[kept]), scores[kept], is_mixture[kept]
     columns = np.stack([np.ones_like(x), x, mixed.astype(np.float64)], axis=1)
@@ -296,8 +303,10 @@ def mixture_gap(
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Weighted least squares: ``values`` (k) of the coefficients, ``rows`` (k, n) that give them
-    from the scores, what is left over, and the degrees of freedom of that."""
+    """Weighted least squares: coefficients ``values`` (k) and the ``rows`` (k, n) that give them.
+
+    ``left_over`` is the residual sum of squares on ``degrees`` of freedom.
+    """
 
     values: Floats
     rows: Floats
@@ -322,7 +331,9 @@ class _Line:
 
     @property
     def variance(self) -> float:
-        """Of one score of weight 1 about the line; NaN where nothing is left to tell it."""
+        """Return the variance of one score of weight 1 about the line; NaN without degrees of
+        freedom.
+        """
         return self.left_over / self.degrees if self.degrees > 0 else float("nan")
 
     def error(self, place: int) -> float:
@@ -373,7 +384,7 @@ def _over_items(
         high=value + half,
         level=confidence,
         population="these models, on items like these",
-        made_by="least squares, by the covariance of the means" if enough else "none",
+        made_by="least squares, covariance of the means" if enough else "none",
         resampled="items" if enough else "",
         effective_n=groups,
         flags=flags,
@@ -381,7 +392,7 @@ def _over_items(
 
 
 def _error(slope: SizeSlope) -> float:
-    """The standard error over models, back from the interval."""
+    """Return the standard error over models, recovered from the interval."""
     degrees = slope.n_models - 2
     if degrees < 1:
         return float("nan")

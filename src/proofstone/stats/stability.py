@@ -1,14 +1,14 @@
 """Rank stability: subsamples of items without replacement, and the bootstrap with replacement.
 
-The bootstrap is centred on the scores seen, so the share of resamples that a leader wins is no
-probability of being the best: of 20 equal models on 400 items the leader wins a third of them and
-is the best in 5% of cases (`shrink_scores` states that probability). Items that share a key are
-drawn together.
+The bootstrap is centered on the observed scores. So the share of resamples in which a leader is
+first is not the probability of being the best: with 20 equal models on 400 items the leader is
+first in a third of them and is the best in 5% of cases (`shrink_scores` estimates that
+probability). Items of one cluster are resampled together.
 
-A subsample of the share r of n items differs from the whole by a variance of (1 - r) / r of what a
-fresh sample of n items would differ from another's mean: all of it at 0.5, 0.43 at 0.7, 0.11 at
-0.9. So stability at 0.9 says what a tenth fewer items do, not what other items would (each result
-says its ``variance_share``). KINA (section 5.2, Table 4) calls such subsamples a bootstrap.
+Let the variance between two fresh samples of n items be the reference. A subsample with the share r
+of n items differs from the whole by (1 - r) / r of it: all of it at 0.5, 0.43 at 0.7, 0.11 at 0.9.
+So stability at 0.9 describes the loss of a tenth of the items, not other items (see
+``variance_share``). KINA (section 5.2, Table 4) calls such subsamples a bootstrap.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ from proofstone.stats.resampling import (
 
 # True scores under a hierarchical normal model, and the probability of being the best.
 #
-# The observed means y of m respondents have the sampling covariance S that the items give them:
-# paired by item, and clustered. The true scores are theta_i ~ N(mu, tau**2), with mu flat and tau
-# half-Cauchy, five times as wide as the sampling error of a contrast (Rubin 1981; Gelman 2006;
-# Gelman et al., Bayesian Data Analysis, 3rd ed., chapter 5). With ``V = S + tau**2 I`` the
-# posterior of tau is known up to a constant and is integrated over a grid, not set at its estimate:
-# a plug-in tau of 0.3 at the null states up to 67% for one of 20 equal models. Given tau,
+# The observed means y of m models have the sampling covariance S over items: paired by item, and
+# clustered. The true scores are theta_i ~ N(mu, tau**2), with mu flat and tau half-Cauchy, five
+# times as wide as the sampling error of a contrast (Rubin 1981; Gelman 2006; Gelman et al.,
+# Bayesian Data Analysis, 3rd ed., chapter 5). With ``V = S + tau**2 I`` the posterior of tau is
+# known up to a constant and is integrated over a grid, not fixed at its estimate: a plug-in tau of
+# 0.3 at the null gives up to 67% for one of 20 equal models. Given tau,
 #
 #     theta | y = mu + tau**2 V^-1 (y - mu) + noise of covariance tau**2 V^-1 S.
 #
-# S comes from a few hundred items and m**2 entries, so its contrasts are shrunken towards equal,
+# S comes from a few hundred items and m**2 entries. So its contrasts are shrunken towards equal,
 # uncorrelated ones by the share of Ledoit and Wolf (2004), and it is widened as Student's t is. For
-# the leader of 20 equal models on 400 items, which is the best in 5% of cases, this states 15% on
+# the leader of 20 equal models on 400 items, which is the best in 5% of cases, this gives 15% on
 # average and a bootstrap 34%: a posterior is calibrated over its prior, not at a point of it.
 
 Floats = NDArray[np.float64]
@@ -74,28 +74,30 @@ _PURPOSE = 19
 _STEPS = 60
 
 
-# The prior of tau is half-Cauchy at this multiple of the sampling error of a contrast. 1 states
-# 3.5 points too little for a leader at a true SD of 3 points; without bound, two models are ranked
-# by a flat prior.
+# The prior of tau is half-Cauchy at this multiple of the sampling error of a contrast. A multiple
+# of 1 gives 3.5 points too little for a leader at a true SD of 3 points; without a bound, two
+# models would be ranked by a flat prior.
 _PRIOR_SCALE = 5.0
 
 
-# With fewer independent groups the sampling covariance is a guess.
+# With fewer independent groups the sampling covariance is too uncertain.
 _FEWEST_GROUPS = 10.0
 
 
-# The work grows with the square of their number.
+# The work grows with the square of the number of models.
 _MOST_RESPONDENTS = 1_000
 
 
-# A contrast has at least this share of the variance of the average one: less is overfitting.
+# A contrast has at least this share of the average one's variance; less is overfitting.
 _LEAST_VARIANCE = 0.01
 
 
 class ShrunkenScore(Struct, frozen=True, kw_only=True):
-    """One respondent (a column): ``best`` is the posterior probability that its true score is the
-    highest of all, ``value`` the posterior mean of that score, ``low`` and ``high`` its credible
-    interval."""
+    """Posterior of one model's true score (a column).
+
+    ``best`` is the posterior probability that it is the highest of all, ``value`` the posterior
+    mean, ``low`` and ``high`` the credible interval.
+    """
 
     respondent: int
     best: float
@@ -105,8 +107,11 @@ class ShrunkenScore(Struct, frozen=True, kw_only=True):
 
 
 class Shrinkage(Struct, frozen=True, kw_only=True):
-    """The posterior of all true scores. ``spread`` is the posterior median of tau, the standard
-    deviation between true scores; ``spread_low`` and ``spread_high`` bound it at ``confidence``."""
+    """Posterior of all true scores.
+
+    ``spread`` is the posterior median of tau, the standard deviation between true scores;
+    ``spread_low`` and ``spread_high`` bound it at ``confidence``.
+    """
 
     scores: tuple[ShrunkenScore, ...]
     spread: float
@@ -120,10 +125,10 @@ class Shrinkage(Struct, frozen=True, kw_only=True):
 def shrink_scores(
     spread: Spread, *, confidence: float = 0.95, n_resamples: int = 4_000, seed: int = 0
 ) -> Shrinkage | None:
-    """The posterior of the true scores behind ``spread`` (m respondents), in its order.
+    """Return the posterior of the true scores behind ``spread`` (m models), in its order.
 
-    None with fewer than two respondents, more than 1,000, fewer than ten independent groups of
-    items, or where all respondents score alike item by item.
+    None with fewer than two models, more than 1,000, fewer than ten independent groups of items, or
+    where all models have equal scores on every item.
     """
     m = len(spread.means)
     if not 2 <= m <= _MOST_RESPONDENTS or spread.groups < _FEWEST_GROUPS:
@@ -163,7 +168,7 @@ def shrink_scores(
 
 
 class _Posterior:
-    """The grid of tau with its weights, and draws of the true scores given steps of the grid."""
+    """Grid of tau with its weights, and samples of the true scores at steps of the grid."""
 
     def __init__(self, means: Floats, own: Floats, axes: Floats, scale: float) -> None:
         ratio = (np.arange(_STEPS) + 0.5) / _STEPS
@@ -175,30 +180,30 @@ class _Posterior:
         level = ((ones * along)[:, None] / total).sum(axis=0) / precision
         squares = ((along[:, None] - ones[:, None] * level) ** 2 / total).sum(axis=0)
         log_likelihood = -0.5 * (np.log(total).sum(axis=0) + np.log(precision) + squares)
-        # The half-Cauchy density at tau, by the length of a step there.
+        # The half-Cauchy density at tau, times the step length there.
         log_prior = -np.log1p((self.tau / (_PRIOR_SCALE * scale)) ** 2) - 2.0 * np.log1p(-ratio)
         self.weights: Floats = special.softmax(log_likelihood + log_prior)
         self.along, self.ones = along, ones
         self.level, self.level_sd = level, 1.0 / np.sqrt(precision)
 
     def draw(self, step: NDArray[np.int64], rng: np.random.Generator) -> Floats:
-        """True scores (m, draws) at the steps of the grid (draws)."""
+        """Return true scores (m, draws) at the steps of the grid (draws)."""
         noise = rng.standard_normal((len(self.own), len(step)))
         level = self.level[step] + self.level_sd[step] * rng.standard_normal(len(step))
         own = self.own[:, None]
         kept = self.tau[step] ** 2 / (own + self.tau[step] ** 2)
         found = kept * self.along[:, None] + (1.0 - kept) * self.ones[:, None] * level
-        # Noise is turned onto the axes, so that which axes are found for equal variances is no
-        # matter: one symmetric root of the covariance is applied to it.
+        # Noise is rotated onto the axes by one symmetric root of the covariance, so the choice of
+        # axes for equal variances does not matter.
         found += np.sqrt(own * kept) * (self.axes.T @ noise)
         return np.asarray(self.axes @ found)
 
 
 def _sampling_covariance(spread: Spread) -> tuple[Floats, float]:
-    """The covariance of the means (m, m), and the variance of an average contrast.
+    """Return the covariance of the means (m, m), and the variance of an average contrast.
 
-    Where shared keys seem to make contrasts surer than independent items would, independence is
-    assumed, as for differences of pairs.
+    Where shared keys would reduce the variance of contrasts below that of independent items,
+    independence is assumed, as for differences of pairs.
     """
     m = len(spread.means)
     found, parts, partners = spread.covariance(), spread.parts, spread.partners
@@ -217,7 +222,7 @@ def _sampling_covariance(spread: Spread) -> tuple[Floats, float]:
 
 
 def _contrast_variance(covariance: Floats) -> float:
-    """The mean variance of orthogonal contrasts: half of a mean difference's."""
+    """Return the mean variance of orthogonal contrasts: half of a mean difference's."""
     m = len(covariance)
     return float(np.trace(covariance) - covariance.mean() * m) / (m - 1)
 
@@ -225,9 +230,11 @@ def _contrast_variance(covariance: Floats) -> float:
 def _target_share(
     parts: Floats, partners: Floats, contrasts: Floats, contrast: float, spread: Spread
 ) -> float:
-    """How much of the target to take: the sampling error of the covariance of contrasts, by its
-    distance from the target (Ledoit and Wolf 2004). Each unit gives one product; units that depend
-    on each other count as ``groups``."""
+    """Return the shrinkage weight: the sampling error of the contrasts' covariance over its
+    distance from the target.
+
+    Ledoit and Wolf (2004). Each unit gives one product; dependent units count as ``groups``.
+    """
     m = len(contrasts)
     distance = float((contrasts**2).sum()) - contrast**2 * (m - 1)
     if distance <= NO_SPREAD_BELOW * contrast:
@@ -239,28 +246,25 @@ def _target_share(
     return float(np.clip(error / distance, 0.0, 1.0))
 
 
-# How far the strongest respondents stand apart in each stratum, and how far chance alone would
-# have put them.
+# Spread of the strongest models in each stratum, and its expectation for equal models.
 #
 # KINA's Table 7 gives mean, standard deviation, coefficient of variation, maximum, minimum and
-# range of the top ten by discipline; the disciplines with the widest range are those with the
-# fewest items. So beside each range stands the one to expect of respondents of equal skill on as
-# many items, and beside each standard deviation what is left of it after taking out the sampling
-# variance.
+# range of the top ten by discipline. The disciplines with the widest range are those with the
+# fewest items. So each range comes with the one expected for models of equal skill on as many
+# items, and each standard deviation with its value after removing the sampling variance.
 
 INDEPENDENT = Assumed(repeatability=1.0, correlation=0.0)
 
 
 class Discrimination(Struct, frozen=True, kw_only=True):
-    """One stratum (a code) over k respondents; shares in [0, 1], ``cv`` in percent.
+    """Spread of k models in one stratum (a code); shares in [0, 1], ``cv`` in percent.
 
-    ``sd`` divides by k, as KINA's Table 7 does; ``cv`` is 100 sd / mean. ``noise`` is the standard
-    deviation that sampling gives a respondent's mean, apart from what it does to all of them alike.
-    ``sd_corrected`` is the root of sd**2 less the part that sampling adds, 0 where that is all of
-    it. ``range_by_chance`` is the range to expect of k respondents of equal skill,
-    ``share_by_chance`` its share of the range seen (at most 1), and ``p`` how often chance alone
-    reaches the range seen.
-    ``best`` and ``worst`` are respondents (columns); of equal ones the first. NaN without items.
+    ``sd`` divides by k, as KINA's Table 7 does; ``cv`` is 100 sd / mean. ``noise`` is the sampling
+    standard deviation of a model's mean without the part shared by all models. ``sd_corrected`` is
+    the root of sd**2 less the sampling part, or 0 where that is negative. ``range_by_chance`` is
+    the expected range of k models of equal skill, ``share_by_chance`` its share of the observed
+    range (at most 1). ``p`` is the probability of at least the observed range for models of equal
+    skill. ``best`` and ``worst`` are models (columns), the first of ties. NaN without items.
     """
 
     stratum: int
@@ -283,9 +287,9 @@ class Discrimination(Struct, frozen=True, kw_only=True):
 
 
 def top_k(means: Floats, k: int) -> NDArray[np.intp]:
-    """The k respondents of the highest means, best first; of equal ones the first stay in."""
+    """Return the k models with the highest means, best first; ties keep the first."""
     if k < 1:
-        raise BadUsage(f"a top {k} is nobody", hint="give 1 or more")
+        raise BadUsage(f"expected a top k of at least 1, got {k}", hint="set k to 1 or more")
     standing = np.where(np.isnan(means), -np.inf, means)
     return np.argsort(-standing, kind="stable")[:k]
 
@@ -298,11 +302,11 @@ def discriminate(
     keys: SharedKeys | None = None,
     population: Population = "domain",
 ) -> tuple[Discrimination, ...]:
-    """One result a code of ``strata`` (units), over the top k by the mean of all units.
+    """Return one result per code of ``strata`` (units), over the top k by the mean of all units.
 
-    ``values`` (units, respondents), NaN where a cell is missing: a stratum is compared on the units
-    that all of the top k have. Chance is measured from the same units: paired, and clustered by
-    ``keys``; with fewer than two effective groups it is not known.
+    ``values`` is (units, models), NaN where a cell is missing: a stratum is compared on the units
+    that all of the top k have. Sampling error is estimated from the same units: paired, and
+    clustered by ``keys``; unknown with fewer than two effective groups.
     """
     there = ~np.isnan(values)
     number = there.sum(axis=0)
@@ -341,12 +345,12 @@ def discriminate_shares(
     samples: int = 1,
     assumed: Assumed = INDEPENDENT,
 ) -> tuple[Discrimination, ...]:
-    """The same from accuracies alone: ``shares`` (respondents, strata) on ``n_units`` (strata).
+    """Return the same from accuracies alone: ``shares`` (models, strata) on ``n_units`` (strata).
 
-    The top k are by ``overall`` (respondents), else by the mean over all items. Nothing is known of
-    single items, so chance is a binomial's with the stratum's mean accuracy, as ``assumed`` changes
-    it: by default respondents err independently and always answer alike, which gives chance more
-    than its due where all fail at the same items.
+    The top k are by ``overall`` (models), otherwise by the mean over all items. Single items are
+    unknown, so sampling error is binomial at the stratum's mean accuracy, modified by ``assumed``.
+    By default models err independently and always answer the same way, which overstates the
+    sampling error where all fail on the same items.
     """
     if overall is None:
         there = ~np.isnan(shares)
@@ -372,10 +376,12 @@ def _assumed_noise(accuracy: float, n: int, samples: int, assumed: Assumed) -> f
 
 
 def _noise(difference_variances: Floats, groups: float) -> tuple[float, float]:
-    """A respondent's own sampling deviation, half of the mean variance of a difference; and its
-    degrees of freedom. Of contrasts with the covariance C these are ``(groups - 1) tr(C)**2 /
-    tr(C**2)``: (groups - 1) (m - 1) where all vary alike and independently (Greenhouse and Geisser
-    1959)."""
+    """Return a model's own sampling deviation (half the mean variance of a difference) and its
+    degrees.
+
+    For contrasts with covariance C the degrees are ``(groups - 1) tr(C)**2 / tr(C**2)``: (groups -
+    1) (m - 1) where all vary equally and independently (Greenhouse and Geisser 1959).
+    """
     m = len(difference_variances)
     if m < 2:
         return float("nan"), float("nan")
@@ -400,7 +406,7 @@ def _discrimination(
     k = len(means)
     mean, sd = float(means.mean()), float(means.std())
     high, low = float(means.max()), float(means.min())
-    # Of k means around one truth, the variance that divides by k holds (k - 1) / k of the noise.
+    # For k means around one true value, the variance over k contains (k - 1) / k of the noise.
     left = sd**2 - noise**2 * (k - 1) / k
     by_chance = expected_range(k) * noise if k > 1 else 0.0
     spread = high - low
@@ -430,7 +436,9 @@ def _discrimination(
 
 
 def _without_noise(spread: float, noise: float, k: int, groups: float) -> float:
-    """p where every difference is the same on every unit: a sign test of all pairs (Bonferroni)."""
+    """Return p where every difference is the same on every unit: a sign test of all pairs
+    (Bonferroni).
+    """
     if np.isnan(noise):
         return float("nan")
     return 1.0 if spread == 0.0 else float(min(1.0, k * (k - 1) * 0.5**groups))
@@ -454,8 +462,12 @@ _BY_COVARIANCE = "means by their clustered covariance"
 
 
 class Summary(Struct, frozen=True, kw_only=True):
-    """A quantity over ``n`` draws in which it is defined: its mean, standard deviation (n - 1),
-    2.5% and 97.5% quantiles, and the Monte Carlo standard error of the mean. NaN without any."""
+    """A quantity over ``n`` resamples where it is defined: mean, standard deviation (n - 1),
+    quantiles.
+
+    ``low`` and ``high`` are the 2.5% and 97.5% quantiles, ``error`` the Monte Carlo standard error
+    of the mean. NaN if n is 0.
+    """
 
     mean: float
     sd: float
@@ -466,9 +478,9 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 class RankSpread(Struct, frozen=True, kw_only=True):
-    """The ranks of one respondent over the draws: ``counts[r]`` draws gave it rank r + 1.
+    """Ranks of one model over resamples: ``counts[r]`` resamples gave it rank r + 1.
 
-    ``rank`` is that of the full sample; ``low`` and ``high`` hold 95% of the draws. Equal means
+    ``rank`` is that of the full sample; ``low`` and ``high`` hold 95% of the resamples. Equal means
     share the best of their ranks.
     """
 
@@ -481,18 +493,17 @@ class RankSpread(Struct, frozen=True, kw_only=True):
 
 
 class Stability(Struct, frozen=True, kw_only=True):
-    """What one scheme of drawing items does to the ranking of respondents (columns).
+    """Stability of the ranking of models (columns) under one resampling scheme.
 
     ``top`` are those that the full sample ranks k-th or better, best first; a tie at k makes it
-    longer. ``tau`` is Kendall's tau-b over them between the full sample and a draw, undefined in
-    draws where all of them tie; ``overlap`` the share of them that a draw has in its own top k
-    (the longer of the two lists is the denominator). ``first_alone``: the share of draws in which
-    the leader of the full sample (one of its ``leaders``) is first and no other ties with it;
-    ``first_shared``: in which it is first, alone or tied. ``variance_share``: how much of the
-    variance of a fresh sample these draws hold. ``resampled`` is what is drawn: items, clusters of
-    items that share a key, either within strata, or, where such clusters overlap, the means from a
-    normal distribution with their clustered covariance. ``n_drawn`` counts items, on average where
-    clusters differ in size.
+    longer. ``tau`` is Kendall's tau-b over them between the full sample and a resample, undefined
+    where all of them tie. ``overlap`` is the share of them in the resample's own top k (the longer
+    of the two lists is the denominator). ``first_alone`` is the share of resamples in which the
+    leader of the full sample (one of its ``leaders``) is first without a tie; ``first_shared`` also
+    counts ties. ``variance_share`` is the variance of these resamples relative to a fresh sample.
+    ``resampled`` names the unit: items, clusters of items, either within strata, or, where clusters
+    overlap, the means from a normal distribution with their clustered covariance. ``n_drawn``
+    counts items, on average where clusters differ in size.
     """
 
     scheme: Scheme
@@ -524,15 +535,20 @@ def subsample_stability(
     weighting: Weighting | None = None,
     keys: SharedKeys | None = None,
 ) -> tuple[Stability, ...]:
-    """One result a rate, from subsamples without replacement within ``strata`` (codes, units).
+    """Return one result per rate, from subsamples without replacement within ``strata`` (codes,
+    units).
 
-    ``values`` (units, respondents): unit means, NaN where a cell is missing; a respondent is
-    ranked by the units that it has. ``weighting`` of the units: equal without. Units that share one
-    of ``keys`` are drawn together; where such clusters overlap, units are drawn. A rate's draws do
-    not depend on the other rates. Raises BadUsage for a rate outside (0, 1], k or draws below 1.
+    ``values`` (units, models) are unit means, NaN where a cell is missing; a model is ranked by the
+    units that it has. ``weighting`` of the units is equal by default. Units that share one of
+    ``keys`` are subsampled together; where such clusters overlap, units are. A rate's subsamples do
+    not depend on the other rates. Raises BadUsage for a rate outside (0, 1], or k or n_resamples
+    below 1.
     """
     if bad := [rate for rate in rates if not 0.0 < rate <= 1.0]:
-        raise BadUsage(f"{bad[0]:g} is no share of the items", hint="give rates like 0.5,0.7,0.9")
+        raise BadUsage(
+            f"expected a rate above 0 and at most 1, got {bad[0]:g}",
+            hint="use rates like 0.5,0.7,0.9",
+        )
     _check(k, n_resamples)
     drawn_from = _Drawn.of(strata, len(values), keys)
     field = _Field(values, drawn_from, weighting, k, seed)
@@ -558,9 +574,11 @@ def bootstrap_stability(
     weighting: Weighting | None = None,
     keys: SharedKeys | None = None,
 ) -> Stability:
-    """The same from draws of as many units, or clusters, with replacement, within ``strata``. Where
-    clusters overlap, there is nothing to draw apart: the means are drawn from the normal
-    distribution of their clustered covariance. That takes every cell to be there."""
+    """Return the same from bootstrap resamples of units, or clusters, within ``strata``.
+
+    Where clusters overlap, the means are sampled from the normal distribution with their clustered
+    covariance, which needs every cell.
+    """
     _check(k, n_resamples)
     drawn_from = _Drawn.of(strata, len(values), keys)
     rng = generator(seed, _BOOTSTRAP)
@@ -576,7 +594,7 @@ def bootstrap_stability(
 
 
 def summarize_resamples(drawn: Floats) -> Summary:
-    """A quantity's draws (n) as their summary; NaN among them are left out."""
+    """Return the summary of a quantity's resamples (n), without NaN."""
     kept = drawn[~np.isnan(drawn)]
     n = len(kept)
     if not n:
@@ -589,7 +607,8 @@ def summarize_resamples(drawn: Floats) -> Summary:
 def _check(k: int, n_resamples: int) -> None:
     if k < 1 or n_resamples < 1:
         raise BadUsage(
-            f"a top {k} in {n_resamples} draws is nothing", hint="give 1 or more of each"
+            f"expected k and n_resamples of at least 1, got {k} and {n_resamples}",
+            hint="set both to 1 or more",
         )
 
 
@@ -600,8 +619,11 @@ def _normal_means(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Means (respondents, draws) around those seen, with the covariance over all pairs of units
-    that share a key; directions in which sharing sums to less than nothing are held."""
+    """Return sampled means (models, draws) around the observed ones.
+
+    Their covariance sums over all pairs of units that share a key; directions of negative variance
+    are held fixed.
+    """
     spread = measure_spread(values, weighting or equal_weights(len(values)), keys, "domain")
     root = covariance_root(spread.covariance(), is_symmetric=True)
     noise = rng.standard_normal((len(root), n_resamples))
@@ -610,9 +632,11 @@ def _normal_means(
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """What a draw holds whole: units, or clusters of units that share a key. ``strata`` is of
-    these, ``place`` (units) the place of each unit's own among them in ``strata.order``; None where
-    units are drawn. ``overlapping``: the keys, where their clusters overlap."""
+    """The resampled unit: units, or clusters of units that share a key.
+
+    ``strata`` is of these, ``place`` (units) the index of each unit's cluster in ``strata.order``;
+    None where units are resampled. ``overlapping`` holds the keys where their clusters overlap.
+    """
 
     strata: Strata
     place: NDArray[np.int64] | None = None
@@ -622,7 +646,7 @@ class _Drawn:
     def of(
         cls, strata: NDArray[np.integer] | None, n_units: int, keys: SharedKeys | None
     ) -> _Drawn:
-        """Clusters are drawn within ``strata`` where each lies in one of them."""
+        """Return clusters within ``strata`` where each lies in one of them, else units."""
         if keys is None or not len(keys.unit):
             return cls(Strata.of(strata, n_units))
         cluster = disjoint_clusters(keys)
@@ -641,23 +665,23 @@ class _Drawn:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The units in the order of the columns of ``of_units``."""
+        """Return the units in the column order of ``of_units``."""
         return self.strata.order if self.place is None else np.arange(len(self.place))
 
     @property
     def name(self) -> str:
-        """What is drawn, in words."""
+        """Return the name of the resampled unit."""
         if len(self.strata.sizes) > 1:
             return "items within strata" if self.place is None else "clusters within strata"
         return "items" if self.place is None else "clusters"
 
     def of_units(self, counts: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Counts of units (draws, units) by those of what is drawn."""
+        """Return counts of units (resamples, units) from counts of what is resampled."""
         return counts if self.place is None else counts[:, self.place]
 
 
 class _Field:
-    """All respondents of one full sample, against which draws are held."""
+    """All models of one full sample, to which resamples are compared."""
 
     def __init__(
         self, values: Floats, drawn: _Drawn, weighting: Weighting | None, k: int, seed: int
@@ -676,7 +700,7 @@ class _Field:
         self.top = order[self.ranks[order] <= k]
 
     def means_of(self, counts: Iterable[NDArray[np.float32]]) -> Iterator[Floats]:
-        """The means (respondents, draws) of each block of counts (draws, units)."""
+        """Yield the means (models, resamples) of each block of counts (resamples, units)."""
         drawn = []
         for block in counts:
             drawn.append(block.sum(axis=1, dtype=np.float64))
@@ -686,7 +710,7 @@ class _Field:
     def measure(
         self, means: Iterable[Floats], scheme: Scheme, rate: float, *, resampled: str = ""
     ) -> Stability:
-        """The stability of the ranking over blocks of means by draw."""
+        """Return the stability of the ranking over blocks of means by resample."""
         ranks = np.concatenate([ranks_of(block) for block in means], axis=1)
         alone, shared = self._first(ranks)
         n_units = len(self.values)
@@ -711,7 +735,7 @@ class _Field:
         )
 
     def _first(self, ranks: Ranks) -> tuple[float, float]:
-        """In which share of draws a leader is first, without and with a tie."""
+        """Return the shares of resamples in which a leader is first, without and with ties."""
         if not len(ranks):
             return float("nan"), float("nan")
         leads = self.ranks == 1
@@ -726,7 +750,7 @@ class _Field:
 
 
 def _tau_b_by_draw(full: Ranks, drawn: Ranks) -> Floats:
-    """Kendall's tau-b between ``full`` (m) and every column of ``drawn`` (m, draws)."""
+    """Return Kendall's tau-b between ``full`` (m) and every column of ``drawn`` (m, resamples)."""
     a, b = np.triu_indices(len(full), 1)
     x = np.sign(full[a] - full[b]).astype(np.float32)
     y = np.sign(drawn[a] - drawn[b]).astype(np.float32)
@@ -754,26 +778,25 @@ def _rank_spreads(full: Ranks, drawn: Ranks) -> tuple[RankSpread, ...]:
     )
 
 
-# How much of the differences between respondents would be there again with other items.
+# Reliability: how much of the differences between models would recur with other items.
 #
-# Reliability is the share of the variance of the observed means that is not noise of the items. By
-# variance components it is Hoyt's (1941), for independent items the same as Cronbach's alpha
-# (1951); by halves it is the correlation of two halves of the items, stepped up (Spearman 1910,
-# Brown 1910). Of right-or-wrong items alpha is Kuder and Richardson's formula 20 (1937).
+# It is the share of the variance of the observed means that is not sampling error of the items. By
+# variance components it is Hoyt's (1941), for independent items equal to Cronbach's alpha (1951);
+# by halves it is the stepped-up correlation of two halves of the items (Spearman 1910, Brown 1910).
+# For binary items alpha is Kuder and Richardson's formula 20 (1937).
 
 _RELIABILITY_PURPOSE = 8
 
 
 class Reliability(Struct, frozen=True, kw_only=True):
-    """``value = 1 - noise**2 / sd**2``, at most 1, below 0 where noise is more than all there
-    is; NaN with fewer than two units or respondents, or where all means are alike.
+    """Reliability ``value = 1 - noise**2 / sd**2``, at most 1; below 0 where noise exceeds the
+    total.
 
-    ``low`` and ``high`` are its interval at ``level`` over other respondents and units: (1 - truth)
-    / (1 - value) has an F distribution on m - 1 and (m - 1) (G - 1) degrees (Feldt 1965), with G
-    effective groups of units.
-
-    ``sd`` is that of the observed means over m respondents (by m - 1), ``noise`` the standard error
-    of one of them, freed of what all share on an item.
+    NaN with fewer than two units or models, or where all means are equal. ``low`` and ``high`` are
+    its interval at ``level`` over other models and units: (1 - truth) / (1 - value) has an F
+    distribution on m - 1 and (m - 1) (G - 1) degrees (Feldt 1965), with G effective groups of
+    units. ``sd`` is that of the observed means over m models (by m - 1), ``noise`` the standard
+    error of one of them without the item effect shared by all.
     """
 
     value: float
@@ -793,8 +816,11 @@ def measure_reliability(
     population: Population = "domain",
     confidence: float = 0.95,
 ) -> Reliability:
-    """The reliability of the means of ``values`` (U units, m respondents), on the units that all
-    have; with shared facts the noise is clustered."""
+    """Return the reliability of the means of ``values`` (U units, m models), on the units that all
+    have.
+
+    With shared facts the noise is clustered.
+    """
     units = np.flatnonzero(~np.isnan(values).any(axis=1))
     n, m = len(units), values.shape[1]
     sd, noise, groups = float("nan"), float("nan"), 0.0
@@ -819,7 +845,7 @@ def measure_reliability(
 
 
 def _feldt(value: float, groups: float, m: int, confidence: float) -> tuple[float, float]:
-    """The interval of a reliability of m respondents on ``groups`` effective groups of units."""
+    """Return the interval of a reliability of m models on ``groups`` effective groups of units."""
     if np.isnan(value) or groups < 2.0:
         return float("nan"), float("nan")
     between, within = m - 1.0, (m - 1.0) * (groups - 1.0)
@@ -829,8 +855,11 @@ def _feldt(value: float, groups: float, m: int, confidence: float) -> tuple[floa
 
 
 def split_half(values: Floats, *, n_splits: int = 500, seed: int = 0) -> float:
-    """The mean over random halves of the items of 2 r / (1 + r), r being Pearson's correlation of
-    the respondents' means on the two; items that all have. NaN where r is never defined."""
+    """Return the mean over random halves of the items of 2 r / (1 + r).
+
+    r is Pearson's correlation of the models' means on the two halves, over items that all have. NaN
+    where r is never defined.
+    """
     kept = values[~np.isnan(values).any(axis=1)]
     n, m = kept.shape
     if n < 2 or m < 2:

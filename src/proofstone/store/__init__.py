@@ -1,1 +1,1 @@
-"""The store: one database for all records; the only SQL in the package."""
+"""Store all records in one database; the only SQL in the package."""

@@ -1,4 +1,4 @@
-"""Builds: what entered them, the steps that they reached, their lease, funnel and banks."""
+"""Store builds: their rows, steps, lease, funnel and banks."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from proofstone.store.rows import (
 )
 from proofstone.store.writer import OutcomeRow, OutcomeStore, Writer
 
-# Funnels of banks: what filters left of the files that they were read from, in counts.
+# Funnels of banks: counts of what filters left of the input files.
 
 
 class FunnelStore(StorePart):
-    """Adds and reads the funnels of banks."""
+    """Add and read the funnels of banks."""
 
     def add(self, bank: bytes, funnel: Funnel, now: float) -> None:
-        """Stores the funnel of a bank; the same one again changes nothing."""
+        """Store the funnel of a bank; an identical one changes nothing."""
         payload = canonical_json(msgspec.to_builtins(funnel))
         identity = content_id("bank_funnel", [bank, payload])
         given = {"hash": identity, "payload": payload, "created_at": now}
@@ -41,7 +41,7 @@ class FunnelStore(StorePart):
             insert_record(connection, schema.bank_funnel, funnel, {"bank_id": bank}, **given)
 
     def of_bank(self, bank: bytes) -> list[Funnel]:
-        """The funnels of a bank, oldest first: one for each file that left these very facts."""
+        """Return the funnels of a bank, oldest first: one for each file that gave these facts."""
         table = schema.bank_funnel
         query = (
             select(table.c.payload)
@@ -56,23 +56,23 @@ _PAGE = 512
 
 
 class EnteringRow(msgspec.Struct, frozen=True, gc=False):
-    """A row that enters a build, and the id of the source that it was taken from, where there is
-    one that is stored."""
+    """A row that enters a build, with the id of its stored source if any."""
 
     row: PipelineRow
     source: bytes | None = None
 
 
 class BuildStore(StorePart):
-    """Adds and reads builds."""
+    """Add and read builds."""
 
     def __init__(self, database: Database, outcomes: OutcomeStore) -> None:
         super().__init__(database)
         self._outcomes = outcomes
 
     def add(self, build: Build, rows: Iterable[EnteringRow], now: float, version: str) -> int:
-        """Stores a build with the rows that enter it, page by page, and returns its key; what is
-        there of it stays."""
+        """Store a build with its input rows, page by page, and return its key; existing parts are
+        kept.
+        """
         with self._database.writing() as connection:
             given = {"payload": canonical_json(build), "created_at": now, "version": version}
             key = insert_record(connection, schema.build, build, {}, **given)
@@ -81,17 +81,17 @@ class BuildStore(StorePart):
         return key
 
     def build(self, identity: bytes) -> tuple[int, Build]:
-        """The key and record of a build; KeyError where there is none."""
+        """Return the key and record of a build; KeyError if there is none."""
         row = self._one(_select_builds().where(schema.build.c.hash == identity), identity)
         return row.id, _build(row)
 
     def every(self) -> list[tuple[int, Build]]:
-        """All builds, newest first."""
+        """Return all builds, newest first."""
         rows = self._rows(_select_builds().order_by(schema.build.c.id.desc()))
         return [(row.id, _build(row)) for row in rows]
 
     def pages(self, build: int) -> Iterator[list[PipelineRow]]:
-        """The rows that entered, in order."""
+        """Yield the input rows, in order."""
         table, row = schema.build_input, schema.build_row
         query = (
             select(table.c.position, row.c.hash, row.c.payload)
@@ -101,16 +101,16 @@ class BuildStore(StorePart):
         for page in self._pages(query, table.c.position, size=_PAGE):
             yield [PipelineRow(row.hash, row.payload) for row in page]
 
-    # ---- the steps that were reached
+    # ---- steps reached
 
     def add_stage(self, build: int, position: int, step: int) -> None:
-        """Says that a build reached a step at this place."""
+        """Record that a build reached a step at this position."""
         with self._database.writing() as connection:
             row = (build, position, step)
             insert_rows(connection, schema.build_stage, [row], or_ignore=True)
 
     def stages(self, build: int) -> list[bytes]:
-        """The keys of the steps that a build reached, in order."""
+        """Return the keys of the steps that a build reached, in order."""
         table, step = schema.build_stage, schema.build_step
         query = (
             select(step.c.hash)
@@ -121,13 +121,13 @@ class BuildStore(StorePart):
         return self._scalars(query)
 
     def step_keys(self, keys: Sequence[bytes]) -> dict[bytes, int]:
-        """The integer keys of steps, of those that are stored."""
+        """Return the integer keys of the steps that are stored."""
         return self._keys_of(schema.build_step, keys)
 
-    # ---- what came of it
+    # ---- results
 
     def add_funnel(self, build: bytes, funnel: BuildFunnel, now: float) -> None:
-        """Stores the funnel of a build that is whole; the same one again changes nothing."""
+        """Store the funnel of a complete build; an identical one changes nothing."""
         payload = canonical_json(funnel)
         identity = content_id("build_funnel", [build, payload])
         given = {"hash": identity, "payload": payload, "created_at": now}
@@ -135,20 +135,20 @@ class BuildStore(StorePart):
             insert_record(connection, schema.build_funnel, funnel, {"build_id": build}, **given)
 
     def funnel(self, build: int) -> BuildFunnel | None:
-        """The newest funnel of a build that was whole."""
+        """Return the newest funnel of a build that was complete."""
         table = schema.build_funnel
         query = select(table.c.payload).where(table.c.build_id == build).order_by(table.c.id.desc())
         payload = self._scalar(query.limit(1))
         return None if payload is None else msgspec.json.decode(payload, type=BuildFunnel)
 
     def add_bank(self, build: int, bank: bytes) -> None:
-        """Says which bank came of a build."""
+        """Record that a build produced a bank."""
         with self._database.writing() as connection:
             row = (build, key_of(connection, schema.bank, bank))
             insert_rows(connection, schema.build_bank, [row], or_ignore=True)
 
     def banks(self, build: int) -> list[bytes]:
-        """The banks that came of a build, oldest first."""
+        """Return the banks that a build produced, oldest first."""
         table, bank = schema.build_bank, schema.bank
         query = (
             select(bank.c.hash).join(table, table.c.bank_id == bank.c.id)
@@ -157,7 +157,7 @@ class BuildStore(StorePart):
         return self._scalars(query)
 
     def of_bank(self, bank: bytes) -> list[tuple[int, Build]]:
-        """The builds that a bank came of, or a bank that it corrects, oldest first."""
+        """Return the builds of a bank, or of a bank that it corrects, oldest first."""
         table = schema.build_bank
         query = (
             _select_builds()
@@ -172,14 +172,14 @@ class BuildStore(StorePart):
     # ---- the lease
 
     def take_lease(self, build: int, owner: str, now: float) -> None:
-        """Takes or renews a build's lease. Raises RunInUse, naming the holder."""
+        """Take or renew a build's lease. Raises RunInUse, naming the holder."""
         take_lease(self._database, schema.build, build, owner, now)
 
     def give_back_lease(self, build: int, owner: str) -> None:
-        """Ends a lease that this owner holds."""
+        """Release a lease that this owner holds."""
         give_back_lease(self._database, schema.build, build, owner)
 
-    # ---- inside
+    # ---- internals
 
     def _n_inputs(self, build: int) -> int:
         table = schema.build_input
@@ -207,17 +207,17 @@ def _select_builds() -> Any:
 
 
 def _build(row: Row[Any]) -> Build:
-    """A build under the id that it has now: a purge of what entered gives it another."""
+    """Return a build under its current id: a purge of its inputs changes it."""
     return msgspec.structs.replace(msgspec.json.decode(row.payload, type=Build), id=row.hash)
 
 
-# The journal of pipelines (``Journal``): read from the database, written by the one writer.
+# Journal of pipelines (``Journal``): read from the database, written by the one writer.
 #
-# What was written and is not committed yet is found as well.
+# Uncommitted writes are found as well.
 
 
 class StoreJournal:
-    """``Journal`` and ``Costs`` over a store. Without a writer it is only read."""
+    """``Journal`` and ``Costs`` over a store, read-only without a writer."""
 
     def __init__(self, outcomes: OutcomeStore, writer: Writer | None = None) -> None:
         self._outcomes = outcomes
@@ -226,21 +226,21 @@ class StoreJournal:
         self._uncommitted: dict[int, dict[bytes, Outcome]] = {}
 
     def register(self, key: bytes, step: Step | BatchStep) -> int:
-        """The integer key of a step, stored from now on."""
+        """Return the integer key of a step, storing it if new."""
         if key not in self._steps:
             self._steps[key] = self._outcomes.add_step(key, step)
         return self._steps[key]
 
     def know(self, steps: Mapping[bytes, int]) -> None:
-        """Takes the integer keys of steps that are stored."""
+        """Add the integer keys of stored steps."""
         self._steps |= steps
 
     def step(self, key: bytes) -> int:
-        """The integer key of a step that is known here."""
+        """Return the integer key of a known step."""
         return self._steps[key]
 
     def find(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, Outcome]:
-        """The outcomes of these rows at a step, committed or not."""
+        """Return the outcomes of these rows at a step, committed or not."""
         key = self._steps[step]
         found = self._outcomes.find(key, rows)
         waiting = self._uncommitted.get(key)
@@ -251,9 +251,9 @@ class StoreJournal:
         return found
 
     async def write(self, step: bytes, outcomes: Sequence[tuple[bytes, Outcome]]) -> None:
-        """Queues outcomes for the next group; waits while the queue is full. Raises StoreFailed."""
+        """Queue outcomes for the next group; wait while the queue is full. Raises StoreFailed."""
         if self._writer is None:
-            raise RuntimeError("this journal is only read")
+            raise RuntimeError("this journal is read-only")
         key = self._steps[step]
         waiting = self._uncommitted.setdefault(key, {})
         rows = [OutcomeRow(key, row, outcome) for row, outcome in outcomes]
@@ -261,20 +261,20 @@ class StoreJournal:
         await self._writer.write_outcomes(rows, lambda: self._settle(key, rows))
 
     async def flush(self) -> None:
-        """Waits until all is committed. Raises StoreFailed."""
+        """Wait until everything is committed. Raises StoreFailed."""
         if self._writer is not None:
             await self._writer.flush()
 
     def spent(self, step: bytes, rows: Sequence[bytes]) -> Spent:
-        """What the calls for these rows took at a step."""
+        """Return the cost of the calls for these rows at a step."""
         return self._outcomes.spent(self._steps[step], rows)
 
     def verdicts(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, Sequence[RowVerdict]]:
-        """What judges said of these rows at a step, of those on which they said anything."""
+        """Return the judges' verdicts on these rows at a step, for rows that have any."""
         return self._outcomes.verdicts(self._steps[step], rows)
 
     def errors(self, step: bytes, rows: Sequence[bytes]) -> Mapping[bytes, str]:
-        """Why the newest failed call for each of these rows failed at a step."""
+        """Return the error of the newest failed call for each of these rows at a step."""
         return self._outcomes.errors(self._steps[step], rows)
 
     def _settle(self, key: int, rows: Sequence[OutcomeRow]) -> None:

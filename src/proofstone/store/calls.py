@@ -1,7 +1,7 @@
-"""Calls as rows: encoded and compressed by the writer, read back as records.
+"""Store calls as rows: encoded and compressed by the writer, read back as records.
 
-The raw reply and the prompt are zstd-compressed (level 1); a prompt is stored once by its hash, and
-what all calls of a run have in common (model, endpoint, settings) once as a profile.
+The raw response and the prompt are zstd-compressed (level 1). A prompt is stored once by its hash.
+What all calls of a run share (model, endpoint, settings) is stored once as a profile.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from proofstone.store import schema
 from proofstone.store.database import Database, holder_is_gone
 from proofstone.store.rows import LOOKUPS, StorePart, chunks, insert_missing, record_of
 
-# Images by the hash of their bytes, each once: prompts and items name them.
+# Images, each stored once by the hash of its bytes; prompts and items refer to them.
 
 
 class ImageStore(StorePart):
-    """Keeps images and gives them back."""
+    """Add and read images."""
 
     def add(self, data: bytes, where: str = "the image") -> ImagePart:
-        """Keeps an image, checked by ``image_part``, and returns the part that names it."""
+        """Store an image, checked by ``image_part``, and return the part that refers to it."""
         part = image_part(data, where)
         with self._database.writing() as connection:
             row = (part.digest, part.media_type, data)
@@ -41,13 +41,13 @@ class ImageStore(StorePart):
         return part
 
     def image(self, digest: bytes) -> bytes:
-        """The bytes of an image. Raises NotFound where it is not here."""
+        """Return the bytes of an image. Raises NotFound."""
         query = select(schema.image.c.body).where(schema.image.c.hash == digest)
         body = self._scalar(query)
         if body is None:
             raise NotFound(
                 f"image {short(digest)} is not in this workspace",
-                hint="it came from another one: merge that workspace, or import its source again",
+                hint="it comes from another workspace: merge that one, or import its source again",
             )
         return bytes(body)
 
@@ -67,12 +67,12 @@ _decompressor = zstandard.ZstdDecompressor()
 
 
 def decompress(data: bytes) -> bytes:
-    """The bytes that were compressed; empty stays empty."""
+    """Return the decompressed bytes; empty stays empty."""
     return _decompressor.decompress(data) if data else b""
 
 
 class EncodedCall(msgspec.Struct, frozen=True, gc=False):
-    """A call as the writer takes it: ``values`` are CALL's from request_hash on."""
+    """A call encoded for the writer: ``values`` are those of CALL from request_hash on."""
 
     prompt_hash: bytes
     prompt: bytes
@@ -81,21 +81,21 @@ class EncodedCall(msgspec.Struct, frozen=True, gc=False):
 
 
 class CallEncoder:
-    """Encodes calls a group at a time, on one thread (a zstd compressor serves one).
+    """Encode calls a group at a time, on one thread (a zstd compressor is not thread-safe).
 
-    One compression of all bodies of a group, because a call that gives up the interpreter lock
-    costs its thread ten times its work to get it back from a busy loop (measured: 80 microseconds
-    instead of 8 a body).
+    All bodies of a group are compressed in one call. A call that releases the GIL costs its thread
+    ten times its work to reacquire it from a busy loop (measured: 80 instead of 8 microseconds per
+    body).
     """
 
     def __init__(self) -> None:
-        # Told the usual size, the compressor clears a table of that size: twice as fast.
+        # With a size hint, the compressor clears a table of that size only: twice as fast.
         parameters = zstandard.ZstdCompressionParameters.from_level(1, source_size=_USUAL_BYTES)
         self._compressor = zstandard.ZstdCompressor(compression_params=parameters)
         self._profiles: dict[tuple[str, str], tuple[tuple[Any, ...], tuple[Any, ...]]] = {}
 
     def encode(self, calls: Sequence[CallRecord]) -> list[EncodedCall]:
-        """The rows of calls, compressed."""
+        """Return the rows of calls, compressed."""
         bodies = self._compress([body for call in calls for body in (call.prompt, call.raw)])
         return [
             EncodedCall(call.prompt_hash, prompt, self._profile(call), _values(call, raw))
@@ -103,7 +103,7 @@ class CallEncoder:
         ]
 
     def _compress(self, bodies: Sequence[bytes]) -> list[bytes]:
-        """Each body compressed; an empty one stays empty."""
+        """Return each body compressed; an empty one stays empty."""
         full = [body for body in bodies if body]
         if not full:
             return list(bodies)
@@ -115,7 +115,7 @@ class CallEncoder:
         return [next(done) if body else b"" for body in bodies]
 
     def _profile(self, call: CallRecord) -> tuple[Any, ...]:
-        """The row of what all calls of a run have in common; hashed once, not once a call."""
+        """Return the row of what all calls of a run share; hashed once, not once per call."""
         settings = (call.settings_asked, call.settings_sent, call.settings_dropped)
         known = self._profiles.get((call.model, call.endpoint))
         if known is not None and known[0] == settings:
@@ -139,7 +139,7 @@ def _values(call: CallRecord, raw: bytes) -> tuple[Any, ...]:
 
 
 def read_call(row: Row[Any]) -> CallRecord:
-    """The record of a row of ``select_calls``."""
+    """Return the record of a row of ``select_calls``."""
     asked, sent, dropped = msgspec.json.decode(row.settings)
     usage = Usage(row.prompt_tokens, row.completion_tokens, row.reasoning_tokens, row.cached_tokens)
     return record_of(
@@ -150,20 +150,23 @@ def read_call(row: Row[Any]) -> CallRecord:
 
 @cache
 def _complete_among(size: int) -> Any:
-    """The statement of ``find_calls`` for ``size`` hashes, built once: building it costs more than
-    the rows, and a corrected form takes thousands of replies from the cache."""
+    """Return the statement of ``find_calls`` for ``size`` hashes, cached.
+
+    Building it costs more than fetching the rows, and a corrected form takes thousands of responses
+    from the cache.
+    """
     table = schema.call
     wanted: list[Any] = [bindparam(f"wanted{place}") for place in range(size)]
     return (
         select_calls()
         .where(table.c.request_hash.in_(wanted), table.c.state == "complete")
-        .where(func.length(table.c.raw) > 0)  # a purged reply is nobody's answer any more
+        .where(func.length(table.c.raw) > 0)  # a purged response is not reused
         .order_by(table.c.id)
     )
 
 
 def select_calls() -> Any:
-    """Every column that ``read_call`` takes."""
+    """Select every column that ``read_call`` needs."""
     return select(
         schema.call,
         schema.profile.c.model,
@@ -177,8 +180,10 @@ def select_calls() -> Any:
 
 
 class HashFilter:
-    """Which hashes may be stored, by their first eight bytes: 8 MB for a million calls, and 2
-    microseconds a question, where a query costs hundreds."""
+    """Filter of hashes that may be stored, by their first eight bytes.
+
+    8 MB for a million calls, and 2 microseconds per lookup, where a query costs hundreds.
+    """
 
     def __init__(self, hashes: Iterable[bytes]) -> None:
         self._heads = array("Q", sorted(int.from_bytes(h[:8], "big") for h in hashes))
@@ -199,7 +204,7 @@ class CallRows(StorePart):
         self.image = images.image
 
     def find_calls(self, request_hashes: Sequence[bytes]) -> dict[bytes, tuple[int, CallRecord]]:
-        """The newest complete call of each of these hashes that has one, with its key."""
+        """Return the newest complete call of each hash that has one, with its key."""
         found: dict[bytes, tuple[int, CallRecord]] = {}
         with self._database.reading() as connection:
             for chunk in chunks(request_hashes, LOOKUPS[-1]):
@@ -214,7 +219,7 @@ class CallRows(StorePart):
         return found
 
     def attempts(self, request_hash: bytes) -> list[CallRecord]:
-        """All that is kept of a request, oldest first: its reply, and what was of no use before."""
+        """Return all stored attempts of a request, oldest first, including unusable ones."""
         query = (
             select_calls()
             .where(schema.call.c.request_hash == request_hash, schema.call.c.state != "submitted")
@@ -223,7 +228,7 @@ class CallRows(StorePart):
         return [read_call(row) for row in self._rows(query)]
 
     def known_hashes(self, model: str) -> HashFilter:
-        """A filter of the hashes of this model's complete calls."""
+        """Return a filter of the hashes of this model's complete calls."""
         table = schema.call
         query = (
             select(table.c.request_hash)
@@ -233,7 +238,7 @@ class CallRows(StorePart):
         return HashFilter(self._scalars(query))
 
     def newest_reported(self, model: str, endpoint: str) -> str:
-        """The model that the newest complete call at this endpoint says answered it, or ""."""
+        """Return the model version reported by the newest complete call at this endpoint, or ""."""
         call, profile = schema.call, schema.profile
         query = (
             select(call.c.reported_model)
@@ -246,21 +251,23 @@ class CallRows(StorePart):
         return self._scalar(query) or ""
 
     def call(self, key: int) -> CallRecord:
-        """The call with this key."""
+        """Return the call with this key."""
         with self._database.reading() as connection:
             query = select_calls().where(schema.call.c.id == key)
             return read_call(connection.execute(query).one())
 
 
-# What stored calls took, by run and by purpose.
+# Cost of stored calls, by run and by purpose.
 
 
 class SpentRows(StorePart):
-    """Adds up what calls were charged; those of simulated respondents are left out."""
+    """Sum the charges of calls, without those of simulated models."""
 
     def of_runs(self, runs: Sequence[int]) -> Spent:
-        """All calls behind the replies and failures of runs, each once, with their attempts that
-        were billed and of no use. A reply that came from the cache has the price it once had."""
+        """Return the cost of all calls behind the responses and failures of runs, each once.
+
+        Attempts that were billed but unusable count. A cached response has its original price.
+        """
         call = schema.call
         asked = union(
             *(
@@ -274,14 +281,14 @@ class SpentRows(StorePart):
         return spent_of(self._row(query))
 
     def by_purpose(self) -> dict[str, Spent]:
-        """All calls of the workspace by purpose (ask, control, ...), in alphabetical order."""
+        """Return the cost of all calls by purpose (ask, control, ...), in alphabetical order."""
         purpose = schema.call.c.purpose
         query = totals(purpose).group_by(purpose).order_by(purpose)
         return {row.purpose: spent_of(row) for row in self._rows(query)}
 
 
 def totals(*columns: Any) -> Any:
-    """The query that adds up calls, to be narrowed down; simulated ones are left out."""
+    """Return the query that sums calls, to be filtered; simulated ones are excluded."""
     call, profile = schema.call, schema.profile
     estimated = call.c.estimated_tokens
     counted = func.coalesce(call.c.prompt_tokens, 0) + func.coalesce(call.c.completion_tokens, 0)
@@ -306,7 +313,7 @@ def totals(*columns: Any) -> Any:
 
 
 def spent_of(row: Row[Any]) -> Spent:
-    """A row of ``totals``."""
+    """Return the cost from a row of ``totals``."""
     return Spent(
         calls=row.calls,
         prompt_tokens=int(row.prompt_tokens),
@@ -320,11 +327,11 @@ def spent_of(row: Row[Any]) -> Spent:
     )
 
 
-# Responses one by one: the call that answers an item in a run, or why there is none.
+# Single responses: the call that answers an item in a run, or why there is none.
 
 
 class StoredResponse(msgspec.Struct, frozen=True, gc=False):
-    """The keys of one response: its run, item and call, with the sample."""
+    """Keys of one response: its run, item and call, with the sample."""
 
     run: int
     item: int
@@ -333,10 +340,10 @@ class StoredResponse(msgspec.Struct, frozen=True, gc=False):
 
 
 class ResponseStore(StorePart):
-    """Finds the last-step responses of an item."""
+    """Find the last-step responses of an item."""
 
     def of_item(self, run: int, item: int, step: str) -> list[StoredResponse]:
-        """The responses of an item in a run at a step, one a sample, in order."""
+        """Return the responses of an item in a run at a step, one per sample, in order."""
         table = schema.response
         query = (
             select(table.c.run_id, table.c.item_id, table.c.sample, table.c.call_id)
@@ -346,7 +353,9 @@ class ResponseStore(StorePart):
         return [StoredResponse(*row) for row in self._rows(query)]
 
     def error_of_item(self, run: int, item: int, sample: int) -> str:
-        """The kind of the newest failed call of an (item, sample); "" where none failed."""
+        """Return the error kind of the newest failed call of an (item, sample); "" if none
+        failed.
+        """
         table = schema.failure
         query = (
             select(schema.call.c.error)
@@ -358,7 +367,7 @@ class ResponseStore(StorePart):
         return str(self._scalar(query) or "")
 
     def is_asked(self, run: int, item: int) -> bool:
-        """Whether an item belongs to the set of a run."""
+        """Return True if an item belongs to the set of a run."""
         member = schema.item_set_item
         query = (
             select(member.c.item_id)
@@ -369,19 +378,23 @@ class ResponseStore(StorePart):
         return self._row(query) is not None
 
 
-# What commands at work may be billed for and have not stored yet, where a kill leaves it behind.
+# Unrecorded expenses: what running commands may be billed for without a stored row yet.
 #
-# A command has one row. While it works, the row bounds its exposure: calls on their way, and those
-# whose rows are not committed. It ends with the command, at 0; what a dead process left behind is
-# found by the next one.
+# Each command has one row. While it works, the row bounds its exposure: calls in flight, and calls
+# whose rows are not committed. The command sets it to 0 when it ends. The next command finds the
+# rows of killed processes.
 
-ALIVE_S = 60.0  # how long a row that was not renewed counts as a living process's on another host
+ALIVE_S = (
+    60.0  # time after which a row of another host's process that was not renewed counts as dead
+)
 
 
 class Expense(Struct, frozen=True, kw_only=True):
-    """A command's row. ``exposed`` is in tokens or picodollars, as ``unit`` says; None where the
-    command had no budget, so that only the number of calls is bounded. Times are seconds since the
-    epoch."""
+    """A command's row of unrecorded expenses.
+
+    ``exposed`` is in tokens or picodollars, by ``unit``; None if the command had no budget, so only
+    the number of calls is bounded. Times are seconds since the epoch.
+    """
 
     owner: str
     runs: str
@@ -393,10 +406,10 @@ class Expense(Struct, frozen=True, kw_only=True):
 
 
 class ExpenseStore(StorePart):
-    """Opens, renews and ends the rows of commands, and finds what dead ones left."""
+    """Open, renew and end commands' rows, and find those of dead processes."""
 
     def begin(self, expense: Expense) -> int:
-        """Opens a command's row; its key."""
+        """Open a command's row and return its key."""
         values = msgspec.structs.asdict(expense)
         statement = insert(schema.expense).values(**values, until=expense.started_at + ALIVE_S)
         with self._database.writing() as connection:
@@ -404,15 +417,15 @@ class ExpenseStore(StorePart):
         return int(key)
 
     def allow(self, key: int, calls: int, amount: int | None, now: float) -> None:
-        """Sets the bound of a command at work, on disk when it returns."""
+        """Set the bound of a running command; on disk when it returns."""
         self._update(key, exposed_calls=calls, exposed=amount, until=now + ALIVE_S)
 
     def end(self, key: int, calls: int, amount: int | None, now: float) -> None:
-        """Ends a command's row with what it leaves unrecorded: 0, unless writing failed."""
+        """End a command's row with its unrecorded expenses: 0 unless writing failed."""
         self._update(key, exposed_calls=calls, exposed=amount, ended_at=now)
 
     def find_dead(self, now: float) -> list[Expense]:
-        """What processes left behind that died since the last time; each is told once."""
+        """Return the expenses of processes that died since the last call; each is returned once."""
         table = schema.expense
         open_ones = self._rows(select(table).where(table.c.ended_at.is_(None)))
         dead = [row for row in open_ones if holder_is_gone(row.owner) or row.until < now]
@@ -421,7 +434,7 @@ class ExpenseStore(StorePart):
         return [record_of(Expense, row) for row in dead if row.exposed_calls]
 
     def lost(self) -> list[Expense]:
-        """All that commands left unrecorded, oldest first."""
+        """Return all unrecorded expenses, oldest first."""
         table = schema.expense
         query = select(table).where(table.c.ended_at.is_not(None), table.c.exposed_calls > 0)
         return [record_of(Expense, row) for row in self._rows(query.order_by(table.c.id))]
@@ -432,14 +445,14 @@ class ExpenseStore(StorePart):
             connection.execute(update(table).where(table.c.id == key).values(values))
 
 
-# What went wrong lately, and how much there is of everything: what a report of a fault needs.
+# Recent failures and row counts, for error reports.
 
 
 class TroubleRows(StorePart):
-    """Reads failed calls and counts rows."""
+    """Read failed calls and count rows."""
 
     def last_failed(self, limit: int) -> list[CallRecord]:
-        """The newest failed calls, newest first."""
+        """Return the newest failed calls, newest first."""
         query = (
             select_calls()
             .where(schema.call.c.state == "failed")
@@ -449,7 +462,7 @@ class TroubleRows(StorePart):
         return [read_call(row) for row in self._rows(query)]
 
     def errors(self) -> dict[str, int]:
-        """How many calls ended with each kind of error."""
+        """Return how many calls ended with each kind of error."""
         call = schema.call
         query = (
             select(call.c.error, func.count().label("n"))
@@ -461,11 +474,11 @@ class TroubleRows(StorePart):
 
     @property
     def schema(self) -> str:
-        """The version of the schema: an open database has the newest."""
+        """Return the schema version: an open database has the newest."""
         return schema.HEAD
 
     def counts(self) -> dict[str, int]:
-        """Rows of every table, by its name."""
+        """Return the number of rows of every table, by name."""
         return {
             name: int(self._scalar(select(func.count()).select_from(table)))
             for name, table in sorted(schema.metadata.tables.items())

@@ -1,12 +1,12 @@
-"""Copies of a database: one merged into another, or whole into one SQLite file.
+"""Copy databases: merge one into another, or write one to an SQLite file.
 
-Merging goes by hash: what is there stays, what is new comes along. Integer keys mean nothing
-outside their store, so each table's are translated as it is copied, in the order in which tables
-refer to each other. Names of people never travel by a merge.
+A merge identifies rows by hash: existing rows are kept, new ones are added. Integer keys are local
+to a store, so each table's keys are translated while copying, in the order in which tables refer to
+each other. Names of people are never merged.
 
-A copy in a file is made while a run writes, and checked before use. It is the whole database, names
-of people included, with a few notes beside the workspace's own rows: when and by which version it
-was made, and the workspace's settings.
+A file copy is made while a run writes, and is checked before use. It is the whole database,
+including names of people, with notes in the workspace's own table: when and by which version it was
+made, and the workspace's settings.
 """
 
 from __future__ import annotations
@@ -43,14 +43,13 @@ from proofstone.store.rows import (
     take_keys,
 )
 
-# Merging outcomes of build steps: each with all the rows that it kept and what judges said on the
-# way to it, or not at all.
+# Merges outcomes of build steps: each with all rows that it kept and its verdicts, or not at all.
 #
-# A model may have made other rows of the same one in either workspace. The outcome that is there
-# stays, and nothing of the other's is mixed in.
+# A model may have produced other rows from the same one in the other workspace. The existing
+# outcome is kept, and nothing of the other one is added.
 
 
-_CHUNK = 500  # pairs looked for at once
+_CHUNK = 500  # pairs per lookup
 
 
 Keys = Mapping[str, Mapping[int, int]]
@@ -59,8 +58,9 @@ Keys = Mapping[str, Mapping[int, int]]
 def copy_outcomes(
     origin: Readable, target: Database, page: Sequence[Mapping[str, Any]], keys: Keys
 ) -> None:
-    """Copies a page of outcomes that ``target`` lacks; ``keys`` translate those of the origin, by
-    table."""
+    """Copy a page of outcomes that ``target`` lacks; ``keys`` translate the origin's keys, by
+    table.
+    """
     steps, rows = keys["build_step"], keys["build_row"]
     ours = {
         (each["step_id"], each["row_id"]): (steps[each["step_id"]], rows[each["row_id"]])
@@ -113,8 +113,8 @@ def _there(connection: Connection, places: Sequence[tuple[int, int]]) -> set[tup
 _PAGE = 1000
 
 
-# What makes a row the same in two workspaces where it has no hash. A table that has neither is a
-# pure relation, whose whole row is its identity.
+# Identity of rows in tables without a hash. For a table with neither, a pure relation, the whole
+# row is its identity.
 _IDENTITY = {
     schema.call: ("request_hash", "attempt", "started_at"),
     schema.response: ("run_id", "item_id", "sample", "step"),
@@ -132,21 +132,21 @@ _LEFT_BEHIND = {schema.person, schema.workspace, schema.written_file}
 _ALONG = {schema.build_output, schema.build_verdict}  # copied with their outcome
 
 
-_LOCAL = {"lease_owner", "lease_until"}  # of a process on the other workspace
+_LOCAL = {"lease_owner", "lease_until"}  # refers to a process of the other workspace
 
 
 class MergeReport(msgspec.Struct, frozen=True):
-    """How many rows each table had to give, and how many of them were new here."""
+    """Rows read from each table, and how many of them were new here."""
 
     read: dict[str, int]
     added: dict[str, int]
 
 
 def merge(origin: Readable, target: Database, *, with_people: bool = False) -> MergeReport:
-    """Copies all rows of ``origin`` that ``target`` lacks. Doing it twice changes nothing.
+    """Copy all rows of ``origin`` that ``target`` lacks. Repeating it changes nothing.
 
-    Each page is its own transaction, so a merge that was cut off is finished by repeating it. Where
-    others write to the origin, hand in a snapshot of it. Names of people travel only on request.
+    Each page is its own transaction, so an interrupted merge is completed by repeating it. If
+    others write to the origin, pass a snapshot of it. Names of people are copied only on request.
     """
     keys: dict[str, dict[int, int]] = {}
     report = MergeReport({}, {})
@@ -173,7 +173,7 @@ def _copy(
     names = tuple(c.name for c in table.columns if c.name != "id" and c.name not in _LOCAL)
     refers = {key.parent.name: key.column.table for key in table.foreign_keys}
     identity = _IDENTITY.get(table, ("hash",) if "hash" in names else ())
-    # A row that refers to its own table comes alone, after the rows before it have keys.
+    # A row that refers to its own table is inserted singly, after the rows before it have keys.
     for group in _groups(page, [column for column, other in refers.items() if other is table]):
         rows: dict[int, dict[str, Any]] = {}
         for row in group:
@@ -203,7 +203,7 @@ def _copy_identified(
         return parts[0] if len(parts) == 1 else parts
 
     wanted = {same(values): tuple(values.values()) for values in rows.values()}
-    # Looked for before: a failure's identity is no constraint that would refuse it twice.
+    # Looked up first: no constraint would refuse a duplicate failure.
     found = keys_by(connection, table, identity, wanted)
     new = {key: row for key, row in wanted.items() if key not in found}
     found |= insert_missing(connection, table, new, columns=names, by=identity)
@@ -213,7 +213,7 @@ def _copy_identified(
 def _copy_calls(
     connection: Connection, rows: dict[int, dict[str, Any]], names: tuple[str, ...]
 ) -> dict[int, int]:
-    """Calls have no hash of their own: the request's, the attempt and the start make them one."""
+    """Copy calls. Their identity is the request's hash, the attempt and the start time."""
     table = schema.call
     hashes = {values["request_hash"] for values in rows.values()}
     known: dict[tuple[Any, ...], int] = {}
@@ -245,7 +245,7 @@ def _groups(page: Sequence[Any], itself: list[str]) -> Iterator[list[Any]]:
 
 
 def _pages(database: Readable, table: Table) -> Iterator[list[Any]]:
-    """All rows of a table as mappings, in the order of their primary key, in pages."""
+    """Yield all rows of a table as mappings, in primary key order, in pages."""
 
     def read(query: Any) -> Sequence[Any]:
         with database.reading() as connection:
@@ -260,13 +260,13 @@ def _count(database: Database, table: Table) -> int:
         return int(connection.execute(select(func.count()).select_from(table)).scalar_one())
 
 
-# The schema version of a database that is not opened, and so not migrated.
+# The schema version of a database, without opening (and so migrating) it.
 
 
 def schema_version(url: str) -> str | None:
-    """The version, or None where the database has no tables of ours yet; makes no file.
+    """Return the version, or None if the database has no Proofstone tables yet; creates no file.
 
-    Raises WorkspaceUnusable where it cannot be read.
+    Raises WorkspaceUnusable if it cannot be read.
     """
     file = sqlite_file(url)
     if file is not None and not file.exists():
@@ -282,14 +282,14 @@ def schema_version(url: str) -> str | None:
         engine.dispose()
 
 
-_NOTE = "copy."  # what the notes' keys in the table ``workspace`` begin with
+_NOTE = "copy."  # prefix of the notes' keys in the table ``workspace``
 
 
 def copy_database(database: Database, file: Path, notes: Mapping[str, str]) -> None:
-    """Writes all rows of ``database``, of one moment, to the new SQLite file ``file``.
+    """Write all rows of ``database``, as of one moment, to the new SQLite file ``file``.
 
-    Rows of a server go there by hash, as ``merge`` takes them, with the names of people. The file
-    appears under its name only once it is whole. Raises StoreFailed.
+    Rows of a server are copied by hash as in ``merge``, with the names of people. The file appears
+    under its name only when complete. Raises StoreFailed.
     """
     with _put_in_place(file) as part:
         there = sqlite_file(database.url)
@@ -301,15 +301,18 @@ def copy_database(database: Database, file: Path, notes: Mapping[str, str]) -> N
 
 
 def copy_file(origin: Path, file: Path, notes: Mapping[str, str]) -> None:
-    """The same for an SQLite file of any schema version, which is not opened as a workspace."""
+    """Copy an SQLite file of any schema version, without opening it as a workspace."""
     with _put_in_place(file) as part:
         _copy_pages(origin, part)
         _finish(part, notes)
 
 
 def check_copy(file: Path) -> str:
-    """The schema version of a copy; raises WorkspaceUnusable where it is broken or none of ours,
-    SchemaTooNew and SchemaTooOld where this version does not read it."""
+    """Return the schema version of a copy.
+
+    Raises WorkspaceUnusable if it is damaged or not a Proofstone database, SchemaTooNew and
+    SchemaTooOld if this version cannot read it.
+    """
     try:
         with closing(_open(file, "ro")) as connection:
             names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -319,23 +322,23 @@ def check_copy(file: Path) -> str:
             trouble = _damage_in(connection)
     except sqlite3.Error as error:
         raise WorkspaceUnusable(
-            f"{file} cannot be read as a database: {error}",
-            hint="name a file that 'proofstone workspace backup' wrote",
+            f"cannot read {file} as a database: {error}",
+            hint="use a file written by 'proofstone workspace backup'",
         ) from error
     if version:
         refuse_unknown(version, str(file))
     if trouble:
-        raise WorkspaceUnusable(f"{file} is damaged: {trouble}", hint="take an older backup")
+        raise WorkspaceUnusable(f"{file} is damaged: {trouble}", hint="use an older backup")
     if not version:
         raise WorkspaceUnusable(
-            f"{file} is a database, and not Proofstone's",
-            hint="name a file that 'proofstone workspace backup' wrote",
+            f"{file} is a database, but not a Proofstone database",
+            hint="use a file written by 'proofstone workspace backup'",
         )
     return version
 
 
 def take_notes_out(file: Path) -> dict[str, str]:
-    """The notes of a copy, which then has none any more; leases of processes go as well."""
+    """Remove and return the notes of a copy; leases of processes are removed as well."""
     with closing(_open(file, "rw")) as connection:
         query = "SELECT key, value FROM workspace WHERE key LIKE ?"
         rows = connection.execute(query, (f"{_NOTE}%",)).fetchall()
@@ -348,7 +351,7 @@ def take_notes_out(file: Path) -> dict[str, str]:
 
 
 def _copy_pages(origin: Path, part: Path) -> None:
-    """In one step: a copy in several would begin again whenever another process writes."""
+    """Copy in one step: a copy in several would restart whenever another process writes."""
     with closing(_open(origin, "ro")) as source, closing(sqlite3.connect(part)) as target:
         source.backup(target)
 
@@ -366,7 +369,7 @@ def _copy_rows(database: Database, part: Path) -> None:
 
 
 def _finish(part: Path, notes: Mapping[str, str]) -> None:
-    """Notes in, one file without a log beside it, and found whole."""
+    """Add the notes, merge the log into the file, and check it."""
     with closing(_open(part, "rw")) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
         rows = [(_NOTE + key, value) for key, value in notes.items()]
@@ -375,8 +378,8 @@ def _finish(part: Path, notes: Mapping[str, str]) -> None:
         trouble = _damage_in(connection)
     if trouble:
         raise StoreFailed(
-            f"the copy was damaged when it was written: {trouble}",
-            hint="check the disk; 'proofstone doctor' looks at the workspace itself",
+            f"the copy is damaged: {trouble}",
+            hint="check the disk; 'proofstone doctor' checks the workspace itself",
         )
 
 
@@ -389,7 +392,7 @@ def _put_in_place(file: Path) -> Iterator[Path]:
         os.replace(part, file)  # noqa: PTH105
     except (OSError, sqlite3.Error) as error:
         raise StoreFailed(
-            f"{file} was not written: {error}", hint="check the folder and the free space"
+            f"cannot write {file}: {error}", hint="check the folder and the free space"
         ) from error
     finally:
         for rest in ("", "-wal", "-shm", "-journal"):
@@ -406,12 +409,12 @@ def _has_table(connection: sqlite3.Connection, name: str) -> bool:
 
 
 def _damage_in(connection: sqlite3.Connection) -> str:
-    """The first trouble that SQLite's own checks find, or nothing."""
+    """Return the first problem found by SQLite's own checks, or ""."""
     said = str(_one(connection, "PRAGMA integrity_check(1)"))
     if said != "ok":
         return said
     broken = connection.execute("PRAGMA foreign_key_check").fetchone()
-    return "" if broken is None else f"a row of {broken[0]} names a row of {broken[2]} that is gone"
+    return "" if broken is None else f"a row of {broken[0]} refers to a missing row of {broken[2]}"
 
 
 def _one(connection: sqlite3.Connection, query: str) -> object:

@@ -1,7 +1,7 @@
-"""Opening a workspace's database: created or migrated, refused when newer, safe for two processes.
+"""Open a workspace's database: create or migrate it, refuse newer ones, allow two processes.
 
-SQLite in WAL mode with ``synchronous=FULL``; every write transaction is BEGIN IMMEDIATE, because a
-deferred one fails at once when two processes write (measured). PostgreSQL by URL.
+SQLite in WAL mode with ``synchronous=FULL``. Every write transaction is BEGIN IMMEDIATE, because a
+deferred one fails immediately when two processes write (measured). PostgreSQL by URL.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ from proofstone.store import schema
 BUSY_TIMEOUT_S = 30.0
 
 
-_SERVER_BACK_S, _AGAIN_S = 60.0, 0.25  # how long a restart of a server is waited for
+_SERVER_BACK_S, _AGAIN_S = 60.0, 0.25  # how long to wait for a server restart
 
 
 T = TypeVar("T")
 
 
 class Database:
-    """A database with the newest schema: connections to read and transactions to write.
+    """A database with the newest schema: read connections and write transactions.
 
-    ``url`` is an SQLAlchemy URL (``sqlite:///file`` or ``postgresql+psycopg://...``). A file that
-    may not be written, or whose folder may not, is opened to be read. With ``must_exist`` an SQLite
-    file is not made. Raises WorkspaceUnusable where it cannot be opened, SchemaTooNew where a newer
-    version wrote it and SchemaTooOld where one before the first release did.
+    ``url`` is an SQLAlchemy URL (``sqlite:///file`` or ``postgresql+psycopg://...``). A file
+    without write permission, or in such a folder, is opened read-only. With ``must_exist`` an
+    SQLite file is not created. Raises WorkspaceUnusable if it cannot be opened, SchemaTooNew if a
+    newer version wrote it and SchemaTooOld if one before the first release did.
     """
 
     def __init__(self, url: str, *, must_exist: bool = False) -> None:
@@ -91,20 +91,22 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Gives every connection back; the object is then of no use."""
+        """Close all connections; the object is then unusable."""
         self._readers.dispose()
         self._writers.dispose()
         self._eager.dispose()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection to read on; keep no transaction open across a page."""
+        """Yield a connection for reading; keep no transaction open across a page."""
         with self._connected(self._readers) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One short write transaction, committed at the end; StoreFailed if it did not hold."""
+        """Yield one short write transaction, committed at the end; StoreFailed if the commit
+        fails.
+        """
         with (
             self._store_failed(),
             self._connected(self._writers) as connection,
@@ -113,11 +115,11 @@ class Database:
             yield connection
 
     def transact(self, work: Callable[[Connection], T]) -> T:
-        """Return what ``work`` returns, in one short write transaction that outlives a restart of
-        the server.
+        """Return the result of ``work`` in one short write transaction that survives a server
+        restart.
 
-        A transaction that the server lost is made again; one whose commit was not answered counts
-        if the server says that it was committed. Raises StoreFailed.
+        A transaction that the server lost is repeated. One whose commit was not confirmed counts if
+        the server reports it as committed. Raises StoreFailed.
         """
         with self._store_failed():
             deadline = time.monotonic() + _SERVER_BACK_S
@@ -142,7 +144,7 @@ class Database:
             return bool(connection.execute(query, {"number": number}).scalar() == "committed")
 
     def _connected(self, engine: Engine) -> Connection:
-        """Return a connection, waiting for a server that is being restarted."""
+        """Return a connection, waiting for a server that is restarting."""
         deadline = time.monotonic() + _SERVER_BACK_S
         while True:
             try:
@@ -154,8 +156,10 @@ class Database:
 
     @contextmanager
     def writing_at_once(self) -> Iterator[Connection | None]:
-        """A write transaction that never waits, to be committed by whoever takes it; None where
-        somebody else is writing, and always on PostgreSQL, which waits for its network."""
+        """Yield a write transaction that never waits; the caller commits it.
+
+        None if another process is writing, and always on PostgreSQL, which waits for its network.
+        """
         with self._store_failed(), self._begun_at_once() as connection:
             yield connection
 
@@ -181,8 +185,7 @@ class Database:
         except (OperationalError, sqlite3.OperationalError) as error:
             raise StoreFailed(
                 f"could not write to {_shown(self.url)}: {_cause(error)}",
-                hint=f"{self._write_hint()}, then repeat the command: what was committed before is "
-                "kept",
+                hint=f"{self._write_hint()}, then repeat the command: committed rows are kept",
             ) from error
 
     def _write_hint(self) -> str:
@@ -191,7 +194,7 @@ class Database:
         return "free some space" if self.is_sqlite else "check the server"
 
     def workspace_id(self) -> str:
-        """The random name of this workspace, made with it."""
+        """Return the random id of this workspace, created with it."""
         with self.reading() as connection:
             query = text("SELECT value FROM workspace WHERE key = 'id'")
             return str(connection.execute(query).scalar_one())
@@ -205,7 +208,7 @@ class Database:
         if is_foreign:
             raise WorkspaceUnusable(
                 f"{_shown(self.url)} holds tables that are not Proofstone's",
-                hint="name another file or an empty database",
+                hint="use another file or an empty database",
             )
         if version is not None:
             refuse_unknown(version, _shown(self.url))
@@ -213,21 +216,21 @@ class Database:
                 raise WorkspaceUnusable(
                     f"{_shown(self.url)} has schema {version} and cannot be migrated: it is "
                     "read-only",
-                    hint="make it writable, or copy the workspace to a folder that is",
+                    hint="make it writable, or copy the workspace to a writable folder",
                 )
         with self._writers.begin() as connection:
-            if not self.is_sqlite:  # SQLite's BEGIN IMMEDIATE already keeps others out
+            if not self.is_sqlite:  # SQLite's BEGIN IMMEDIATE already excludes other writers
                 connection.execute(text("SELECT pg_advisory_xact_lock(7236145)"))
             if version is not None:
                 _migrate(connection)
             elif not inspect(connection).has_table(
                 schema.revision.name
-            ):  # made by nobody meanwhile
+            ):  # created by another process in the meantime
                 _create(connection)
 
 
 def _create(connection: Connection) -> None:
-    """Make the tables as they are declared, and the workspace's random name."""
+    """Create the tables as declared, and the workspace's random id."""
     schema.metadata.create_all(connection)
     schema.revision.create(connection)
     connection.execute(schema.revision.insert(), {"version_num": schema.HEAD})
@@ -238,7 +241,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def _migrate(connection: Connection) -> None:
-    # Imported only here: Alembic is needed only where an older database is brought up.
+    # Imported only here: Alembic is needed only to migrate an older database.
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
@@ -249,31 +252,33 @@ def _migrate(connection: Connection) -> None:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """Return the revision of a database's schema; None where it has no tables of ours."""
+    """Return the revision of a database's schema; None if it has no Proofstone tables."""
     try:
         return connection.scalar(select(schema.revision.c.version_num))
     except (OperationalError, ProgrammingError):
-        connection.rollback()  # PostgreSQL answers nothing more in a transaction that failed
+        connection.rollback()  # PostgreSQL refuses further statements in a failed transaction
         if inspect(connection).has_table(schema.revision.name):
             raise
         return None
 
 
-_NEWEST_TRIAL = "0020"  # schemas 0001 to 0020 were those of versions before the first release
+_NEWEST_TRIAL = "0020"  # schemas 0001 to 0020 belong to versions before the first release
 
 
 def refuse_unknown(version: str, place: str) -> None:
-    """Raise SchemaTooNew or SchemaTooOld where no migration leads from this revision to today's."""
+    """Raise SchemaTooNew or SchemaTooOld if no migration leads from this revision to the current
+    one.
+    """
     if version <= _NEWEST_TRIAL:
         raise SchemaTooOld(
-            f"{place} has schema {version}, made before the first release; this Proofstone does "
-            "not read it",
+            f"{place} has schema {version} from before the first release, which this version "
+            "cannot read",
             hint="start again in a new folder or an empty database: proofstone init (nothing was "
             "changed)",
         )
     if version not in schema.REVISIONS:
         raise SchemaTooNew(
-            f"{place} has schema {version}; this Proofstone knows up to {schema.HEAD}",
+            f"{place} has schema {version}; this version reads up to {schema.HEAD}",
             hint="upgrade Proofstone (pip install -U proofstone); nothing was changed",
         )
 
@@ -288,8 +293,11 @@ def _is_readonly(file: Path) -> bool:
 
 
 def _prepare_file(file: Path, *, must_exist: bool) -> None:
-    """Make a new file that only its owner may read. Raises WorkspaceUnusable where one that is to
-    be there is missing or empty, as after a failed copy: opened, it would pass for a new one."""
+    """Create a new file that only its owner may read.
+
+    Raises WorkspaceUnusable if an expected one is missing or empty, as after a failed copy: opened,
+    it would look new.
+    """
     if not file.exists():
         if must_exist:
             raise WorkspaceUnusable(f"the database {file} is missing", hint=_LOST_HINT)
@@ -297,38 +305,42 @@ def _prepare_file(file: Path, *, must_exist: bool) -> None:
             os.close(os.open(file, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError as error:
             raise WorkspaceUnusable(
-                f"cannot make the database {file}: {error.strerror or error}", hint=_FILE_HINT
+                f"cannot create the database {file}: {error.strerror or error}", hint=_FILE_HINT
             ) from error
     elif must_exist and file.stat().st_size == 0:
         raise WorkspaceUnusable(f"the database {file} is damaged: it is empty", hint=_LOST_HINT)
 
 
 def _readonly_url(file: Path) -> str:
-    """Return the URL that reads a file without writing beside it. Raises WorkspaceUnusable where
-    rows stand in a log that only a writer can take in."""
+    """Return the URL that reads a file without writing next to it.
+
+    Raises WorkspaceUnusable if rows are in a log that only a writer can apply.
+    """
     log = file.with_name(f"{file.name}-wal")
     if log.exists() and log.stat().st_size:
         raise WorkspaceUnusable(
-            f"{file} is read-only, and its newest rows are in a log beside it",
-            hint="copy the workspace to a folder that you may write to",
+            f"{file} is read-only, and its newest rows are in a separate log",
+            hint="copy the workspace to a writable folder",
         )
     return f"sqlite:///file:{quote(str(file.absolute()))}?immutable=1&uri=true"
 
 
 _LOST_HINT = (
-    "put a backup in its place (proofstone workspace restore), or begin again: proofstone init"
+    "replace it by a backup (proofstone workspace restore), or start again: proofstone init"
 )
 
 
-_FILE_HINT = "is the folder writable, and is this a Proofstone workspace?"
+_FILE_HINT = "check that the folder is writable and that this is a Proofstone workspace"
 
 
-_SERVER_HINT = "does the server run there, and may this user open that database?"
+_SERVER_HINT = "check that the server is running and that this user may open the database"
 
 
 def _check(url: str) -> None:
-    """Raises WorkspaceUnusable for a URL of no such database, ExtraMissing where its driver is not
-    installed. The URL is not shown: it may hold a password."""
+    """Raise WorkspaceUnusable for an unsupported URL, ExtraMissing if its driver is not installed.
+
+    The URL is not shown: it may contain a password.
+    """
     try:
         create_engine(url).dispose()
     except ModuleNotFoundError as error:
@@ -338,7 +350,7 @@ def _check(url: str) -> None:
         ) from error
     except (ArgumentError, ValueError) as error:
         raise WorkspaceUnusable(
-            "the URL of the database cannot be read",
+            "cannot parse the URL of the database",
             hint="write it as postgresql://user@host/name",
         ) from error
 
@@ -367,7 +379,7 @@ def _engine(url: str, begin: str, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> 
 
 
 def _shown(url: str) -> str:
-    """The URL without its credentials."""
+    """Return the URL without its credentials."""
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}"
 
@@ -376,42 +388,42 @@ def _cause(error: Exception) -> str:
     return str(error.orig if isinstance(error, DBAPIError) else error)
 
 
-# A database as it was at one moment, while others go on writing to it.
+# Snapshots: a database as of one moment, while others write to it.
 
 
 class Readable(Protocol):
-    """What rows can be read from: a database, or a snapshot of one."""
+    """A source of rows: a database, or a snapshot of one."""
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection to read on."""
+        """Yield a connection for reading."""
 
 
 class Snapshot:
-    """One open transaction; every reading of it sees the same rows."""
+    """One open transaction; every read sees the same rows."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """The connection of the transaction."""
+        """Yield the connection of the transaction."""
         yield self._connection
 
 
 @contextmanager
 def snapshot(database: Database) -> Iterator[Snapshot]:
-    """The rows of ``database`` as they are when the first of them is read."""
+    """Yield the rows of ``database`` as of the first read."""
     with database.reading() as connection:
-        if not database.is_sqlite:  # SQLite's transactions are snapshots already
+        if not database.is_sqlite:  # SQLite's transactions are already snapshots
             connection.execution_options(isolation_level="REPEATABLE READ")
         yield Snapshot(connection)
 
 
-# Who holds a run or a build: a process named by host and number, and whether it still lives.
+# Lease holders of runs and builds: a process by host and number, and whether it is alive.
 #
-# A lease ends by itself, but whoever repeats a command after ``kill -9`` need not wait for that: on
-# its own host a process can see that the holder is gone.
+# A lease expires by itself. After ``kill -9`` a repeated command need not wait for that: on the
+# same host a process can detect that the holder is gone.
 
 LEASE_S = 30.0
 
@@ -420,7 +432,10 @@ _LEASED = (schema.run, schema.build)
 
 
 class HeldLease(msgspec.Struct, frozen=True):
-    """What is worked on ("run" or "build") by its id, and the process that works on it."""
+    """A leased run or build, and the process that holds it.
+
+    ``kind`` is "run" or "build".
+    """
 
     kind: str
     id: bytes
@@ -428,7 +443,7 @@ class HeldLease(msgspec.Struct, frozen=True):
 
 
 def held_leases(database: Database, now: float) -> list[HeldLease]:
-    """The runs, then the builds that living processes work on, each oldest first."""
+    """Return the runs, then the builds that live processes hold, each oldest first."""
     found: list[HeldLease] = []
     with database.reading() as connection:
         for table in _LEASED:
@@ -442,7 +457,7 @@ def held_leases(database: Database, now: float) -> list[HeldLease]:
 
 
 def take_lease(database: Database, table: Table, key: int, owner: str, now: float) -> None:
-    """Takes or renews the lease of a run or build. Raises RunInUse, naming the holder."""
+    """Take or renew the lease of a run or build. Raises RunInUse, naming the holder."""
     free = or_(
         table.c.lease_owner.is_(None), table.c.lease_owner == owner, table.c.lease_until < now
     )
@@ -457,14 +472,14 @@ def take_lease(database: Database, table: Table, key: int, owner: str, now: floa
             connection.execute(update(table).where(table.c.id == key).values(lease))
             return
     raise RunInUse(
-        f"this {table.name} is being worked on by {holder.lease_owner}",
-        hint=f"wait for it, or stop it; a dead process's lease ends in "
+        f"this {table.name} is in use by {holder.lease_owner}",
+        hint="wait for it or stop it; the lease of a dead process expires in "
         f"{max(0.0, holder.lease_until - now):.0f} s",
     )
 
 
 def give_back_lease(database: Database, table: Table, key: int, owner: str) -> None:
-    """Ends a lease that this owner holds."""
+    """Release a lease that this owner holds."""
     statement = (
         update(table)
         .where(table.c.id == key, table.c.lease_owner == owner)
@@ -475,12 +490,12 @@ def give_back_lease(database: Database, table: Table, key: int, owner: str) -> N
 
 
 def this_process() -> str:
-    """The name of this process as a lease holder."""
+    """Return the name of this process as a lease holder."""
     return f"process {os.getpid()} on {socket.gethostname()}"
 
 
 def holder_is_gone(holder: str) -> bool:
-    """Whether a holder is a process of this host that no longer runs; False when unsure."""
+    """Return True if a holder is a process of this host that no longer runs; False if unsure."""
     words = holder.split()
     if len(words) != 4 or words[3] != socket.gethostname() or not words[1].isdigit():
         return False
@@ -510,17 +525,17 @@ else:
         except ProcessLookupError:
             return False
         except PermissionError:
-            return True  # it lives, and is somebody else's
+            return True  # alive, owned by another user
         return True
 
 
-# Making sure that nobody else has a workspace's database open, and saying who has.
+# Exclusive access to a workspace's database, and who has it open.
 
 _WAIT_S = 2.0
 
 
 def refuse_held(database: Database, now: float) -> None:
-    """Raises RunInUse, naming the holders, where a living process works on a run or build."""
+    """Raise RunInUse, naming the holders, if a live process works on a run or build."""
     held = held_leases(database, now)
     if held:
         named = ", ".join(f"{each.kind}:{short(each.id)} ({each.holder})" for each in held)
@@ -533,10 +548,10 @@ def refuse_held(database: Database, now: float) -> None:
 
 
 def leave_log(file: Path) -> None:
-    """Puts all that is committed into ``file`` itself, which then stands without a log beside it.
+    """Merge the log into ``file`` itself, which then has no separate log.
 
-    Needs every other connection to be closed, this process's own too; the next opening begins a
-    log again. Raises WorkspaceInUse where somebody has the file open.
+    All other connections must be closed, including this process's own; the next opening starts a
+    new log. Raises WorkspaceInUse if another process has the file open.
     """
     try:
         with closing(sqlite3.connect(file, timeout=_WAIT_S)) as connection:
@@ -553,7 +568,7 @@ def leave_log(file: Path) -> None:
 
 
 def users_of(file: Path) -> str:
-    """The other processes that have a file open, as far as the system tells (Linux only)."""
+    """Return the other processes that have a file open, if the system tells (Linux only)."""
     found = sorted(set(_pids_with(file.resolve()))) if sys.platform == "linux" else []
     return ", ".join(f"process {pid} ({_command(pid)})" for pid in found)
 
@@ -564,7 +579,7 @@ def _pids_with(file: Path) -> Iterator[int]:
             continue
         try:
             opened = [os.readlink(entry) for entry in (process / "fd").iterdir()]  # noqa: PTH115
-        except OSError:  # gone meanwhile, or somebody else's
+        except OSError:  # gone meanwhile, or owned by another user
             continue
         if str(file) in opened:
             yield int(process.name)
@@ -574,5 +589,5 @@ def _command(pid: int) -> str:
     try:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().decode("utf-8", "replace").split("\0")
     except OSError:
-        return "it ended meanwhile"
+        return "it has ended"
     return " ".join(words)[:60].strip()

@@ -1,4 +1,4 @@
-"""Items and item sets in the store: added whole, read in pages."""
+"""Store items and item sets: added whole, read in pages."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from proofstone.store.rows import (
     record_of,
 )
 
-_FACTS_KEPT = 8192  # facts kept decoded between pages; bounds memory whatever the bank's size
+_FACTS_KEPT = 8192  # facts cached in decoded form between pages; bounds memory for any bank size
 
 
 class StoredItem(msgspec.Struct, frozen=True, gc=False):
-    """An item of a set: its integer key, its place in the set, and the item with its facts."""
+    """An item of a set: its integer key, its position in the set, and the item with its facts."""
 
     key: int
     position: int
@@ -53,7 +53,7 @@ class StoredItem(msgspec.Struct, frozen=True, gc=False):
 
 
 class ItemStore(StorePart):
-    """Adds and reads items and item sets."""
+    """Add and read items and item sets."""
 
     def __init__(self, database: Database, payloads: Payloads, knowledge: KnowledgeStore) -> None:
         super().__init__(database)
@@ -71,11 +71,11 @@ class ItemStore(StorePart):
         now: float,
         labels: Sequence[ItemLabel] = (),
     ) -> bool:
-        """Stores a set with its items in order, in one transaction; False where it was there. An
-        item without id gets that of its content. ``labels`` are theirs, in the same order; a set
-        that corrects another one has that one's by default.
+        """Store a set with its items in order, in one transaction; False if it existed.
 
-        Raises BadUsage for two different items of one id.
+        Items without an id get that of their content. ``labels`` are theirs, in the same order; a
+        set that corrects another inherits its labels by default. Raises BadUsage for two different
+        items with one id.
         """
         with self._database.writing() as connection:
             if keys_by(connection, schema.item_set, ("hash",), [item_set.id]):
@@ -100,13 +100,13 @@ class ItemStore(StorePart):
         return True
 
     def forget(self) -> None:
-        """Lets go of facts that were kept decoded: their texts may have been purged."""
+        """Drop cached facts, whose texts may have been purged."""
         self._labelled.clear()
         with self._facts_lock:
             self._facts.clear()
 
     def item_set(self, identity: bytes) -> ItemSet:
-        """The item set with this id; KeyError when there is none."""
+        """Return the item set with this id; KeyError if there is none."""
         table, made, former = schema.item_set, schema.corrected_set, schema.item_set.alias("former")
         query = (
             select(
@@ -123,14 +123,16 @@ class ItemStore(StorePart):
         return record_of(ItemSet, row, recipe=msgspec.json.decode(row.recipe))
 
     def sets_of_bank(self, bank: bytes) -> list[bytes]:
-        """The ids of the item sets composed from a bank, or from one that it corrects, with their
-        corrected versions, oldest first."""
+        """Return the ids of the item sets composed from a bank, oldest first.
+
+        Includes those from a bank that it corrects, and corrected versions.
+        """
         table = schema.item_set
         query = select(table.c.hash).where(table.c.bank_id.in_(bank_versions(bank)))
         return self._scalars(query.order_by(table.c.id))
 
     def superseded(self, item_sets: Sequence[bytes]) -> set[bytes]:
-        """Those of some sets that another one of them corrects."""
+        """Return the sets that another one of them corrects."""
         made, former = schema.corrected_set, schema.item_set.alias("former")
         query = (
             select(former.c.hash, schema.item_set.c.hash)
@@ -147,8 +149,11 @@ class ItemStore(StorePart):
         return gone & chosen
 
     def within(self, item_set: bytes, kind: str, keys: Sequence[int]) -> list[int]:
-        """The keys of the set's items that are among ``keys``, or rest on facts that are, in its
-        order; ``kind`` is "item" or "fact"."""
+        """Return the keys of the set's items that are among ``keys``, or use facts that are, in
+        order.
+
+        ``kind`` is "item" or "fact".
+        """
         member, rests = schema.item_set_item, schema.item_fact
         resting = select(rests.c.item_id).where(rests.c.fact_id.in_(keys))
         chosen = member.c.item_id.in_(resting if kind == "fact" else keys)
@@ -160,8 +165,10 @@ class ItemStore(StorePart):
         return self._scalars(query)
 
     def sets_with(self, kind: str, key: int) -> list[tuple[bytes, int]]:
-        """The sets that hold an item, or items that rest on a fact, each with how many, oldest
-        first; ``kind`` is "item" or "fact"."""
+        """Return the sets with an item, or with items that use a fact, each with their number.
+
+        Oldest first; ``kind`` is "item" or "fact".
+        """
         member, rests = schema.item_set_item, schema.item_fact
         resting = select(rests.c.item_id).where(rests.c.fact_id == key)
         chosen = member.c.item_id.in_(resting) if kind == "fact" else member.c.item_id == key
@@ -175,7 +182,9 @@ class ItemStore(StorePart):
         return [(identity, n) for identity, n in self._rows(query)]
 
     def sets_resting_on(self, facts: Iterable[int]) -> list[tuple[bytes, int]]:
-        """The sets with items that rest on any of these facts, each with how many, oldest first."""
+        """Return the sets with items that use any of these facts, each with their number, oldest
+        first.
+        """
         member, rests, owner = schema.item_set_item, schema.item_fact, schema.item_set
         query = (
             select(owner.c.id, owner.c.hash, member.c.item_id)
@@ -189,7 +198,7 @@ class ItemStore(StorePart):
         return [(identity, len(items)) for (_key, identity), items in sorted(found.items())]
 
     def places(self, item_set: bytes, after: int, limit: int) -> list[tuple[int, int]]:
-        """Up to ``limit`` (position, item key) of a set, behind position ``after``."""
+        """Return up to ``limit`` (position, item key) of a set, after position ``after``."""
         member = schema.item_set_item
         query = (
             select(member.c.position, member.c.item_id)
@@ -199,12 +208,14 @@ class ItemStore(StorePart):
         return [(position, key) for position, key in self._rows(query)]
 
     def keys_within(self, item_set: bytes, after: int, limit: int) -> Any:
-        """The keys of the items at the ``limit`` positions behind ``after``, as a subquery."""
+        """Return the keys of the items at the ``limit`` positions after ``after``, as a
+        subquery.
+        """
         here = _within(self._set_key(item_set), after, limit)
         return select(schema.item_set_item.c.item_id).where(here)
 
     def uses(self, item_set: bytes) -> list[int]:
-        """How often a set uses each fact that it uses at all, rarest first."""
+        """Return how often a set uses each of its facts, rarest first."""
         member, edge = schema.item_set_item, schema.item_fact
         query = (
             select(func.count())
@@ -216,17 +227,17 @@ class ItemStore(StorePart):
         return sorted(self._scalars(query))
 
     def pages(self, item_set: bytes, size: int = 256) -> Iterator[list[StoredItem]]:
-        """The items of a set in order, in pages; no transaction stays open between them."""
+        """Yield the items of a set in order, in pages; no transaction stays open between them."""
         after = -1
         while page := self.page(item_set, after, size):
             yield page
             after = page[-1].position
 
     def page(self, item_set: bytes, after: int, limit: int) -> list[StoredItem]:
-        """Up to ``limit`` items of a set with their facts, behind position ``after``.
+        """Return up to ``limit`` items of a set with their facts, after position ``after``.
 
-        Ranges of positions, never lists of keys: a list of hundreds costs more to write into a
-        statement than the rows cost to read.
+        Uses ranges of positions, never lists of keys: writing a list of hundreds into a statement
+        costs more than reading the rows.
         """
         place = {"item_set": self._set_key(item_set), "after": after, "last": after + limit}
         with self._database.reading() as connection:
@@ -236,7 +247,7 @@ class ItemStore(StorePart):
         return self._stored(rows, edges, labels)
 
     def one(self, key: int) -> LoadedItem:
-        """The item with this key, with its facts."""
+        """Return the item with this key, with its facts."""
         edge = schema.item_fact
         facts = (
             select(edge.c.item_id, edge.c.fact_id)
@@ -251,11 +262,11 @@ class ItemStore(StorePart):
         return self._stored([row], edges, labels)[0].loaded
 
     def keys_of(self, items: Iterable[bytes]) -> dict[bytes, int]:
-        """The keys of those of these items that are here."""
+        """Return the keys of those of these items that are stored."""
         return self._keys_of(schema.item, items)
 
     def ids(self, item_set: bytes) -> list[bytes]:
-        """The ids of a set's items in order."""
+        """Return the ids of a set's items in order."""
         member, item = schema.item_set_item, schema.item
         query = (
             select(item.c.hash)
@@ -266,7 +277,7 @@ class ItemStore(StorePart):
         return self._scalars(query)
 
     def labels_of_sets(self, item_sets: Sequence[bytes]) -> dict[bytes, ItemLabel]:
-        """The labels of the items of these sets, by the items' ids; of items that have any."""
+        """Return the labels of these sets' items, by item id; only items that have one."""
         table, item = schema.item_label, schema.item
         owners = [self._set_key(identity) for identity in item_sets]
         query = (
@@ -280,7 +291,7 @@ class ItemStore(StorePart):
     def _labels(
         self, connection: Connection, item_set: int, items: Sequence[int]
     ) -> dict[int, ItemLabel]:
-        """The labels of a set's items by their keys; a set without any is asked about once."""
+        """Return the labels of a set's items by key; a set without any is queried once."""
         table = schema.item_label
         if item_set not in self._labelled:
             query = select(table.c.item_id).where(table.c.item_set_id == item_set).limit(1)
@@ -296,7 +307,7 @@ class ItemStore(StorePart):
         edges: Sequence[Sequence[int]],
         labels: Mapping[int, ItemLabel],
     ) -> list[StoredItem]:
-        """The items of rows of ``_select_items``, in their order."""
+        """Return the items of rows of ``_select_items``, in order."""
         facts: dict[int, list[int]] = {}
         for owner, fact in edges:
             facts.setdefault(owner, []).append(fact)
@@ -319,7 +330,7 @@ class ItemStore(StorePart):
         return stored
 
     def set_key(self, item_set: bytes) -> int:
-        """The integer key of a set."""
+        """Return the integer key of a set."""
         return self._set_key(item_set)
 
     def _set_key(self, item_set: bytes) -> int:
@@ -347,8 +358,9 @@ class ItemStore(StorePart):
     def _items(
         self, connection: Connection, items: list[Item], seen: dict[bytes, int]
     ) -> list[int]:
-        """The keys of ``items``, stored where they were not there yet; ``seen`` tells the content
-        of those before them by their ids."""
+        """Return the keys of ``items``, storing new ones; ``seen`` maps ids to the content so
+        far.
+        """
         corrected = keys_by(
             connection, schema.item, ("hash",), {i.corrects for i in items if i.corrects}
         )
@@ -359,8 +371,8 @@ class ItemStore(StorePart):
             if seen.setdefault(item.id, content) != content:
                 raise BadUsage(
                     f"{item.kind}: two different items have one id",
-                    hint="leave Item.id empty: it is computed; "
-                    "proofstone.testing.check_method checks a method",
+                    hint="leave Item.id empty, it is computed; check the method with "
+                    "proofstone.testing.check_method",
                 )
         known, new = insert_new(connection, schema.item, rows)
         facts = keys_by(
@@ -385,7 +397,7 @@ class ItemStore(StorePart):
 
 
 def _select_items(position: Any) -> Any:
-    """Items with a position, as ``ItemStore._stored`` unpacks them."""
+    """Select items with a position, as ``ItemStore._stored`` unpacks them."""
     item, corrected = schema.item.c, schema.item.alias("corrected")
     return (
         select(
@@ -399,8 +411,7 @@ def _select_items(position: Any) -> Any:
 
 
 def _within(item_set: int, after: int, limit: int) -> Any:
-    """The condition on members of a set to stand at the ``limit`` positions behind ``after``;
-    positions of a set have no gaps."""
+    """Return the condition for the ``limit`` positions after ``after``; positions have no gaps."""
     member = schema.item_set_item
     last = after + limit
     return (
@@ -411,7 +422,9 @@ def _within(item_set: int, after: int, limit: int) -> Any:
 
 
 def _page_statements() -> tuple[Any, Any]:
-    """A page's items and their facts, built once: building them costs more than the rows."""
+    """Return the statements for a page's items and facts, cached: building costs more than the
+    rows.
+    """
     member, edge = schema.item_set_item, schema.item_fact
     here = (
         (member.c.item_set_id == bindparam("item_set"))
@@ -453,7 +466,7 @@ def _label(name: str, metadata: bytes) -> ItemLabel:
 
 
 def _labels_in_order(connection: Connection, item_set: int, n: int) -> list[ItemLabel]:
-    """The labels of a set by the places of its items; none where it has none."""
+    """Return the labels of a set by item position; empty if it has none."""
     member = schema.item_set_item
     found = _labels_of(connection, schema.item_label.c.item_set_id == item_set)
     if not found:
@@ -469,7 +482,7 @@ def _insert_labels(
     connection: Connection, item_set: int, items: Sequence[int], labels: Sequence[ItemLabel]
 ) -> None:
     if labels and len(labels) != len(items):
-        raise ValueError(f"{len(labels)} labels for {len(items)} items")
+        raise ValueError(f"expected a label for each of {len(items)} items, got {len(labels)}")
     rows = {
         item: (item_set, item, label.name, canonical_json(dict(label.metadata)))
         for item, label in zip(items, labels, strict=False)
@@ -478,12 +491,11 @@ def _insert_labels(
     insert_rows(connection, schema.item_label, list(rows.values()))
 
 
-# The scores of a scoring, counted by the item that they are of.
+# Scores of a scoring, counted by item.
 
 
 class ItemTally(msgspec.Struct, frozen=True, gc=False):
-    """How many scores of a measure an item has with an outcome (those of its samples, and of the
-    units found in them), and their sum."""
+    """Number and sum of an item's scores with an outcome, over its samples and units."""
 
     item: bytes
     outcome: str
@@ -492,10 +504,12 @@ class ItemTally(msgspec.Struct, frozen=True, gc=False):
 
 
 class ItemTallies(StorePart):
-    """Counts scores without loading one."""
+    """Count scores in the database without loading them."""
 
     def of(self, scoring: int, measure: str) -> list[ItemTally]:
-        """Those of a measure in a scoring, in the order of items; none of an item without any."""
+        """Return those of a measure in a scoring, in item order; items without scores are left
+        out.
+        """
         score, unit, item = schema.score, schema.unit, schema.item
         columns = (item.c.id, item.c.hash, score.c.outcome)
         query = (
@@ -511,16 +525,16 @@ class ItemTallies(StorePart):
         ]
 
 
-# Prompt templates of people's own, kept among the prompts by the hash of their text.
+# Users' prompt templates, stored among the prompts by the hash of their text.
 
-_FILE = "prompt file "  # of the workspace's own facts, which are of this machine
+_FILE = "prompt file "  # in the workspace's own rows, which are specific to this machine
 
 
 class OwnPromptStore(StorePart):
-    """Keeps templates and gives their texts back; purged and merged as prompts are."""
+    """Add and read templates; purged and merged like prompts."""
 
     def keep(self, prompt: OwnPrompt) -> None:
-        """Stores a template's text, where one that is there stays, and where its file lies."""
+        """Store a template's text if new, and the location of its file."""
         row = (prompt.hash, zstandard.ZstdCompressor(level=1).compress(prompt.text.encode()))
         with self._database.writing() as connection:
             insert_missing(connection, schema.prompt, {prompt.hash: row})
@@ -530,15 +544,14 @@ class OwnPromptStore(StorePart):
                 connection.execute(insert(table).values(key=key, value=prompt.file))
 
     def file(self, identity: bytes) -> Path | None:
-        """Where the file of a template lay when it was last read on this machine; None where it
-        never was."""
+        """Return where a template's file was last read on this machine, or None."""
         table = schema.workspace
         query = select(table.c.value).where(table.c.key == _FILE + identity.hex())
         found = self._scalar(query)
         return None if found is None else Path(found)
 
     def text(self, identity: bytes) -> str | None:
-        """The text of a template; None where it is not here, or was purged."""
+        """Return the text of a template; None if it is missing or purged."""
         query = select(schema.prompt.c.body).where(schema.prompt.c.hash == identity)
         body = self._scalar(query)
         return decompress(body).decode() if body else None

@@ -1,6 +1,7 @@
-"""Sources with their pages and passages, facts and banks in the store.
+"""Store sources with their pages and passages, facts and banks.
 
-A page may be read more than once, by other readers; each reading is a row, and the newest holds.
+A page may be read several times by different readers. Each reading is a row, and the newest
+applies.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from proofstone.store.rows import (
 
 
 def insert_sources(connection: Connection, sources: Iterable[Source]) -> dict[bytes, int]:
-    """The keys of sources, after inserting those that are not there. Raises SourcePurged."""
+    """Return the keys of sources, inserting new ones. Raises SourcePurged."""
     sources = list(sources)
     refuse_purged(connection, sources)
     rows = {source.id: _source_row(source) for source in sources}
@@ -61,8 +62,10 @@ def insert_sources(connection: Connection, sources: Iterable[Source]) -> dict[by
 def insert_passages(
     connection: Connection, passages: Sequence[Passage], sources: Mapping[bytes, int]
 ) -> dict[bytes, int]:
-    """The keys of passages, after inserting those that are not there; what was purged of them and
-    may come back has its text again."""
+    """Return the keys of passages, inserting new ones.
+
+    Purged ones that may come back get their text again.
+    """
     rows = {p.id: _passage_row(p, sources[p.source]) for p in passages}
     keys = insert_missing(connection, schema.passage, rows)
     texts = {p.id: {"text": p.text, "heading": p.heading} for p in passages}
@@ -77,7 +80,7 @@ def _source_row(source: Source) -> tuple[Any, ...]:
 
 
 def source_of(row: Any) -> Source:
-    """The source of a row of its table."""
+    """Return the source of a row of its table."""
     authors = tuple(msgspec.json.decode(row.authors))
     return record_of(Source, row, authors=authors, stratum=stratum_of(row))
 
@@ -90,12 +93,12 @@ def _passage_row(passage: Passage, source: int) -> tuple[Any, ...]:
 
 
 def select_passages() -> Select[Any]:
-    """Passages, as ``passage_of`` takes them."""
+    """Select passages, as ``passage_of`` unpacks them."""
     return with_ids(schema.passage, source="source_id")
 
 
 def passage_of(row: Any) -> Passage:
-    """The passage of a row of ``select_passages``."""
+    """Return the passage of a row of ``select_passages``."""
     return Passage(
         id=row.hash, source=row.source, page=row.page, start=row.start_at, end=row.end_at,
         text=row.text, language=row.language, heading=row.heading,
@@ -105,7 +108,7 @@ def passage_of(row: Any) -> Passage:
 _BATCH = 200
 
 
-_FROM_IMAGES = "ocr "  # how the names of such readers begin
+_FROM_IMAGES = "ocr "  # prefix of such readers' names
 
 
 class ReadPage(msgspec.Struct, frozen=True, gc=False):
@@ -116,15 +119,14 @@ class ReadPage(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlacedPassage(msgspec.Struct, frozen=True, gc=False):
-    """A passage with the newest reading of a page that it stands on."""
+    """A passage with the newest reading of its page."""
 
     passage: Passage
     page: Page
 
 
 class PageCount(msgspec.Struct, frozen=True, kw_only=True):
-    """How many pages of a source there are, how many passages on them, and which are unread, by
-    the reason."""
+    """Number of pages and passages of a source, and unread pages by reason."""
 
     pages: int
     passages: int
@@ -132,12 +134,12 @@ class PageCount(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PageStore(StorePart):
-    """Adds and reads pages. Adding what is there changes nothing."""
+    """Add and read pages. Adding existing ones changes nothing."""
 
     def add(self, source: Source, read: Sequence[ReadPage], now: float) -> int:
-        """Stores a source with pages of it and their passages; how many pages were new.
+        """Store a source with pages and their passages; return the number of new pages.
 
-        Raises SourcePurged where the source was purged here.
+        Raises SourcePurged if the source was purged here.
         """
         with self._database.writing() as connection:
             sources = insert_sources(connection, [source])
@@ -159,7 +161,7 @@ class PageStore(StorePart):
         return len(new)
 
     def count(self, source: bytes) -> PageCount:
-        """The pages of a source as they were read last; none of what came without pages."""
+        """Return the page count of a source's newest readings; zeros for sources without pages."""
         newest = newest_pages(source)
         page, link = schema.page, schema.page_passage
         pages = select(page.c.number, page.c.state, page.c.reason).where(page.c.id.in_(newest))
@@ -178,7 +180,7 @@ class PageStore(StorePart):
         )
 
     def readers(self, source: bytes) -> dict[int, str]:
-        """What read each page last, by the page's number; pages that stayed unread are left out."""
+        """Return the newest reader of each page, by page number; unread pages are left out."""
         page = schema.page
         query = select(page.c.number, page.c.reader).where(
             page.c.id.in_(newest_pages(source)), page.c.state == "read", page.c.number.is_not(None)
@@ -186,8 +188,10 @@ class PageStore(StorePart):
         return {row.number: row.reader for row in self._rows(query)}
 
     def confidences(self, source: bytes) -> dict[int, float]:
-        """How sure their reader was of the pages that were read from images, by number, in order of
-        the pages; those without a line are left out."""
+        """Return the mean confidence of pages read from images, by page number, in order.
+
+        Pages without lines are left out.
+        """
         from_images = schema.page.c.reader.startswith(_FROM_IMAGES)
         return {
             page.number: page.confidence
@@ -196,8 +200,10 @@ class PageStore(StorePart):
         }
 
     def sources_of(self, content: bytes) -> list[Source]:
-        """The sources of this very content that have passages here, with whatever was stated of
-        them, oldest first."""
+        """Return the sources with this content that have passages here, oldest first.
+
+        Other metadata may differ.
+        """
         table, passage = schema.source, schema.passage
         with_text = (passage.c.source_id == table.c.id) & (passage.c.text != "")
         query = (
@@ -208,11 +214,11 @@ class PageStore(StorePart):
         return [source_of(row) for row in self._rows(query)]
 
     def stored(self, pages: Iterable[bytes]) -> set[bytes]:
-        """Those of these readings of pages that are here."""
+        """Return which of these page readings are stored."""
         return set(self._keys_of(schema.page, pages))
 
     def pages(self, source: bytes) -> Iterator[Page]:
-        """The newest reading of each page, in the order of the pages."""
+        """Yield the newest reading of each page, in page order."""
         return self._newest(source, true())
 
     def _newest(self, source: bytes, wanted: ColumnElement[bool]) -> Iterator[Page]:
@@ -223,14 +229,14 @@ class PageStore(StorePart):
             yield from map(_page, rows)
 
     def page(self, source: bytes, number: int) -> Page | None:
-        """The newest reading of the page with this number, or None."""
+        """Return the newest reading of the page with this number, or None."""
         table = schema.page
         query = _pages().where(table.c.id.in_(newest_pages(source)), table.c.number == number)
         row = self._row(query)
         return None if row is None else _page(row)
 
     def passages_on(self, page: bytes) -> tuple[Passage, ...]:
-        """The passages of one reading of a page, in order."""
+        """Return the passages of one reading of a page, in order."""
         link, table, passage = schema.page_passage, schema.page, schema.passage
         query = (
             select_passages()
@@ -242,7 +248,7 @@ class PageStore(StorePart):
         return tuple(map(passage_of, self._rows(query)))
 
     def placed(self, passages: Iterable[bytes]) -> dict[bytes, PlacedPassage]:
-        """Passages with the newest page that they stand on; those without a page are missing."""
+        """Return passages with their newest page; those without a page are left out."""
         found: dict[bytes, PlacedPassage] = {}
         link, page, passage = schema.page_passage, schema.page, schema.passage
         with self._database.reading() as connection:
@@ -265,7 +271,7 @@ class PageStore(StorePart):
 
 
 def newest_pages(source: bytes) -> Select[tuple[int]]:
-    """The keys of the newest readings of a source's pages."""
+    """Select the keys of the newest readings of a source's pages."""
     page, later = schema.page, schema.page.alias("later")
     same = and_(
         later.c.source_id == page.c.source_id,
@@ -291,13 +297,13 @@ def _page(row: Any) -> Page:
 
 
 def _kinds(page: Page, passage: Passage) -> str:
-    """What a passage is made of, where it is not all plain text: ``table``, ``text equation``."""
+    """Return a passage's content kinds unless it is plain text: ``table``, ``text equation``."""
     kinds = page.places.kinds(passage.start, passage.end)
     return " ".join(kinds)
 
 
 class StoredBank:
-    """A bank as a composer reads it: its facts in the order of their ids, read once."""
+    """A bank for composers: its facts in the order of their ids, read once."""
 
     def __init__(self, store: KnowledgeStore, row: Row[Any]) -> None:
         self._store = store
@@ -308,34 +314,34 @@ class StoredBank:
         self.method: str = row.method
 
     def facts(self) -> Sequence[Fact]:
-        """All facts, in the order of their ids."""
+        """Return all facts, in the order of their ids."""
         if self._facts is None:
             self._facts = self._store.facts_of_bank(self._key)
         return self._facts
 
     def readable_facts(self) -> Sequence[Fact]:
-        """Those of its facts whose text was not purged, in the same order."""
+        """Return the facts whose text was not purged, in the same order."""
         return self._store.facts_of_bank(self._key, readable=True)
 
     def n_facts(self) -> int:
-        """How many facts it holds; none of them is read for that."""
+        """Return the number of facts, without reading them."""
         return self._store.size_of_bank(self._key)
 
 
 class KnowledgeStore(StorePart):
-    """Adds and reads sources, passages, facts and banks. Adding what is there changes nothing."""
+    """Add and read sources, passages, facts and banks. Adding existing ones changes nothing."""
 
     def __init__(self, database: Database, payloads: Payloads) -> None:
         super().__init__(database)
         self._payloads = payloads
 
     def add_sources(self, sources: Iterable[Source]) -> None:
-        """Stores sources by their ids."""
+        """Store sources by id."""
         with self._database.writing() as connection:
             insert_sources(connection, sources)
 
     def add_passages(self, source: Source, passages: Iterable[Passage]) -> None:
-        """Stores a source and its passages."""
+        """Store a source and its passages."""
         with self._database.writing() as connection:
             keys = insert_sources(connection, [source])
             insert_passages(connection, list(passages), keys)
@@ -343,10 +349,10 @@ class KnowledgeStore(StorePart):
     def add_bank(
         self, name: str, method: str, built: Sequence[BuiltFact], now: float
     ) -> tuple[Bank, bool]:
-        """Stores facts with their sources and roles as one bank; the same facts, the same bank.
+        """Store facts with their sources and roles as one bank; equal facts give the same bank.
 
-        Returns the bank, under the name that it has, and whether it is new. Raises BadInput for
-        facts that name a passage or a fact to correct which are not here; then nothing is stored.
+        Returns the bank, under its stored name, and True if it is new. Raises BadInput if facts
+        refer to a missing passage or corrected fact; then nothing is stored.
         """
         built = _identified(built)
         by_id: dict[bytes, Fact] = {}
@@ -355,8 +361,8 @@ class KnowledgeStore(StorePart):
         if not is_sound:
             raise BadUsage(
                 f"{method}: two different facts have one id",
-                hint="leave Fact.id empty: it is computed; "
-                "proofstone.testing.check_method checks a method",
+                hint="leave Fact.id empty, it is computed; check the method with "
+                "proofstone.testing.check_method",
             )
         bank = Bank(id=bank_id(method, facts), name=name, method=method, facts=facts)
         with self._database.writing() as connection:
@@ -372,25 +378,25 @@ class KnowledgeStore(StorePart):
         return bank, True
 
     def add_facts(self, built: Sequence[BuiltFact]) -> None:
-        """Stores facts with their sources and roles, in no bank. Raises as ``add_bank``."""
+        """Store facts with their sources and roles, in no bank. Raises as ``add_bank``."""
         with self._database.writing() as connection:
             self._facts(connection, _identified(built))
 
     def correct_bank(self, bank: Bank, former: bytes) -> None:
-        """Says that a stored bank corrects another one; said before, it stays as it was."""
+        """Record that a stored bank corrects another; repeating it changes nothing."""
         with self._database.writing() as connection:
             keys = keys_by(connection, schema.bank, ("hash",), [bank.id, former])
             row = (keys[bank.id], keys[former])
             insert_rows(connection, schema.corrected_bank, [row], or_ignore=True)
 
     def versions_of_bank(self, bank: bytes) -> list[bytes]:
-        """A bank, and those that it corrects, itself or through others; oldest first."""
+        """Return a bank and those that it corrects, directly or not; oldest first."""
         table = schema.bank
         query = select(table.c.hash).where(table.c.id.in_(bank_versions(bank)))
         return self._scalars(query.order_by(table.c.id))
 
     def banks_with(self, facts: Sequence[bytes]) -> list[bytes]:
-        """The banks that hold one of these facts and that no other bank corrects, oldest first."""
+        """Return the banks with one of these facts that no other bank corrects, oldest first."""
         held, made = schema.bank_fact, schema.corrected_bank
         query = (
             select(schema.bank.c.hash)
@@ -402,17 +408,19 @@ class KnowledgeStore(StorePart):
         return sorted(self._scalars(query))
 
     def bank(self, identity: bytes) -> StoredBank:
-        """The bank with this id; KeyError when there is none."""
+        """Return the bank with this id; KeyError if there is none."""
         query = select(schema.bank).where(schema.bank.c.hash == identity)
         return StoredBank(self, self._one(query, identity))
 
     def has_bank(self, identity: bytes) -> bool:
-        """Whether there is a bank with this id."""
+        """Return True if there is a bank with this id."""
         return bool(self._keys_of(schema.bank, [identity]))
 
     def facts_of_bank(self, key: int, *, readable: bool = False) -> list[Fact]:
-        """The facts of a bank in its order; ``readable``: without those whose text was purged,
-        which else raise TextPurged."""
+        """Return the facts of a bank in order.
+
+        ``readable`` skips those whose text was purged, which otherwise raise TextPurged.
+        """
         table = schema.bank_fact
         query = (
             _select_facts()
@@ -424,8 +432,9 @@ class KnowledgeStore(StorePart):
         return [self._fact(row) for row in rows if not (readable and is_purged(row.payload))]
 
     def readable_facts_of_set(self, item_set: bytes) -> tuple[list[Fact], int]:
-        """The facts that a set's items rest on, each once in the order of the items, and how many
-        there are beside them whose text was purged."""
+        """Return the facts of a set's items, each once in item order, and how many others were
+        purged.
+        """
         member, rests = schema.item_set_item, schema.item_fact
         query = (
             select(rests.c.fact_id)
@@ -439,13 +448,13 @@ class KnowledgeStore(StorePart):
         return [found[key] for key in keys if key in found], len(keys) - len(found)
 
     def size_of_bank(self, key: int) -> int:
-        """How many facts a bank holds."""
+        """Return the number of facts in a bank."""
         table = schema.bank_fact
         query = select(func.count()).select_from(table).where(table.c.bank_id == key)
         return int(self._scalar(query))
 
     def pages_of_bank(self, key: int, size: int = 1000) -> Iterator[list[Fact]]:
-        """The facts of a bank in its order, in pages; no transaction stays open between them."""
+        """Yield the facts of a bank in order, in pages; no transaction stays open between them."""
         table = schema.bank_fact
         query = _select_facts().join(table, table.c.fact_id == schema.fact.c.id)
         query = query.where(table.c.bank_id == key).order_by(table.c.position)
@@ -459,14 +468,16 @@ class KnowledgeStore(StorePart):
             start += size
 
     def facts_by_key(self, keys: Iterable[int]) -> dict[int, Fact]:
-        """Facts by their integer keys. Raises TextPurged."""
+        """Return facts by integer key. Raises TextPurged."""
         return self._facts_by_key(keys, readable=False)
 
     def facts_by_id(
         self, identities: Iterable[bytes], *, readable: bool = False
     ) -> dict[bytes, Fact]:
-        """Facts by their ids; those not stored are missing from the answer, and so are, where it
-        is to be ``readable``, those whose text was purged, which else raise TextPurged."""
+        """Return facts by id, without those not stored.
+
+        ``readable`` also skips those whose text was purged, which otherwise raise TextPurged.
+        """
         keys = self._keys_of(schema.fact, identities)
         found = self._facts_by_key(keys.values(), readable=readable)
         return {fact.id: fact for fact in found.values()}
@@ -481,16 +492,16 @@ class KnowledgeStore(StorePart):
         return found
 
     def fact_keys(self, identities: Iterable[bytes]) -> list[int]:
-        """The integer keys of stored facts."""
+        """Return the integer keys of stored facts."""
         return list(self._keys_of(schema.fact, identities).values())
 
     def facts_of_source(self, source: bytes) -> list[Fact]:
-        """All facts that rest on a source, every version, oldest first."""
+        """Return all facts from a source, every version, oldest first."""
         query = _select_facts().where(schema.source.c.hash == source).order_by(schema.fact.c.id)
         return [self._fact(row) for row in self._rows(query)]
 
     def built_facts(self, facts: Sequence[Fact]) -> list[BuiltFact]:
-        """Facts with their sources and roles, as they were handed in."""
+        """Return facts with their sources and roles, as they were passed in."""
         wanted = {fact.source for fact in facts if fact.source is not None}
         sources = self.sources(wanted)
         roles = self._roles(fact.id for fact in facts)
@@ -502,13 +513,14 @@ class KnowledgeStore(StorePart):
         ]
 
     def sources(self, identities: Iterable[bytes]) -> dict[bytes, Source]:
-        """The sources with these ids; those not stored are left out."""
+        """Return the sources with these ids, without those not stored."""
         with self._database.reading() as connection:
             return {source.id: source for source in _sources_by_id(connection, identities)}
 
     def sources_of_book(self, book: str) -> list[Source]:
-        """The sources that are or once were said to be of this book, by a statement or a placement,
-        in the order in which they came."""
+        """Return the sources that ever had this book, as stated or by a taxonomy label, oldest
+        first.
+        """
         placed = select(schema.taxonomy_label.c.source_id).where(
             schema.taxonomy_label.c.book == book
         )
@@ -518,18 +530,19 @@ class KnowledgeStore(StorePart):
         return [source_of(row) for row in rows]
 
     def passage(self, identity: bytes) -> Passage | None:
-        """The passage with this id, or None."""
+        """Return the passage with this id, or None."""
         row = self._row(select_passages().where(schema.passage.c.hash == identity))
         return None if row is None else passage_of(row)
 
     def passages(self, identities: Iterable[bytes]) -> dict[bytes, Passage]:
-        """The passages with these ids; those not stored are left out, purged ones have no text."""
+        """Return the passages with these ids, without those not stored; purged ones have no
+        text.
+        """
         rows = self._among(select_passages(), schema.passage.c.hash, identities)
         return {row.hash: passage_of(row) for row in rows}
 
     def passages_of(self, source: bytes, size: int = 500) -> Iterator[Passage]:
-        """The passages of a source as it was read last, in their order, a batch at a time; none of
-        a purged one."""
+        """Yield the passages of a source's newest reading in order, in batches; none if purged."""
         query = select_passages().where(*_is_current(source))
         for page in self._pages(query, schema.passage.c.id, size=size):
             yield from map(passage_of, page)
@@ -547,9 +560,9 @@ class KnowledgeStore(StorePart):
         return found
 
     def _facts(self, connection: Connection, built: Sequence[BuiltFact]) -> dict[bytes, int]:
-        """Stores facts, the corrected before those that correct them. Raises BadInput."""
+        """Store facts, corrected ones before their corrections. Raises BadInput."""
         known = {b.source.id: b.source for b in built if b.source}
-        # Those that a fact only names are stored already, with the passages that it was made from.
+        # Facts that are only referred to are stored already, with their source passages.
         named = {b.fact.source for b in built if b.fact.source} - known.keys()
         sources = insert_sources(connection, [*known.values(), *_sources_by_id(connection, named)])
         passages = keys_by(
@@ -560,7 +573,7 @@ class KnowledgeStore(StorePart):
         refuse_absent(built, sources, passages, keys)
         refuse_emptied(connection, (b.fact for b in built))
         for group in generations(built):
-            for some in chunks(group, 4000):  # of a million facts not all rows at once
+            for some in chunks(group, 4000):  # not all rows of a million facts together
                 rows = {fact.id: self._fact_row(fact, sources, passages, keys) for fact in some}
                 keys |= insert_missing(connection, schema.fact, rows)
                 texts = {key: {"version": row[2], "payload": row[3]} for key, row in rows.items()}
@@ -597,14 +610,14 @@ class KnowledgeStore(StorePart):
 
 
 def _is_current(source: bytes) -> tuple[Any, ...]:
-    """Whether a passage is of a source as it was read last, and not purged."""
+    """Return the condition that a passage is in a source's newest reading and not purged."""
     table, link, newest = schema.passage, schema.page_passage, newest_pages(source)
     read = table.c.id.in_(select(link.c.passage_id).where(link.c.page_id.in_(newest)))
     return schema.source.c.hash == source, table.c.text != "", read | ~newest.exists()
 
 
 def _identified(built: Sequence[BuiltFact]) -> Sequence[BuiltFact]:
-    """The facts, each that has no id with that of its content."""
+    """Return the facts, with content ids for those without an id."""
     if all(each.fact.id for each in built):
         return built
     return [
@@ -614,7 +627,7 @@ def _identified(built: Sequence[BuiltFact]) -> Sequence[BuiltFact]:
 
 
 def _select_facts() -> Any:
-    """Facts, as ``KnowledgeStore._fact`` unpacks them."""
+    """Select facts, as ``KnowledgeStore._fact`` unpacks them."""
     fact, corrected = schema.fact.c, schema.fact.alias("corrected")
     return (
         select(
@@ -631,7 +644,7 @@ def _select_facts() -> Any:
     )  # fmt: skip
 
 
-# Built once: pages of questions ask for it again and again.
+# Cached: pages of questions use it repeatedly.
 _FACTS_BY_KEY = _select_facts().where(schema.fact.c.id.in_(bindparam("keys", expanding=True)))
 
 
@@ -645,12 +658,14 @@ def _sources_by_id(connection: Connection, identities: Iterable[bytes]) -> list[
     )
 
 
-# What an index of passages is made from: which sources have any, and which hold now.
+# Input of a passage index: sources with passages, and their current passages.
 
 
 class IndexedSource(Struct, frozen=True, gc=False):
-    """A source with passages: its id, and what tells editions of one document apart from others.
-    ``authors`` are as they are stored."""
+    """A source with passages: its id, and the fields that distinguish editions of one document.
+
+    ``authors`` are as stored.
+    """
 
     id: bytes
     kind: str
@@ -662,11 +677,12 @@ class IndexedSource(Struct, frozen=True, gc=False):
 
 
 class IndexedRows(StorePart):
-    """Reads ids alone, so that it is quickly told whether anything has changed."""
+    """Read ids only, to detect changes quickly."""
 
     def sources(self, only: Collection[bytes] | None = None) -> list[IndexedSource]:
-        """The sources (of ``only`` these few) with a passage that has text, in the order in which
-        they came."""
+        """Return the sources (of ``only`` these) with a passage that has text, in insertion
+        order.
+        """
         table = schema.source.c
         held = select(schema.passage.c.source_id).where(schema.passage.c.text != "")
         columns = (
@@ -679,20 +695,20 @@ class IndexedRows(StorePart):
         return [IndexedSource(*row) for row in self._rows(query)]
 
     def passage_ids(self, source: bytes) -> list[bytes]:
-        """The passages of ``KnowledgeStore.passages_of``, in its order."""
+        """Return the ids of the passages of ``KnowledgeStore.passages_of``, in order."""
         table = schema.passage
         query = select(table.c.hash).join(schema.source).where(*_is_current(source))
         return self._scalars(query.order_by(table.c.id))
 
 
-# Placements of sources in taxonomies: added, never changed; the newest of a source holds.
+# Taxonomy labels of sources: added, never changed; the newest of a source applies.
 
 
 class TaxonomyLabelStore(StorePart):
-    """Adds and reads placements."""
+    """Add and read taxonomy labels."""
 
     def add(self, taxonomy_labels: Sequence[TaxonomyLabel]) -> None:
-        """Stores placements of stored sources in one transaction; one that is there stays."""
+        """Store labels of stored sources in one transaction; existing ones are kept."""
         with self._database.writing() as connection:
             for one in taxonomy_labels:
                 insert_record(
@@ -703,13 +719,13 @@ class TaxonomyLabelStore(StorePart):
                 )  # fmt: skip
 
     def of_source(self, source: bytes) -> list[TaxonomyLabel]:
-        """The placements of a source, oldest first."""
+        """Return the labels of a source, oldest first."""
         return list(
             map(_taxonomy_label, self._rows(_select().where(schema.source.c.hash == source)))
         )
 
     def in_force(self, sources: Iterable[bytes]) -> dict[bytes, TaxonomyLabel]:
-        """The newest placement of each of these sources that has one."""
+        """Return the newest label of each of these sources that has one."""
         found = map(_taxonomy_label, self._among(_select(), schema.source.c.hash, sources))
         return {taxonomy_label.source: taxonomy_label for taxonomy_label in found}
 
@@ -733,8 +749,9 @@ def refuse_absent(
     passages: Mapping[Any, int],
     facts: Mapping[Any, int],
 ) -> None:
-    """Raises BadInput where a fact names a source, passage or fact that is neither here nor
-    coming."""
+    """Raise BadInput if a fact refers to a source, passage or fact that is neither stored nor
+    new.
+    """
     coming = {b.fact.id for b in built}
     problems = []
     for fact in (b.fact for b in built):
@@ -750,16 +767,16 @@ def refuse_absent(
             problems.append(Problem(place, what))
     if problems:
         raise BadInput(
-            "these facts name what this workspace does not hold; nothing was stored",
+            "these facts refer to missing rows; nothing was stored",
             problems,
-            hint="first ingest the documents of the passages, and import what is corrected",
+            hint="ingest the documents of the passages first, and import the corrected facts",
         )
 
 
 def generations(built: Sequence[BuiltFact]) -> Iterator[list[Fact]]:
-    """The facts in groups, each after the group with what it corrects.
+    """Yield the facts in groups, each after the group with the facts that it corrects.
 
-    Ids are content hashes that cover what is corrected: there is no ring.
+    Ids are content hashes that include the corrected fact, so there are no cycles.
     """
     waiting = {b.fact.id: b.fact for b in built}
     while waiting:

@@ -1,4 +1,4 @@
-"""Finding rows as people name them: a kind with the first digits of an id, or a name."""
+"""Find rows by the names people use: a kind with the first digits of an id, or a name."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TABLES: dict[str, Table] = {
 }
 
 
-_ALSO = {"statement": "fact"}  # a method's own word for a kind
+_ALSO = {"statement": "fact"}  # the method's own word for a kind
 
 
 KINDS = tuple(_TABLES)
@@ -48,7 +48,7 @@ _NAMED = {"bank": "name", "form": "name", "source": "title"}
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A row that was found: its kind, integer key, id, and name where it has one."""
+    """A row that was found: its kind, integer key, id, and name if any."""
 
     kind: str
     key: int
@@ -57,27 +57,26 @@ class Found(msgspec.Struct, frozen=True):
 
     @property
     def spelled(self) -> str:
-        """How people name the row: ``fact:51b0c2aa``."""
+        """Return the usual name of the row: ``fact:51b0c2aa``."""
         return f"{self.kind}:{short(self.id)}"
 
 
 class Lookup(StorePart):
-    """Resolves what people type, and lists what there is."""
+    """Resolve names that people type, and list rows."""
 
     def find(self, text: str, kinds: tuple[str, ...] = KINDS) -> Found:
-        """The one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name, also with the
-        digits that listings show behind it (``elements-7f3a``). Of a bank or form that was
-        corrected, the plain name means the newest version. An item is also named by the id that
-        an imported file gives it.
+        """Return the one row that ``text`` names: ``run:2c1e``, ``2c1e9f``, or a name.
 
-        Raises NotFound where there is none (the message lists what is near), BadUsage where
-        several fit.
+        A name may include the digits that lists append (``elements-7f3a``). For a corrected bank or
+        form, the plain name means the newest version. An item can also be named by its id in an
+        imported file. Raises NotFound if there is none (the message lists similar names), BadUsage
+        if several match.
         """
         kind, colon, rest = text.partition(":")
         kind = _ALSO.get(kind, kind)
         if colon and kind in _TABLES:
             if kind not in kinds:
-                raise BadUsage(f"{text} is a {kind}; expected a {' or '.join(kinds)}")
+                raise BadUsage(f"expected a {' or '.join(kinds)}, got {text}, which is a {kind}")
             kinds, text = (kind,), rest
         found = [row for kind in kinds for row in self._matches(kind, text)]
         if len(found) > 1:
@@ -94,11 +93,11 @@ class Lookup(StorePart):
         raise _several(text, found)
 
     def count(self, kind: str) -> int:
-        """How many rows of a kind there are."""
+        """Return the number of rows of a kind."""
         return int(self._scalar(select(func.count()).select_from(_TABLES[kind])))
 
     def every(self, kind: str, limit: int | None = None) -> list[Found]:
-        """Rows of a kind, newest first."""
+        """Return rows of a kind, newest first."""
         query = _select(kind).order_by(_TABLES[kind].c.id.desc()).limit(limit)
         return [_found(kind, row) for row in self._rows(query)]
 
@@ -119,7 +118,7 @@ class Lookup(StorePart):
         return list(found.values())
 
     def _newest(self, found: list[Found], text: str) -> list[Found]:
-        """Without the banks and forms of this very name that another one found corrects."""
+        """Drop banks and forms of this name that another match corrects."""
         corrected: set[tuple[str, int]] = set()
         for kind, (table, column) in _CORRECTED.items():
             keys = [row.key for row in found if row.kind == kind and row.name == text]
@@ -129,7 +128,7 @@ class Lookup(StorePart):
         return [row for row in found if (row.kind, row.key) not in corrected]
 
     def _near(self, kinds: tuple[str, ...], text: str) -> str:
-        """What ``text`` may have meant: names like it first, then the newest."""
+        """Return a hint for ``text``: similar names first, then the newest."""
         rows = [row for kind in kinds for row in self.every(kind, 200 if kind in _NAMED else 4)]
         if not rows:
             return f"this workspace has no {' or '.join(kinds)} yet"
@@ -138,12 +137,12 @@ class Lookup(StorePart):
 
 
 def _several(text: str, found: list[Found]) -> BadUsage:
-    """That a text fits several rows, with words that mean each of them alone."""
+    """Return the error for a text that matches several rows, with a unique name for each."""
     of_kind = {row.kind for row in found}
     what = f"{found[0].kind}s" if len(of_kind) == 1 else "rows"
     listed = ", ".join(map(_spelled, found[:8]))
     more = ", ..." if len(found) > 8 else ""
-    return BadUsage(f"{text!r} names {len(found)} {what}", hint=f"name one of: {listed}{more}")
+    return BadUsage(f"{text!r} names {len(found)} {what}", hint=f"use one of: {listed}{more}")
 
 
 def _select(kind: str) -> Any:
@@ -159,13 +158,13 @@ def _found(kind: str, row: Row[Any]) -> Found:
 
 
 def _spelled(row: Found) -> str:
-    """A row in words that find it again."""
+    """Return a name that finds this row again."""
     digits = row.id.hex()[:8]
     return f"{row.name}-{digits}" if row.name else f"{row.kind}:{digits}"
 
 
 def _readings(text: str) -> list[tuple[str, str]]:
-    """(name, hexadecimal digits) as which a text can be read."""
+    """Return possible (name, hexadecimal digits) readings of a text."""
     name, _, tail = text.rpartition("-")
     readings = [("", text)] if _is_hex(text) else []
     return [*readings, (name, tail)] if name and _is_hex(tail) else readings

@@ -1,7 +1,7 @@
-"""Payload bytes and back: canonical JSON with its kind and schema version; the texts in them.
+"""Encode and decode payloads: canonical JSON with kind and schema version; texts in them.
 
-The store knows no method. Whoever opens it hands in a function from a payload kind
-(``method.kind``) to its type, which imports that one method when it is first met.
+The store knows no method. The caller passes a function from a payload kind (``method.kind``) to its
+type, which imports that method on first use.
 """
 
 from __future__ import annotations
@@ -20,13 +20,15 @@ from proofstone.records.ids import canonical_json
 
 
 def is_purged(data: bytes) -> bool:
-    """Whether a stored payload lost its text: nothing is left of it, or a list of the ids that it
-    named. A payload itself is an object."""
+    """Return True if a stored payload was purged: it is empty or a list of the ids it named.
+
+    An intact payload is a JSON object.
+    """
     return not data.startswith(b"{")
 
 
 class Payloads:
-    """Encodes and decodes payloads of every kind that ``find`` knows."""
+    """Encode and decode payloads of every kind that ``find`` knows."""
 
     def __init__(self, find: Callable[[str], PayloadType]) -> None:
         self._find = find
@@ -41,16 +43,18 @@ class Payloads:
         return known
 
     def encode(self, kind: str, payload: msgspec.Struct) -> tuple[int, bytes]:
-        """The schema version and the canonical bytes of a payload."""
+        """Return the schema version and the canonical bytes of a payload."""
         return self._type(kind).version, canonical_json(payload)
 
     def decode(self, kind: str, version: int, data: bytes) -> Any:
-        """The payload struct of stored bytes; WorkspaceUnusable where its version is unknown,
-        TextPurged where the text was purged."""
+        """Return the payload struct of stored bytes.
+
+        Raises WorkspaceUnusable if its version is unknown, TextPurged if the text was purged.
+        """
         if is_purged(data):
             raise TextPurged(
                 f"the text of this {kind.partition('.')[2]} was purged with its source",
-                hint="make a version without it: proofstone workspace repair BANK; 'proofstone "
+                hint="create a version without it: proofstone workspace repair BANK; 'proofstone "
                 "list source' marks purged sources, 'show' says who, when and why",
             )
         known = self._type(kind)
@@ -58,41 +62,41 @@ class Payloads:
             return self._decoders[kind].decode(data)
         if version > known.version or known.upgrade is None:
             raise WorkspaceUnusable(
-                f"a {kind} of version {version} is stored; this Proofstone reads {known.version}",
+                f"stored {kind} has version {version}; this version reads {known.version}",
                 hint="upgrade Proofstone, or the package that provides the method",
             )
         return known.upgrade(version, data)
 
 
-# What facts name of other rows: it must be here, and stored before them.
+# References from facts to other rows, which must be stored before them.
 
 
-# Finding the texts of a source in other texts: whole sentences of it, verbatim.
+# Search for a source's texts in other texts: whole sentences, verbatim.
 #
-# White space and case do not count. What is too short to be told apart from anybody's words is not
-# looked for, nor are names, labels and the like, however long: a value of a closed set, a category,
-# an id, a heading.
+# White space and case are ignored. Texts too short to be distinctive are not searched for. Neither
+# are names, labels and the like of any length: a value of a closed set, a category, an id, a
+# heading.
 
-_ANCHOR = 8  # characters by which a text is first looked for
+_ANCHOR = 8  # characters by which a text is first searched
 
 
-_LEAST = 16  # what a text must weigh; a Chinese character says as much as two letters
+_LEAST = 16  # minimum weight of a text; a Chinese character counts as two letters
 
 
 _MARKS = (".", "?", "!", "。", "？", "！")
 
 
-_CLOSING = "\"')]”’」』）"  # what may stand behind a sentence's mark
+_CLOSING = "\"')]”’」』）"  # may follow a sentence's final mark
 
 
-_CJK = "\u2e7f"  # characters beyond it count as words: two of them say as much as one
+_CJK = "\u2e7f"  # characters beyond it count as words: two of them equal one
 
 
 _ENDS = re.compile(r"(?<=[.!?。！？；;])\s+|(?<=[。！？；])|\n+")
 
 
 class Finder:
-    """Whether a text holds any of many others; the time is that of reading it once."""
+    """Search a text for any of many others, in the time of reading it once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._by_anchor: dict[str, dict[int, set[str]]] = {}
@@ -103,7 +107,7 @@ class Finder:
                 lengths.setdefault(len(plain), set()).add(plain)
 
     def finds(self, text: str) -> bool:
-        """Whether ``text`` holds one of the texts that are looked for."""
+        """Return True if ``text`` contains one of the searched texts."""
         plain, anchors = _plain(text), self._by_anchor
         for start in range(len(plain) - _ANCHOR + 1):
             lengths = anchors.get(plain[start : start + _ANCHOR])
@@ -113,20 +117,21 @@ class Finder:
 
 
 def sentences(text: str) -> list[str]:
-    """A text in its sentences and lines, and whole."""
+    """Return the sentences and lines of a text, and the whole text."""
     return [text, *(part for part in _ENDS.split(text) if part)]
 
 
 def said_in(text: str, *, words: int) -> list[str]:
-    """The whole sentences of a text, and those of its parts that lost their mark: of at least so
-    many words."""
+    """Return the sentences of a text, and parts without a final mark, with at least ``words``
+    words.
+    """
     return [part for part in sentences(text) if _is_sentence(part, words)]
 
 
 def strings_of(body: bytes) -> list[str]:
-    """The texts of a JSON body, or of what is not JSON the whole; of a stream those of its lines.
+    """Return the texts of a JSON body, of a stream's lines, or the whole if it is not JSON.
 
-    The tag that names a payload's kind is no text.
+    The tag with a payload's kind does not count.
     """
     try:
         return list(_strings(msgspec.json.decode(body)))
@@ -140,7 +145,7 @@ def strings_of(body: bytes) -> list[str]:
 
 
 def ids_in(payload: bytes) -> Iterator[bytes]:
-    """The row ids that a payload names: 32 bytes, as canonical JSON spells them."""
+    """Yield the row ids that a payload names: 32 bytes, as canonical JSON encodes them."""
     for text in strings_of(payload) if payload else ():
         if len(text) == 44 and text.endswith("="):
             try:

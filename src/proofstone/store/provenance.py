@@ -1,5 +1,4 @@
-"""Rows as somebody meets them who follows a score back to where it came from, or asks what of a
-source was sent where."""
+"""Trace rows: from a score back to its sources, and which source data was sent where."""
 
 from __future__ import annotations
 
@@ -22,12 +21,14 @@ from proofstone.store.calls import decompress
 from proofstone.store.rows import StorePart, chunks, insert_rows, key_of, record_of
 from proofstone.store.scores import verdicts_on
 
-# Where the questions of an item set come from: sources, books, or the bank alone.
+# Origins of an item set's questions: sources, books, or the bank only.
 
 
 class Origin(Struct, frozen=True, order=True):
-    """What questions rest on: a source's title, else the book's, else the bank's or the set's
-    name. ``names`` are all names a rule may know it by; ``n_items`` questions rest on it."""
+    """Origin of questions: a source's title, else the book's, else the bank's or the set's name.
+
+    ``names`` are all names by which a rule may refer to it; ``n_items`` questions come from it.
+    """
 
     title: str
     license: str = ""
@@ -36,8 +37,10 @@ class Origin(Struct, frozen=True, order=True):
 
 
 class DocumentRow(Struct, frozen=True):
-    """An item that rests on a fact from a source, or such a fact itself: the ids of ``of`` and the
-    source, the source's title, and the page in it (empty where it is not known)."""
+    """An item with a fact from a source, or such a fact.
+
+    ``of`` and ``source`` are ids; ``page`` is empty if unknown.
+    """
 
     of: bytes
     source: bytes
@@ -46,15 +49,15 @@ class DocumentRow(Struct, frozen=True):
 
 
 class OriginRows(StorePart):
-    """Reads origins. Facts that name a passage and no source are of the passage's source."""
+    """Read origins. Facts with a passage but no source belong to the passage's source."""
 
     def of_set(self, item_set: bytes, n_items: int | None = None) -> list[Origin]:
-        """The origins of a set's first ``n_items`` items (of all, where None), by title."""
+        """Return the origins of a set's first ``n_items`` items (all if None), by title."""
         position = schema.item_set_item.c.position
         return self._of_set(item_set, true() if n_items is None else position < n_items)
 
     def of_positions(self, item_set: bytes, positions: Sequence[int]) -> list[Origin]:
-        """The origins of a set's items at so few positions that they fit into one statement."""
+        """Return the origins of a set's items at positions few enough for one statement."""
         return self._of_set(item_set, schema.item_set_item.c.position.in_(positions))
 
     def _of_set(self, item_set: bytes, here: ColumnElement[bool]) -> list[Origin]:
@@ -71,8 +74,10 @@ class OriginRows(StorePart):
             return _gather(connection.execute(_of_items(key, here)), name)
 
     def documents_of_set(self, item_set: bytes) -> list[DocumentRow]:
-        """The sources and pages of a set's items, by item and in the order of its facts; items
-        whose facts have no source are left out."""
+        """Return the sources and pages of a set's items, by item in fact order.
+
+        Items whose facts have no source are left out.
+        """
         member, edge = schema.item_set_item, schema.item_fact
         query = (
             _documents(schema.item.c.hash)
@@ -84,8 +89,10 @@ class OriginRows(StorePart):
         return self._document_rows(query, item_set)
 
     def documents_of_shared(self, item_set: bytes) -> list[DocumentRow]:
-        """The sources and pages of the facts that are keys of a set's units, by fact: of a
-        falsified statement that is the true one that it came from."""
+        """Return the sources and pages of the facts that are keys of a set's units, by fact.
+
+        For a false statement this is the true one that it came from.
+        """
         member, unit, edge = schema.item_set_item, schema.unit, schema.unit_cluster
         query = (
             _documents(schema.fact.c.hash)
@@ -105,7 +112,7 @@ class OriginRows(StorePart):
         ]
 
     def passages_of_set(self, item_set: bytes) -> set[bytes]:
-        """The passages that the facts of a set's items name."""
+        """Return the passages of the facts of a set's items."""
         query = (
             _facts_of_set(item_set, schema.passage.c.hash)
             .join(schema.passage, schema.passage.c.id == schema.fact.c.passage_id)
@@ -114,12 +121,12 @@ class OriginRows(StorePart):
         return set(self._scalars(query))
 
     def facts_without_passage(self, item_set: bytes) -> set[bytes]:
-        """The facts of a set's items that name none."""
+        """Return the facts of a set's items without a passage."""
         query = _facts_of_set(item_set, schema.fact.c.hash).distinct()
         return set(self._scalars(query.where(schema.fact.c.passage_id.is_(None))))
 
     def of_passages(self, passages: Iterable[bytes]) -> list[Origin]:
-        """The sources of passages, by title; ``n_items`` counts passages."""
+        """Return the sources of passages, by title; ``n_items`` counts passages."""
         source, passage = schema.source, schema.passage
         query = (
             select(source.c.title, source.c.license, func.count(passage.c.id))
@@ -134,7 +141,7 @@ class OriginRows(StorePart):
         ]
 
     def of_facts(self, facts: list[bytes], otherwise: str) -> list[Origin]:
-        """The origins of facts; of one without source and book it is ``otherwise``."""
+        """Return the origins of facts; ``otherwise`` for one without source and book."""
         fact = schema.fact
         query = with_sources(
             select(fact.c.id.label("item_id"), *origin_columns()).select_from(fact)
@@ -143,7 +150,7 @@ class OriginRows(StorePart):
 
 
 def _documents(of: Any) -> Any:
-    """The columns of ``DocumentRow`` and the number of the passage's page, from a set's members."""
+    """Return the columns of ``DocumentRow`` and the passage's page number, from a set's members."""
     source, member = schema.source, schema.item_set_item
     return select(
         of, source.c.hash, source.c.title, schema.fact.c.page, schema.passage.c.page
@@ -151,7 +158,7 @@ def _documents(of: Any) -> Any:
 
 
 def _facts_of_set(item_set: bytes, column: Any) -> Any:
-    """A column of the facts that a set's items rest on."""
+    """Return a column of the facts of a set's items."""
     member, edge = schema.item_set_item, schema.item_fact
     return (
         select(column)
@@ -163,7 +170,7 @@ def _facts_of_set(item_set: bytes, column: Any) -> Any:
 
 
 def origin_columns() -> list[Any]:
-    """title, licence and book of a fact, empty where there is none."""
+    """Return title, license and book of a fact, empty if missing."""
     source = schema.source
     return [
         func.coalesce(source.c.title, "").label("title"),
@@ -173,7 +180,7 @@ def origin_columns() -> list[Any]:
 
 
 def with_sources(query: Any) -> Any:
-    """A query over facts, joined with their sources: their passages' where they name none."""
+    """Return a query over facts joined with their sources, or their passages' sources."""
     source = func.coalesce(schema.fact.c.source_id, schema.passage.c.source_id)
     return query.outerjoin(
         schema.passage, schema.passage.c.id == schema.fact.c.passage_id
@@ -181,7 +188,7 @@ def with_sources(query: Any) -> Any:
 
 
 def _of_items(item_set: int, here: ColumnElement[bool]) -> Any:
-    """(item, title, licence, book), each once."""
+    """Return distinct (item, title, licence, book)."""
     member, edge = schema.item_set_item, schema.item_fact
     query = (
         select(member.c.item_id, *origin_columns())
@@ -205,14 +212,14 @@ def _gather(rows: Any, otherwise: str) -> list[Origin]:
     ]
 
 
-# Who had a hand in which items: by the facts that they rest on, and in whole item sets.
+# Models' roles in items: through their facts, and in whole item sets.
 
 
 class RoleStore(StorePart):
-    """Adds roles in item sets, and reads those of their items. Facts bring theirs with them."""
+    """Add roles in item sets, and read those of items. Facts have their own roles."""
 
     def add_to_set(self, item_set: bytes, roles: Iterable[Role]) -> None:
-        """Stores roles that models had in a whole set; those known already stay."""
+        """Store models' roles in a whole set; known ones are kept."""
         table, _columns = schema.item_set_role, ("item_set_id", "role", "model")
         with self._database.writing() as connection:
             key = key_of(connection, schema.item_set, item_set)
@@ -220,7 +227,7 @@ class RoleStore(StorePart):
             insert_rows(connection, table, rows, or_ignore=True)
 
     def of_set(self, item_set: bytes) -> tuple[Role, ...]:
-        """The roles in a whole set, in order."""
+        """Return the roles in a whole set, in order."""
         table = schema.item_set_role
         query = (
             select(table.c.role, table.c.model)
@@ -230,7 +237,7 @@ class RoleStore(StorePart):
         return tuple(sorted(Role(role, model) for role, model in self._rows(query)))
 
     def of_items(self, item_sets: Sequence[bytes]) -> dict[Role, set[bytes]]:
-        """Each role in these sets with the ids of the items that it touches, in order."""
+        """Return each role in these sets with the ids of its items, in order."""
         held, member, item = schema.fact_role, schema.item_set_item, schema.item
         rests = schema.item_fact
         by_fact = (
@@ -256,14 +263,16 @@ class RoleStore(StorePart):
         return dict(sorted(found.items()))
 
 
-# Which banks, forms and runs hold something of a source that is purged.
+# Banks, forms and runs that contain parts of a purged source.
 
 _CHUNK = 4000
 
 
 class HeldBy(msgspec.Struct, frozen=True):
-    """A bank, form, run or source: ``n`` of its ``total`` facts, questions, replies or passages
-    rest on it, or are the same."""
+    """A bank, form, run or source with ``n`` of its ``total`` parts from the source.
+
+    The parts are facts, questions, responses or passages.
+    """
 
     kind: str
     id: bytes
@@ -275,7 +284,7 @@ class HeldBy(msgspec.Struct, frozen=True):
 def held_by(
     connection: Connection, facts: frozenset[int], items: frozenset[int]
 ) -> Iterator[HeldBy]:
-    """Banks, then forms, then runs, each oldest first, that hold any of these rows."""
+    """Yield banks, then forms, then runs, each oldest first, that contain any of these rows."""
     s = schema
     yield from _holders(
         connection, "bank", s.bank, s.bank.c.name, s.bank_fact.c.bank_id, s.bank_fact.c.fact_id,
@@ -293,7 +302,7 @@ def held_by(
 
 
 def sources_sharing(connection: Connection, sources: Collection[int]) -> Iterator[HeldBy]:
-    """Other sources that hold passages of these word by word; ``n`` and ``total`` are passages."""
+    """Yield other sources with identical passages; ``n`` and ``total`` count passages."""
     own, other, source = schema.passage.alias(), schema.passage.alias(), schema.source
     query = (
         select(other.c.source_id, func.count(other.c.id.distinct()))
@@ -330,7 +339,9 @@ def _holders(
 
 class ResponseTrace(msgspec.Struct, frozen=True):
     """A response: the ids of its run and item, its sample and step, and the key of its call.
-    ``is_last`` says that its step finishes the item."""
+
+    ``is_last``: its step finishes the item.
+    """
 
     run: bytes
     item: bytes
@@ -350,9 +361,11 @@ class CallTrace(msgspec.Struct, frozen=True):
 
 
 class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
-    """A score with the ids of its scoring, run and item; ``unit`` is the kind of what was scored,
-    ``unit_key`` what tells units of an item apart (empty where the unit is the item); ``verdict``
-    what judges said, where they were asked."""
+    """A score with the ids of its scoring, run and item.
+
+    ``unit`` is the kind of the scored unit, ``unit_key`` distinguishes units of an item (empty if
+    the unit is the item). ``verdict`` is that of the judges, if any.
+    """
 
     scoring: bytes
     run: bytes
@@ -372,7 +385,7 @@ class ScoreTrace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactTrace(msgspec.Struct, frozen=True):
-    """A fact whose payload is left as stored bytes; they are empty where it was purged."""
+    """A fact whose payload is left as stored bytes; empty if purged."""
 
     id: bytes
     payload: bytes
@@ -383,28 +396,28 @@ class FactTrace(msgspec.Struct, frozen=True):
 
 
 class TraceRows(StorePart):
-    """Finds rows by what stands before and behind them."""
+    """Find rows by the rows they come from or lead to."""
 
     def responses(self, run: int, item: int) -> list[ResponseTrace]:
-        """The responses to an item in a run, by sample and in the order in which they came."""
+        """Return the responses to an item in a run, by sample and in order of arrival."""
         table = schema.response
         query = _responses().where(table.c.run_id == run, table.c.item_id == item)
         return [_response(row) for row in self._rows(query.order_by(table.c.sample, table.c.id))]
 
     def reported_by(self, call: int, limit: int) -> list[ResponseTrace]:
-        """Up to ``limit`` responses that a call gave, oldest first."""
+        """Return up to ``limit`` responses from a call, oldest first."""
         table = schema.response
         query = _responses().where(table.c.call_id == call).order_by(table.c.id).limit(limit)
         return [_response(row) for row in self._rows(query)]
 
     def failed_calls(self, run: int, item: int) -> list[int]:
-        """The keys of the calls for an item in a run that brought no reply, oldest first."""
+        """Return the keys of an item's failed calls in a run, oldest first."""
         table = schema.failure
         query = select(table.c.call_id).where(table.c.run_id == run, table.c.item_id == item)
         return [row[0] for row in self._rows(query.order_by(table.c.id))]
 
     def calls(self, low: bytes, high: bytes, limit: int = 33) -> list[CallTrace]:
-        """Calls whose request's hash is in [low, high], in the order of hash and start."""
+        """Return calls whose request hash is in [low, high], by hash and start."""
         table = schema.call
         same = table.c.request_hash
         order = (table.c.attempt, table.c.started_at, table.c.id)
@@ -422,13 +435,13 @@ class TraceRows(StorePart):
         return [CallTrace(*row) for row in self._rows(query)]
 
     def call(self, key: int) -> CallTrace:
-        """The call with this key, numbered."""
+        """Return the call with this key, numbered."""
         query = select(schema.call.c.request_hash).where(schema.call.c.id == key)
         request = self._rows(query)[0][0]
         return next(call for call in self.calls(request, request, 10_000) if call.key == key)
 
     def scores(self, scoring: int, item: int) -> list[ScoreTrace]:
-        """The scores of an item in a scoring, by unit, sample and measure."""
+        """Return the scores of an item in a scoring, by unit, sample and measure."""
         score, unit = schema.score, schema.unit
         query = (
             select(
@@ -451,7 +464,7 @@ class TraceRows(StorePart):
         ]  # fmt: skip
 
     def facts_of_item(self, item: int) -> list[FactTrace]:
-        """The facts that an item rests on, in its order."""
+        """Return the facts that an item uses, in its order."""
         edge = schema.item_fact
         query = (
             _facts()
@@ -462,12 +475,12 @@ class TraceRows(StorePart):
         return [FactTrace(*row) for row in self._rows(query)]
 
     def fact(self, identity: bytes) -> FactTrace | None:
-        """The fact with this id, or None."""
+        """Return the fact with this id, or None."""
         found = self._rows(_facts().where(schema.fact.c.hash == identity))
         return FactTrace(*found[0]) if found else None
 
     def forms_of_item(self, item: int) -> list[tuple[bytes, str]]:
-        """The ids and names of the sets that hold an item, oldest first."""
+        """Return the ids and names of the sets that contain an item, oldest first."""
         table, member = schema.item_set, schema.item_set_item
         query = (
             select(table.c.hash, table.c.name)
@@ -478,12 +491,12 @@ class TraceRows(StorePart):
         return [(row[0], row[1]) for row in self._rows(query)]
 
     def item_id(self, item: int) -> bytes:
-        """The id of the item with this key."""
+        """Return the id of the item with this key."""
         found: bytes = self._rows(select(schema.item.c.hash).where(schema.item.c.id == item))[0][0]
         return found
 
     def corrected_item(self, item: int) -> bytes | None:
-        """The id of the item that an item corrects, or None."""
+        """Return the id of the item that an item corrects, or None."""
         before = schema.item.alias("before")
         query = (
             select(before.c.hash)
@@ -524,22 +537,25 @@ def _facts() -> Any:
     )  # fmt: skip
 
 
-# What was ever sent: calls and the bytes of their prompts by model, and the sources behind them.
+# Outbound data: calls and the bytes of their prompts by model, and the sources behind them.
 #
-# Read from the calls themselves, so that it holds for calls of before a policy, or merged from
+# Read from the calls themselves, so that it includes calls from before a policy, or merged from
 # another workspace. A prompt's size is read from the head of its compressed body.
 
-_HEAD_BYTES = 18  # the longest head of a zstd frame
+_HEAD_BYTES = 18  # longest header of a zstd frame
 
 
 _DIGEST = re.compile(rb'"digest":"([A-Za-z0-9+/_=-]{43,44})"')
 
 
 class SentCalls(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What went to one model at one endpoint: stored calls, attempts (each retry counts), bytes of
-    their prompts as canonical JSON with images in base64. ``purged`` calls' prompts are no longer
-    here, and their bytes not counted. ``not_sent`` calls never reached it and count nowhere else.
-    Times are seconds since the epoch, 0 where nothing was sent."""
+    """Data sent to one model at one endpoint.
+
+    Stored calls, attempts (each retry counts), and bytes of their prompts as canonical JSON with
+    images in base64. ``purged`` counts calls whose prompts are gone and not part of the bytes.
+    ``not_sent`` calls never reached the endpoint and count nowhere else. Times are seconds since
+    the epoch, 0 if nothing was sent.
+    """
 
     endpoint: str
     model: str
@@ -553,8 +569,11 @@ class SentCalls(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class SentSource(msgspec.Struct, frozen=True, gc=False, order=True):
-    """A source of which something went to an endpoint: questions that rest on it, or rows of it
-    that entered a build, 0 where it may only have stood in worked examples."""
+    """A source with data sent to an endpoint.
+
+    ``n_items`` counts questions from it, or its rows that entered a build; 0 if it may only have
+    been used in few-shot examples.
+    """
 
     endpoint: str
     title: str
@@ -563,10 +582,10 @@ class SentSource(msgspec.Struct, frozen=True, gc=False, order=True):
 
 
 class SentRows(StorePart):
-    """Reads what calls say of where they went. Simulated ones went nowhere and are left out."""
+    """Read where calls were sent. Simulated ones are excluded."""
 
     def calls(self, not_sent: Collection[str]) -> list[SentCalls]:
-        """By endpoint and model. Calls that ended with an error of ``not_sent`` reached nobody."""
+        """Return calls by endpoint and model. Errors in ``not_sent`` never reached an endpoint."""
         call, profile = schema.call, schema.profile
         query = (
             select(
@@ -590,7 +609,7 @@ class SentRows(StorePart):
         return [found[place] for place in sorted(found)]
 
     def checks(self) -> list[SentCalls]:
-        """The tiny questions of ``models check``, which hold nothing of a workspace."""
+        """Return the small test requests of ``models check``, which contain no workspace data."""
         table = schema.model_check
         query = (
             select(
@@ -607,7 +626,7 @@ class SentRows(StorePart):
         ]
 
     def sources(self, not_sent: Collection[str]) -> list[SentSource]:
-        """The sources behind what was asked at each endpoint, in order."""
+        """Return the sources of what was sent to each endpoint, in order."""
         with self._database.reading() as connection:
             rows = connection.execute(_asked_items(not_sent)).all()
             queries = _asked_with_shots(rows) if rows else []
@@ -633,7 +652,7 @@ def _added(known: SentCalls, row: Any, size: int | None) -> SentCalls:
 
 
 def _prompt_sizes(connection: Connection) -> dict[int, int | None]:
-    """Bytes of each prompt by its key; None where its text was purged."""
+    """Return the bytes of each prompt by key; None if its text was purged."""
     images = {
         b64encode(row.hash).rstrip(b"="): (row.n + 2) // 3 * 4
         for row in connection.execute(
@@ -643,7 +662,7 @@ def _prompt_sizes(connection: Connection) -> dict[int, int | None]:
     body = schema.prompt.c.body
     taken = body if images else func.substr(body, 1, _HEAD_BYTES)
     rows = connection.execute(select(schema.prompt.c.id, taken))
-    # SQLite: a part of an empty body is NULL.
+    # SQLite: a substring of an empty body is NULL.
     return {key: _size(bytes(data or b""), images) for key, data in rows}
 
 
@@ -659,8 +678,10 @@ def _size(data: bytes, images: dict[bytes, int]) -> int | None:
 
 
 def _asked_items(not_sent: Collection[str]) -> Any:
-    """(endpoint, run, item_id, otherwise, title, licence, book), each once. What pilots asked is of
-    no run, and has the negative of the item set's key in its place."""
+    """Select distinct (endpoint, run, item_id, otherwise, title, licence, book).
+
+    Pilot requests have no run; the negative of the item set's key replaces it.
+    """
     asked = union(
         _asked(schema.response, not_sent), _asked(schema.failure, not_sent), _piloted(not_sent)
     ).subquery()
@@ -675,8 +696,7 @@ def _asked_items(not_sent: Collection[str]) -> Any:
 
 
 def _built(not_sent: Collection[str]) -> Any:
-    """(endpoint, title, licence, rows) of the sources of which rows entered builds whose steps
-    asked there."""
+    """Select (endpoint, title, licence, rows) of sources with rows in builds that called there."""
     made, call, profile = schema.build_call, schema.call, schema.profile
     stage, entered, source = schema.build_stage, schema.build_input, schema.source
     asked = (
@@ -725,8 +745,9 @@ def _named(query: Any) -> Any:
 
 
 def _asked_with_shots(rows: Iterable[Any]) -> list[Any]:
-    """The queries for (run, settings, otherwise, title, licence, book) of the banks behind these
-    runs and pilots."""
+    """Return the queries for (run, settings, otherwise, title, licence, book) of the banks behind
+    these runs and pilots.
+    """
     run, pilot = schema.run, schema.pilot_call
     runs = {row.run for row in rows}
     of_runs = (
@@ -770,7 +791,7 @@ def _counted(rows: Iterable[Any]) -> list[SentSource]:
 
 
 def _examples(rows: Iterable[Any], shots: Iterable[Any]) -> list[SentSource]:
-    """The sources of banks from which worked examples were drawn, beyond those asked about."""
+    """Return the sources of banks that supplied few-shot examples, beyond the questions' own."""
     endpoints: dict[int, set[str]] = {}
     for row in rows:
         endpoints.setdefault(row.run, set()).add(row.endpoint)

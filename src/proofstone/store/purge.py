@@ -1,12 +1,17 @@
-"""What goes when a source is purged: its passages, and everything that was made from its text.
+"""Purge a source: its passages, and everything made from its text.
 
-Sources with the same content under another title or license are copies, and go with it. Derived
-from a source are its passages; facts of it or of them; facts that correct such a fact or
-name one in their payload (a falsified statement names its true one); facts without a source, and
-items, that quote it or what builds made of it (exports that were imported again); items that rest
-on such facts; rows of builds; and the prompts and replies in which those items
-were asked and those rows were worked on. Beyond that every stored prompt and reply is searched for
-the texts: worked examples and builders quote them too.
+Sources with the same content under another title or license are copies, and are purged together.
+Derived from a source are:
+
+- its passages, and facts from it or them;
+- facts that correct such a fact or refer to one in their payload (a false statement refers to its
+  true one);
+- facts without a source, and items, that quote it or what builds made of it (imported exports);
+- items that use such facts, and rows of builds;
+- the prompts and responses for these items and rows.
+
+In addition every stored prompt and response is searched for the texts, because few-shot examples
+and builders quote them.
 """
 
 from __future__ import annotations
@@ -46,15 +51,17 @@ from proofstone.store.rows import (
     with_ids,
 )
 
-# Tombstones: which sources were purged, by whom, when and why; and what may not come back.
+# Tombstones (deletion records): purged sources, by whom, when and why; they block re-ingestion.
 #
-# A tombstone of kind ``lifted`` ends the one before it. Nothing is ever taken away.
+# A tombstone of kind ``lifted`` ends the one before it. Rows are never removed.
 
 
 class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
-    """That a source was purged, or its tombstone lifted. ``content`` is the source's own hash of
-    its bytes; ``actor`` a random id, ``name`` the person's where this workspace knows it;
-    ``removed`` counts texts by kind."""
+    """Record that a source was purged, or that its tombstone was lifted.
+
+    ``content`` is the source's own hash of its bytes; ``actor`` is a random id, ``name`` the
+    person's if known here; ``removed`` counts texts by kind.
+    """
 
     kind: Literal["purged", "lifted"]
     source: bytes
@@ -72,24 +79,24 @@ class Tombstone(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TombstoneRows(StorePart):
-    """Reads tombstones."""
+    """Read tombstones."""
 
     def of_source(self, source: bytes) -> list[Tombstone]:
-        """The tombstones of a source, oldest first."""
+        """Return the tombstones of a source, oldest first."""
         return [stone for stone in self.every() if stone.source == source]
 
     def in_force(self) -> list[Tombstone]:
-        """The sources that are purged now, each by its newest tombstone."""
+        """Return the newest tombstone of each currently purged source."""
         with self._database.reading() as connection:
             return list(_in_force(connection).values())
 
     def every(self) -> list[Tombstone]:
-        """All tombstones, oldest first."""
+        """Return all tombstones, oldest first."""
         with self._database.reading() as connection:
             return _every(connection)
 
     def newest(self, connection: Connection, source: bytes) -> Tombstone | None:
-        """The newest tombstone of a source."""
+        """Return the newest tombstone of a source."""
         return {stone.source: stone for stone in _every(connection)}.get(source)
 
     def add(
@@ -102,7 +109,7 @@ class TombstoneRows(StorePart):
         now: float,
         removed: Mapping[str, int] = {},
     ) -> Tombstone:
-        """Stores a tombstone in the transaction that is open."""
+        """Store a tombstone in the open transaction."""
         row = connection.execute(select(schema.source).where(schema.source.c.id == source)).one()
         stone = Tombstone(
             kind=kind, source=row.hash, content=row.content, actor=who.actor, name=who.name,
@@ -117,9 +124,9 @@ class TombstoneRows(StorePart):
 
 
 def refuse_purged(connection: Connection, sources: Iterable[Source]) -> None:
-    """Raises SourcePurged, naming each tombstone, where one of ``sources`` was purged here.
+    """Raise SourcePurged, naming each tombstone, if one of ``sources`` was purged here.
 
-    A source is the same by its id, or by the hash of its content under whatever title.
+    Sources are identified by id, or by the hash of their content under any title.
     """
     stones = _in_force(connection)
     if not stones:
@@ -132,16 +139,18 @@ def refuse_purged(connection: Connection, sources: Iterable[Source]) -> None:
             problems.append(Problem(source.title, f"source:{short(stone.source)} was {stone}"))
     if problems:
         raise SourcePurged(
-            "what was purged is not taken in again; nothing was stored",
+            "purged sources cannot be added again; nothing was stored",
             problems,
-            hint="leave it out, or lift the tombstone: "
-            "proofstone workspace purge SOURCE --lift --reason WHY",
+            hint="leave it out, or lift the tombstone: proofstone workspace purge SOURCE --lift "
+            "--reason WHY",
         )
 
 
 def purged_there(origin: Readable, target: Readable) -> list[Tombstone]:
-    """The tombstones in force in ``target`` of sources that ``origin`` holds unpurged: merging it
-    in would bring their texts back."""
+    """Return tombstones in force in ``target`` for sources that ``origin`` still contains.
+
+    Merging ``origin`` would restore their texts.
+    """
     with target.reading() as connection:
         stones = _in_force(connection)
     with origin.reading() as connection:
@@ -157,7 +166,7 @@ def purged_there(origin: Readable, target: Readable) -> list[Tombstone]:
 
 
 def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
-    """Raises SourcePurged where a fact of no source was purged as derived from another one."""
+    """Raise SourcePurged if a fact without a source was purged as derived from another one."""
     stones = _in_force(connection)
     if not stones:
         return
@@ -168,7 +177,7 @@ def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
     if emptied:
         purged = ", ".join(f"source:{short(source)}" for source in stones)
         raise SourcePurged(
-            "facts derived from a purged source are not taken in again; nothing was stored",
+            "facts derived from a purged source cannot be added again; nothing was stored",
             [Problem(f"fact {short(fact)}", "was purged") for fact in emptied],
             hint=f"purged here: {purged}; 'proofstone show SOURCE' says who, when and why",
         )
@@ -177,8 +186,9 @@ def refuse_emptied(connection: Connection, facts: Iterable[Fact]) -> None:
 def fill_again(
     connection: Connection, table: Any, mark: str, rows: Mapping[bytes, Mapping[str, Any]]
 ) -> None:
-    """Gives rows that were purged (their column ``mark``, a text or a payload, is empty) their
-    values again, once no tombstone refuses them; nothing in a workspace without tombstones.
+    """Restore the values of purged rows (column ``mark`` is empty) once no tombstone refuses them.
+
+    Does nothing in a workspace without tombstones.
     """
     if connection.execute(select(schema.tombstone.c.id).limit(1)).first() is None:
         return
@@ -189,7 +199,7 @@ def fill_again(
 
 
 def _is_empty(table: Any, mark: str) -> Any:
-    """The condition that a row was purged; see ``payloads.is_purged``."""
+    """Return the condition that a row was purged; see ``payloads.is_purged``."""
     if mark == "text":
         return table.c.text == ""
     return (table.c.payload == b"") | (func.substr(table.c.payload, 1, 1) != b"{")
@@ -217,20 +227,23 @@ def _every(connection: Connection) -> list[Tombstone]:
     ]  # fmt: skip
 
 
-# What of builds goes when a source is purged: rows that entered from it or name it, what was made
-# of them, and the calls that were made for them.
+# Build data purged with a source: rows that entered from it or refer to it, rows made from them,
+# and the calls made for them.
 
 _CHUNK = 4000
 
 
-_PAGE = 500  # payloads held at once while they are searched
+_PAGE = 500  # payloads in memory during the search
 
 
 def derived_build_rows(
     connection: Connection, sources: Collection[int], ids: frozenset[bytes], finder: Finder
 ) -> set[int]:
-    """The keys of rows that entered from the sources, that name one of ``ids`` (theirs, their
-    passages', their facts') or quote their texts, and of all that steps made of these."""
+    """Return the keys of rows derived from the sources, and of everything steps made from these.
+
+    Derived rows entered from the sources, refer to one of ``ids`` (theirs, their passages', their
+    facts') or quote their texts.
+    """
     entered = schema.build_input
     query = select(entered.c.row_id).where(entered.c.source_id.in_(sources)).distinct()
     found = set(connection.scalars(query))
@@ -242,15 +255,17 @@ def derived_build_rows(
 
 
 def calls_for_rows(connection: Connection, rows: Iterable[int]) -> set[int]:
-    """The keys of the calls that steps made for these rows."""
+    """Return the keys of the calls that steps made for these rows."""
     made = schema.build_call
     return _where_in(connection, made.c.call_id, made.c.row_id, rows)
 
 
 def empty_build_rows(connection: Connection, rows: Iterable[int]) -> None:
-    """Takes the texts out of rows, what quotes them out of their outcomes, and the words of judges
-    out of their verdicts. Such a row, and a build that it entered, get another hash: they are
-    others should their source ever come back."""
+    """Remove the texts of rows, quotes in their outcomes, and the judges' words in their verdicts.
+
+    Such a row, and a build that it entered, get another hash, so they are distinct if their source
+    ever comes back.
+    """
     row, outcome, entered = schema.build_row, schema.build_outcome, schema.build_input
     rows = list(rows)
     empty_verdicts(connection, schema.build_verdict.c.row_id, rows)
@@ -278,7 +293,7 @@ def _speaks_of(payload: bytes, ids: frozenset[bytes], finder: Finder) -> bool:
 
 
 def _bodies_of(connection: Connection, key: Any, body: Any) -> Iterator[tuple[int, bytes]]:
-    """The bodies of all rows of a table by their keys, so many at once."""
+    """Yield the bodies of all rows of a table by key, in batches."""
     for page in paged(_reader(connection), select(key, body), [key], _PAGE):
         yield from ((row[0], row[1]) for row in page)
 
@@ -290,14 +305,15 @@ def _reader(connection: Connection) -> Callable[[Any], Sequence[Any]]:
 def _where_in(
     connection: Connection, wanted: Any, column: Any, values: Iterable[Any], *more: Any
 ) -> set[Any]:
-    """``wanted`` of the rows whose ``column`` has one of these values."""
+    """Return ``wanted`` of the rows whose ``column`` has one of these values."""
     query = select(wanted).where(*more).distinct()
     return {row[0] for row in among(connection, query, column, values)}
 
 
 def _closure(connection: Connection, wanted: Any, column: Any, found: set[int]) -> set[int]:
-    """``found`` with ``wanted`` of the rows whose ``column`` has one of them, over any number of
-    steps."""
+    """Return ``found`` and, transitively, ``wanted`` of the rows whose ``column`` has one of
+    them.
+    """
     more = found
     while more:
         more = _where_in(connection, wanted, column, more) - found
@@ -305,10 +321,9 @@ def _closure(connection: Connection, wanted: Any, column: Any, found: set[int]) 
     return found
 
 
-# Which images go with a purged source: those that purged prompts show, and those of its pages that
-# entered a build.
+# Images purged with a source: those in purged prompts, and those of its pages that entered a build.
 
-_PROMPTS = 400  # whose bodies are held at once
+_PROMPTS = 400  # rows whose bodies are in memory together
 
 
 _NAMED = re.compile(rb'"digest":"([A-Za-z0-9+/]{43}=)","media_type":"image/')  # keys are sorted
@@ -317,8 +332,7 @@ _NAMED = re.compile(rb'"digest":"([A-Za-z0-9+/]{43}=)","media_type":"image/')  #
 def images_in(
     connection: Connection, prompts: Iterable[int], rows: Iterable[bytes] = ()
 ) -> Iterator[int]:
-    """The keys of the images, as far as they are here, that prompts with these keys and rows of
-    builds with these bodies show."""
+    """Yield the keys of stored images in these prompts and bodies of build rows."""
     prompt = schema.prompt
     for chunk in chunks(prompts, _PROMPTS):
         bodies = connection.scalars(select(prompt.c.body).where(prompt.c.id.in_(chunk))).all()
@@ -332,22 +346,25 @@ def _here(connection: Connection, bodies: Iterable[bytes]) -> Iterator[int]:
     yield from _where_in(connection, image.c.id, image.c.hash, named, func.length(image.c.body) > 0)
 
 
-_WORDS_OF_LINE = 5  # of a document's line without a sentence's mark: beyond a heading
+_WORDS_OF_LINE = 5  # words of a line in a document without a final mark: more than a heading
 
 
-_WORDS_OF_TEXT = 10  # of any other text without one: beyond the name of an organisation
+_WORDS_OF_TEXT = 10  # words of any other text without one: more than an organization's name
 
 
-_ASKED_BY_ALL = 3  # facts that ask one question, none made from another: no one's own words
+_ASKED_BY_ALL = 3  # facts that ask the same question without a common origin: a common phrase
 
 
 _QUESTION_ENDS = ("?", "？")
 
 
 class PurgePlan(msgspec.Struct, frozen=True):
-    """The keys of the rows whose texts go. ``facts``, ``items`` and ``units`` are all that rest on
-    the source; ``texts_of_...`` those of them that still hold text themselves, and units besides
-    that quote it. ``verdicts`` are other units on which a verdict does."""
+    """Keys of the rows whose texts are purged.
+
+    ``facts``, ``items`` and ``units`` are all that come from the source. ``texts_of_...`` are those
+    of them that still hold text, plus units that quote it. ``verdicts`` are other units whose
+    verdict quotes it.
+    """
 
     passages: frozenset[int]
     facts: frozenset[int]
@@ -365,7 +382,7 @@ class PurgePlan(msgspec.Struct, frozen=True):
     verdicts: frozenset[int] = frozenset()
 
     def counts(self) -> dict[str, int]:
-        """How many texts of each kind go."""
+        """Return the number of purged texts of each kind."""
         pages = {"pages": len(self.pages)} if self.pages else {}
         texts = {
             **pages,
@@ -384,7 +401,7 @@ class PurgePlan(msgspec.Struct, frozen=True):
 
 
 def copies_of(connection: Connection, source: int) -> list[Found]:
-    """A source, and after it the others with the same content."""
+    """Return a source, then the others with the same content."""
     table = schema.source
     content = select(table.c.content).where(table.c.id == source).scalar_subquery()
     query = select(table.c.id, table.c.hash, table.c.title).where(table.c.content == content)
@@ -393,7 +410,9 @@ def copies_of(connection: Connection, source: int) -> list[Found]:
 
 
 def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
-    """What still holds text of the sources with these keys, which are copies of each other."""
+    """Return what still holds text of the sources with these keys, which are copies of each
+    other.
+    """
     passage, page, fact = schema.passage, schema.page, schema.fact
     passages = _texts(connection, passage, passage.c.text, passage.c.source_id.in_(sources))
     pages = _texts(connection, page, page.c.text, page.c.source_id.in_(sources))
@@ -451,7 +470,7 @@ def plan_purge(connection: Connection, sources: Collection[int]) -> PurgePlan:
 
 
 def derived_rows(connection: Connection, source: int) -> tuple[frozenset[int], frozenset[int]]:
-    """The keys of the facts and items that rest on a source, purged or not."""
+    """Return the keys of the facts and items from a source, purged or not."""
     passage = schema.passage
     passages = set(connection.scalars(select(passage.c.id).where(passage.c.source_id == source)))
     facts = _derived_facts(connection, [source], passages)
@@ -461,7 +480,7 @@ def derived_rows(connection: Connection, source: int) -> tuple[frozenset[int], f
 def _ids(
     connection: Connection, sources: Iterable[int], passages: Iterable[int], facts: Iterable[int]
 ) -> frozenset[bytes]:
-    """The ids by which rows name sources and what was made of them."""
+    """Return the ids by which rows refer to sources and what was made from them."""
     s = schema
     named = ((s.source, sources), (s.passage, passages), (s.fact, facts))
     return frozenset(
@@ -474,7 +493,7 @@ def _ids(
 def _derived_facts(
     connection: Connection, sources: Collection[int], passages: set[int]
 ) -> set[int]:
-    """The keys of all facts derived from the sources, over any number of steps."""
+    """Return the keys of all facts derived from the sources, transitively."""
     fact = schema.fact
     query = select(
         fact.c.id, fact.c.hash, fact.c.source_id, fact.c.passage_id, fact.c.corrects_id,
@@ -506,14 +525,14 @@ def _derived_facts(
 
 
 def _items_on(connection: Connection, facts: set[int]) -> set[int]:
-    """Items that rest on these facts, and those that correct such items."""
+    """Return items that use these facts, and those that correct such items."""
     rests, item = schema.item_fact, schema.item
     found = _where_in(connection, rests.c.item_id, rests.c.fact_id, facts)
     return _closure(connection, item.c.id, item.c.corrects_id, found)
 
 
 def _calls_on(connection: Connection, items: set[int]) -> set[int]:
-    """The calls in which these items were asked, answered or not."""
+    """Return the calls that asked these items, answered or not."""
     found: set[int] = set()
     for table in (schema.response, schema.failure, schema.pilot_call):
         found |= _where_in(connection, table.c.call_id, table.c.item_id, items)
@@ -521,7 +540,7 @@ def _calls_on(connection: Connection, items: set[int]) -> set[int]:
 
 
 def _calls_reading(connection: Connection, sources: Collection[int]) -> set[int]:
-    """The calls in which models were asked for pages of the sources."""
+    """Return the calls that asked models to read pages of the sources."""
     page, call = schema.page, schema.call
     details = connection.scalars(select(page.c.detail).where(page.c.source_id.in_(sources)))
     named = {request for detail in details for request in requests_named(detail)}
@@ -529,8 +548,7 @@ def _calls_reading(connection: Connection, sources: Collection[int]) -> set[int]
 
 
 def _without_source(connection: Connection, facts: Iterable[int]) -> set[int]:
-    """Those of some facts that state no source: an export of the source that was imported again
-    may have lost it."""
+    """Return the facts without a source, such as a re-imported export that lost it."""
     fact = schema.fact
     return _where_in(connection, fact.c.id, fact.c.id, facts, fact.c.source_id.is_(None))
 
@@ -538,8 +556,9 @@ def _without_source(connection: Connection, facts: Iterable[int]) -> set[int]:
 def _quoting(
     connection: Connection, table: Table, key: Any, finder: Finder, *, body: str = "payload"
 ) -> set[int]:
-    """The keys of the rows whose payloads hold the texts: what was said in their words or rests on
-    them, as triples of a reference and verdicts do."""
+    """Return the keys of rows whose payloads contain the texts, such as reference triples and
+    verdicts.
+    """
     primary = list(table.primary_key.columns)
     query = select(*primary, key.label("of"), table.c[body].label("body"))
     found: set[int] = set()
@@ -549,8 +568,7 @@ def _quoting(
 
 
 def _made_texts(bodies: Iterable[bytes]) -> set[str]:
-    """The sentences that payloads hold, whole ones only: names of categories and the like are
-    nobody's own."""
+    """Return the whole sentences in payloads; category names and the like are not distinctive."""
     return {
         part
         for body in bodies
@@ -561,10 +579,13 @@ def _made_texts(bodies: Iterable[bytes]) -> set[str]:
 
 
 def _asked_by_all(connection: Connection, facts: set[int]) -> set[str]:
-    """Questions that several facts ask which were not made from each other, as "Which of these is
-    true?": phrases, whose options only say something."""
+    """Return questions that several facts ask without a common origin, as "Which of these is
+    true?".
+
+    Such questions are common phrases; only their options are distinctive.
+    """
     fact = schema.fact
-    first: dict[int | bytes, int | bytes] = {}  # a fact by its hash or key, and what it began as
+    first: dict[int | bytes, int | bytes] = {}  # a fact by hash or key, and its original fact
     asking: dict[str, set[int | bytes]] = {}
     for chunk in chunks(sorted(facts), _CHUNK):
         columns = (fact.c.id, fact.c.hash, fact.c.corrects_id, fact.c.payload)
@@ -581,8 +602,10 @@ def _asked_by_all(connection: Connection, facts: set[int]) -> set[str]:
 def _own_texts(
     connection: Connection, texts: Iterable[str], facts: set[int], sources: Collection[int]
 ) -> set[str]:
-    """Those of some sentences that only these sources hold: what others hold as well stays theirs.
-    A fact that states no source is none of these others."""
+    """Return the sentences that only these sources contain; shared ones are not purged.
+
+    Facts without a source do not count as another source.
+    """
     own = set(texts)
     fact = schema.fact
     stated = select(fact.c.id, fact.c.payload).where(fact.c.source_id.is_not(None))
@@ -597,7 +620,9 @@ def _own_texts(
 
 
 def _bodies(connection: Connection, asked: set[int], finder: Finder) -> tuple[set[int], set[int]]:
-    """The prompts and the calls whose bodies go: of ``asked``, and wherever the texts stand."""
+    """Return the prompts and calls whose bodies are purged: those ``asked``, and any with the
+    texts.
+    """
     prompt, call = schema.prompt, schema.call
     prompts = _where_in(connection, call.c.prompt_id, call.c.id, asked)
     for key, body in _bodies_of(connection, prompt.c.id, prompt.c.body):
@@ -629,31 +654,31 @@ def _bodies_by_key(connection: Connection, table: Any, keys: Iterable[int]) -> d
 
 
 def _with_text(payloads: dict[int, bytes]) -> set[int]:
-    """Payloads that hold words of their own; a question that only counts places holds none."""
+    """Return payloads that hold words; a question with only indexes holds none."""
     return {key for key, body in payloads.items() if body and any(strings_of(body))}
 
 
-# What of reviews goes when a source is purged: reasons and new texts, which quote what they speak
-# of. Who decided what, and when, stays.
+# Review data purged with a source: reasons and new texts, which quote it. Who decided what and when
+# is kept.
 
 
 def empty_reviews(connection: Connection, facts: Iterable[int], items: Iterable[int]) -> None:
-    """Takes the texts out of the reviews of these facts and items, in the transaction at hand."""
+    """Remove the texts from the reviews of these facts and items, in the open transaction."""
     table = schema.review
     for column, keys in ((table.c.fact_id, facts), (table.c.item_id, items)):
         _empty(connection, table, keys, by=column, reason="", payload=b"")
 
 
-# Purging: texts go for good, and hashes, scores, usage and costs stay.
+# Purging deletes texts permanently; hashes, scores, usage and costs are kept.
 #
-# An empty text is the mark of a purged row, and a payload that is no object. The hash of a purged
-# prompt or image is hashed once more, so that the same may be stored again should its source ever
-# come back.
+# An empty text marks a purged row, or a payload that is not an object. The hash of a purged prompt
+# or image is hashed once more, so that the same one can be stored again if its source ever comes
+# back.
 
-_LONGEST_LABEL = 16  # an extracted answer beyond it is no label but words of the reply
+_LONGEST_LABEL = 16  # a longer extracted answer is not a label but words of the response
 
 
-# A page as books count them: 12, xiv, 12-14, A-3.
+# A printed page number: 12, xiv, 12-14, A-3.
 _NUMBER = re.compile(r"[A-Za-z]?[-.]?[0-9ivxlcIVXLC]+([-–,. ]+[0-9ivxlcIVXLC]+)*")
 
 
@@ -664,7 +689,7 @@ _EMPTIED = (
 
 
 def empty_rows(connection: Connection, plan: PurgePlan) -> None:
-    """Takes the texts of a plan out of their rows, in the transaction that is open."""
+    """Remove the texts of a plan from their rows, in the open transaction."""
     _empty(connection, schema.passage, plan.passages, text="", heading="")
     _empty(connection, schema.page, plan.pages, text="", layout=b"")
     _empty_facts(connection, plan.texts_of_facts)
@@ -687,7 +712,7 @@ def empty_rows(connection: Connection, plan: PurgePlan) -> None:
 
 
 def _empty_named(connection: Connection, table: Table, keys: Iterable[int]) -> None:
-    """Empties bodies that their hash names, and gives the rows another hash."""
+    """Empty bodies identified by their hash, and give the rows another hash."""
     for chunk in chunks(keys, _CHUNK):
         query = select(table.c.id, table.c.hash).where(table.c.id.in_(chunk))
         for key, identity in connection.execute(query).all():
@@ -696,10 +721,10 @@ def _empty_named(connection: Connection, table: Table, keys: Iterable[int]) -> N
 
 
 def rewrite(database: Database) -> None:
-    """Writes the whole database anew, so that nothing of what was emptied is left in its files.
+    """Rewrite the whole database, so that no emptied text is left in its files.
 
-    Raises WorkspaceInUse where another process keeps an older state of it open: the rows are empty
-    then, and the log still holds the texts until this is done again.
+    Raises WorkspaceInUse if another process keeps an older state of it open. The rows are then
+    empty, and the log still holds the texts until this is repeated.
     """
     file = sqlite_file(database.url)
     if file is None:
@@ -719,14 +744,16 @@ def rewrite(database: Database) -> None:
             is_busy = 1
     if is_busy:
         raise WorkspaceInUse(
-            f"the rows are empty, but {file} is open in {users_of(file) or 'another process'}, "
-            "and its log still holds the texts",
+            f"the rows are empty, but {file} is open in "
+            f"{users_of(file) or 'another process'}, and its log still holds the texts",
             hint="close that process, then repeat the command: it finishes the work",
         )
 
 
 def _empty_facts(connection: Connection, keys: Iterable[int]) -> None:
-    """Of a fact's payload the ids stay that it names: they say what it was derived from."""
+    """Empty facts except for the ids in their payloads, which record what they were derived
+    from.
+    """
     table = schema.fact
     for chunk in chunks(keys, _CHUNK):
         query = select(table.c.id, table.c.payload).where(table.c.id.in_(chunk))
@@ -738,8 +765,10 @@ def _empty_facts(connection: Connection, keys: Iterable[int]) -> None:
 
 
 def _empty_places(connection: Connection, keys: Iterable[int]) -> None:
-    """Takes the keys of a table's rows out of its facts, where pages of other sources stand; the
-    number of a page stays."""
+    """Remove the keys of a table's rows from its facts if they hold other sources' pages.
+
+    Page numbers are kept.
+    """
     table = schema.fact
     for chunk in chunks(keys, _CHUNK):
         query = select(table.c.id, table.c.page).where(table.c.id.in_(chunk), table.c.page != "")
@@ -750,36 +779,37 @@ def _empty_places(connection: Connection, keys: Iterable[int]) -> None:
 def _empty(
     connection: Connection, table: Table, keys: Iterable[int], by: Any = None, **values: Any
 ) -> None:
-    """Sets columns of the rows with these keys, or in which the column ``by`` is one of them."""
+    """Set columns of the rows with these keys, or whose column ``by`` is one of them."""
     column = table.c.id if by is None else by
     for chunk in chunks(keys, _CHUNK):
         connection.execute(update(table).where(column.in_(chunk)).values(values))
 
 
-# Files that commands wrote with texts of this workspace, so that a purge finds them.
+# Files with texts of this workspace that commands wrote, so that a purge finds them.
 
 
 class WrittenFile(msgspec.Struct, frozen=True):
-    """A file with texts of rows (sources, banks, forms, runs, builds); ``is_same`` while it is as
-    it was written."""
+    """A file with texts of rows (sources, banks, forms, runs, builds).
+
+    ``is_same``: it has not changed since it was written.
+    """
 
     path: str
     is_same: bool
 
 
 class WrittenFiles(StorePart):
-    """Records files, and finds those that hold texts of some rows."""
+    """Record files, and find those with texts of some rows."""
 
     def add(self, path: Path, kind: str, targets: Iterable[bytes], now: float) -> None:
-        """Records a file that was written just now with texts of rows of one kind."""
+        """Record a file that was just written with texts of rows of one kind."""
         place, content = str(path.resolve()), sha256(path.read_bytes()).digest()
         rows = [(place, kind, target, content, now) for target in targets]
         with self._database.writing() as connection:
             insert_rows(connection, schema.written_file, rows)
 
     def holding(self, targets: Collection[bytes]) -> list[WrittenFile]:
-        """The files that were last written with texts of one of these rows and are still there, by
-        path."""
+        """Return existing files last written with texts of one of these rows, by path."""
         table = schema.written_file
         query = select(table.c.path, table.c.target_hash, table.c.digest, table.c.written_at)
         newest: dict[str, tuple[float, bytes]] = {}
@@ -793,6 +823,6 @@ class WrittenFiles(StorePart):
             written_at, content = newest[path]
             file = Path(path)
             if held[path] < written_at or not file.is_file():
-                continue  # written over with something else, or gone
+                continue  # overwritten, or gone
             found.append(WrittenFile(path, sha256(file.read_bytes()).digest() == content))
         return found

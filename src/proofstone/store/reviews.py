@@ -1,4 +1,4 @@
-"""What people said: reviews and their sheets, corrections, rulings; and the people themselves."""
+"""Store reviews and spreadsheets, corrections, overrides, and people."""
 
 from __future__ import annotations
 
@@ -40,8 +40,10 @@ from proofstone.store.rows import (
 
 
 class ReadItems(msgspec.Struct, frozen=True):
-    """Of some sets' items: those that people reviewed themselves or in all facts that they rest on,
-    those of which they reviewed some, and how many people did."""
+    """Review coverage of some sets' items.
+
+    ``whole``: people reviewed them or all their facts; ``partly``: some of their facts.
+    """
 
     whole: frozenset[bytes] = frozenset()
     partly: frozenset[bytes] = frozenset()
@@ -49,7 +51,7 @@ class ReadItems(msgspec.Struct, frozen=True):
 
 
 class _Said(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What of a review stands in its payload."""
+    """The part of a review stored in its payload."""
 
     changes: dict[str, Any] = {}
     rubric: dict[str, str | int | float] = {}
@@ -59,18 +61,22 @@ class _Said(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ReviewStore(StorePart):
-    """Adds and reads reviews and sheets. Adding what is there changes nothing. Decisions of sheets
-    that were withdrawn are not read."""
+    """Add and read reviews and spreadsheets. Adding existing ones changes nothing.
+
+    Decisions of withdrawn spreadsheets are not read.
+    """
 
     def add_sheets(self, sheets: Sequence[ReviewSheet]) -> None:
-        """Stores sheets with their rows, in one transaction."""
+        """Store spreadsheets with their rows, in one transaction."""
         with self._database.writing() as connection:
             for sheet in sheets:
                 _add_sheet(connection, sheet)
 
     def add(self, reviews: Sequence[Review], actors: Iterable[bytes] = (), now: float = 0.0) -> int:
-        """Stores reviews whose targets are stored, in one transaction; those that they correct
-        come before them. ``actors`` are made known where they are not. Returns how many are new."""
+        """Store reviews of stored targets, in one transaction; return how many are new.
+
+        Corrected reviews must come before their corrections. Unknown ``actors`` are added.
+        """
         with self._database.writing() as connection:
             new = {actor: (actor, now) for actor in actors}
             insert_missing(connection, schema.actor, new)
@@ -96,45 +102,49 @@ class ReviewStore(StorePart):
             return len({one.id for one in reviews} - known.keys())
 
     def sheet(self, digits: str) -> ReviewSheet | None:
-        """The sheet whose id starts with these hexadecimal digits, with its rows; None without."""
+        """Return the spreadsheet whose id starts with these hexadecimal digits, with its rows, or
+        None.
+        """
         found = self._sheets(schema.review_sheet.c.hash.between(*hash_range(digits)))
         return found[0] if len(found) == 1 else None
 
     def withdraw(self, one: SheetWithdrawal) -> None:
-        """Stores that a sheet is withdrawn; again changes nothing."""
+        """Record that a spreadsheet is withdrawn; repeating it changes nothing."""
         with self._database.writing() as connection:
             refers = {"sheet_id": one.sheet, "actor_id": one.actor}
             identity = content_id("withdrawn-sheet", [one.sheet])
             insert_record(connection, schema.withdrawn_sheet, one, refers, hash=identity)
 
     def withdrawn(self) -> frozenset[bytes]:
-        """The ids of all sheets that were withdrawn."""
+        """Return the ids of all withdrawn spreadsheets."""
         sheet = schema.review_sheet
         query = select(sheet.c.hash).where(sheet.c.id.in_(_withdrawn()))
         return frozenset(self._scalars(query))
 
     def n_decisions(self, sheet: bytes) -> int:
-        """How many decisions were taken in from a sheet."""
+        """Return how many decisions were imported from a spreadsheet."""
         review, of = schema.review, schema.review_sheet
         query = select(func.count()).select_from(review.join(of))
         return int(self._scalar(query.where(of.c.hash == sheet)) or 0)
 
     def sheets_of(self, target: bytes) -> list[ReviewSheet]:
-        """All sheets of a bank or form that were not withdrawn, oldest first."""
+        """Return all spreadsheets of a bank or form that were not withdrawn, oldest first."""
         of = or_(schema.bank.c.hash == target, schema.item_set.c.hash == target)
         return self._sheets(and_(of, schema.review_sheet.c.id.not_in(_withdrawn())))
 
     def of_facts(self, facts: Iterable[bytes]) -> list[Review]:
-        """All reviews of these facts, oldest first."""
+        """Return all reviews of these facts, oldest first."""
         return self._of(schema.fact, "fact_id", facts)
 
     def of_items(self, items: Iterable[bytes]) -> list[Review]:
-        """All reviews of these items, oldest first."""
+        """Return all reviews of these items, oldest first."""
         return self._of(schema.item, "item_id", items)
 
     def are_of_bank(self, bank: bytes) -> bool:
-        """Whether there is any review of a bank's facts or of versions that these correct; no
-        fact's text is read."""
+        """Return True if a bank's facts, or versions that these correct, have reviews.
+
+        Reads no fact's text.
+        """
         fact, held, review = schema.fact, schema.bank_fact, schema.review
         own = (
             select(held.c.fact_id)
@@ -154,7 +164,7 @@ class ReviewStore(StorePart):
         return bool(older)
 
     def checks_of_bank(self, bank: bytes) -> list[Review]:
-        """The reviews that checked the truth of a bank's facts, oldest first."""
+        """Return the fact-check reviews of a bank's facts, oldest first."""
         held = schema.bank_fact
         query = (
             _select_reviews()
@@ -166,8 +176,10 @@ class ReviewStore(StorePart):
         return [_review(row) for row in self._rows(query)]
 
     def read_items(self, item_sets: Sequence[bytes]) -> ReadItems:
-        """What people have read of the items of these sets. A version that corrects a fact which
-        was reviewed came out of that review, and counts as read."""
+        """Return what people have reviewed of the items of these sets.
+
+        A version that corrects a reviewed fact results from that review, and counts as reviewed.
+        """
         review, rests, member = schema.review, schema.item_fact, schema.item_set_item
         people = select(review.c.fact_id, review.c.item_id, review.c.actor_id).where(
             review.c.actor_id.is_not(None), _counts()
@@ -201,13 +213,13 @@ class ReviewStore(StorePart):
 
 
 def _of_kind(kind: str, target: bytes) -> dict[str, bytes | None]:
-    """A fact or item by the columns that refer to either."""
+    """Return a fact or item by the columns that refer to either."""
     is_fact = kind == "fact"
     return {"fact_id": target if is_fact else None, "item_id": None if is_fact else target}
 
 
 class _Readers:
-    """Who read which facts and items, by keys."""
+    """Reviewers of facts and items, by key."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self._facts: dict[int, set[int]] = {}
@@ -220,7 +232,7 @@ class _Readers:
         return bool(self._facts or self._items)
 
     def follow(self, connection: Connection) -> None:
-        """Takes versions that correct a fact as read by those who read it."""
+        """Count versions that correct a fact as reviewed by the same people."""
         query = select(schema.fact.c.id, schema.fact.c.corrects_id).where(
             schema.fact.c.corrects_id.is_not(None)
         )
@@ -230,7 +242,9 @@ class _Readers:
                 self._facts.setdefault(key, set()).update(self._facts[former])
 
     def of(self, rows: Sequence[Any]) -> ReadItems:
-        """``rows`` are items (key, id) with a fact each that they rest on, or None."""
+        """Return the coverage of ``rows``: items (key, id), each with one of their facts or
+        None.
+        """
         rests: dict[bytes, list[bool]] = {}
         people: set[int] = set()
         for key, identity, fact in rows:
@@ -279,12 +293,12 @@ def _places(connection: Connection, sheet: int) -> tuple[ReviewPlace, ...]:
 
 
 def _withdrawn() -> Any:
-    """The keys of sheets that were withdrawn."""
+    """Select the keys of withdrawn spreadsheets."""
     return select(schema.withdrawn_sheet.c.sheet_id)
 
 
 def _counts() -> Any:
-    """Whether a review is of no sheet that was withdrawn."""
+    """Return the condition that a review is not of a withdrawn spreadsheet."""
     sheet = schema.review.c.sheet_id
     return or_(sheet.is_(None), sheet.not_in(_withdrawn()))
 
@@ -307,7 +321,7 @@ def _sheet(row: Row[Any], places: tuple[ReviewPlace, ...]) -> ReviewSheet:
     return record_of(ReviewSheet, row, kind=kind, target=target, recipe=recipe, places=places)
 
 
-# Corrections of facts, items and forms: what was edited, retired and restored.
+# Corrections of facts, items and forms: edits, exclusions and inclusions.
 
 Kind = Literal["fact", "item", "form"]
 
@@ -320,8 +334,10 @@ _TABLES: dict[str, tuple[Table, str]] = {
 
 
 class Excluded(msgspec.Struct, frozen=True):
-    """The items of some sets that are retired, themselves or through a fact that they rest on:
-    their keys and ids, and how many places of the sets they fill."""
+    """The excluded items of some sets, directly or through a fact.
+
+    Their keys and ids, and how many positions of the sets they fill.
+    """
 
     keys: frozenset[int] = frozenset()
     ids: frozenset[bytes] = frozenset()
@@ -329,10 +345,10 @@ class Excluded(msgspec.Struct, frozen=True):
 
 
 class CorrectionStore(StorePart):
-    """Adds corrections, and says what is retired."""
+    """Add corrections, and find what is excluded."""
 
     def add(self, corrections: Sequence[Correction]) -> None:
-        """Stores corrections whose targets are stored, in one transaction."""
+        """Store corrections of stored targets, in one transaction."""
         with self._database.writing() as connection:
             for one in corrections:
                 refers = dict.fromkeys(column for _table, column in _TABLES.values())
@@ -341,17 +357,21 @@ class CorrectionStore(StorePart):
                 insert_record(connection, schema.correction, one, refers)
 
     def of(self, kind: str, key: int) -> list[Correction]:
-        """The corrections of one fact, item or form, oldest first."""
+        """Return the corrections of one fact, item or form, oldest first."""
         query = _select_corrections().where(schema.correction.c[_TABLES[kind][1]] == key)
         return [_correction(row) for row in self._rows(query)]
 
     def exclusion(self, kind: str, key: int) -> Correction | None:
-        """The newest retirement or restoration of a fact or item, which says how it stands."""
+        """Return the newest exclusion or inclusion of a fact or item, which is its current
+        state.
+        """
         rows = [one for one in self.of(kind, key) if one.action != "edit"]
         return rows[-1] if rows else None
 
     def newer(self, kind: str, key: int) -> list[bytes]:
-        """The ids of the versions that correct a fact, item or form directly, oldest first."""
+        """Return the ids of the versions that directly correct a fact, item or form, oldest
+        first.
+        """
         table, _column = _TABLES[kind]
         query = select(table.c.hash).order_by(table.c.id)
         if kind == "form":
@@ -363,7 +383,7 @@ class CorrectionStore(StorePart):
         return self._scalars(query)
 
     def newer_bank(self, bank: bytes) -> bytes | None:
-        """The newest bank that corrects this one directly, or None."""
+        """Return the newest bank that directly corrects this one, or None."""
         made, former = schema.corrected_bank, schema.bank.alias("former")
         query = (
             select(schema.bank.c.hash)
@@ -377,7 +397,7 @@ class CorrectionStore(StorePart):
         return found
 
     def former(self, kind: str, key: int) -> bytes | None:
-        """The id of the version that a fact, item or form corrects, or None."""
+        """Return the id of the version that a fact, item or form corrects, or None."""
         table, _column = _TABLES[kind]
         old = table.alias("old")
         query = select(old.c.hash)
@@ -391,13 +411,13 @@ class CorrectionStore(StorePart):
         return found
 
     def former_items(self) -> dict[bytes, bytes]:
-        """Every item that corrects another one, with that one's id."""
+        """Return every item that corrects another one, with the other's id."""
         table, old = schema.item, schema.item.alias("old")
         query = select(table.c.hash, old.c.hash).join(old, old.c.id == table.c.corrects_id)
         return {row[0]: row[1] for row in self._rows(query)}
 
     def excluded(self, item_sets: Sequence[bytes], until: float | None = None) -> Excluded:
-        """The retired items among those of these sets, now or at an earlier time."""
+        """Return the excluded items of these sets, now or at an earlier time."""
         items = self._excluded_keys("item_id", until)
         facts = self._excluded_keys("fact_id", until)
         if not items and not facts:
@@ -421,17 +441,17 @@ class CorrectionStore(StorePart):
         )
 
     def excluded_alone(self, items: Sequence[int]) -> set[int]:
-        """Those of these items that are retired themselves, not through a fact."""
+        """Return which of these items are excluded themselves, not through a fact."""
         return set(items) & set(self._excluded_keys("item_id"))
 
     def excluded_facts(self, facts: Iterable[bytes]) -> list[bytes]:
-        """Those of these facts that are retired, in their order."""
+        """Return which of these facts are excluded, in order."""
         excluded = self._excluded_keys("fact_id")
         keys = self._keys_of(schema.fact, dict.fromkeys(facts))
         return [identity for identity, key in keys.items() if key in excluded]
 
     def former_facts(self, item_set: bytes) -> set[bytes]:
-        """The ids of all former versions of the facts that a set's items rest on."""
+        """Return the ids of all former versions of the facts of a set's items."""
         fact, old, member, rests = (
             schema.fact, schema.fact.alias("old"), schema.item_set_item, schema.item_fact
         )  # fmt: skip
@@ -478,31 +498,31 @@ def _correction(row: Row[Any]) -> Correction:
     return record_of(Correction, row, kind=kind, target=getattr(row, kind))
 
 
-# Actors and the people behind them: rows name random actor ids, one table holds the names.
+# Actors and people: rows have random actor ids, one table holds the names.
 
 
 class PeopleStore(StorePart):
-    """Adds, reads and erases people. An actor's id is random, so that it says nothing of them."""
+    """Add, read and erase people. An actor's id is random and reveals nothing."""
 
     def add(self, name: str, now: float, mail: str = "", pay_details: str = "") -> Person:
-        """Stores a person under a new actor id."""
+        """Store a person under a new actor id."""
         with self._database.writing() as connection:
             return _add_person(connection, name, now, mail, pay_details)
 
     def of_name(self, name: str) -> list[Person]:
-        """The people of this name, oldest first."""
+        """Return the people with this name, oldest first."""
         return self._people(schema.person.c.name == name)
 
     def like(self, digits: str) -> list[Person]:
-        """The people whose actor ids start with these hexadecimal digits."""
+        """Return the people whose actor ids start with these hexadecimal digits."""
         return self._people(schema.actor.c.hash.between(*hash_range(digits)))
 
     def every(self) -> list[Person]:
-        """All people whose names are known here, oldest first."""
+        """Return all people with known names, oldest first."""
         return self._people()
 
     def person(self, actor: bytes) -> Person | None:
-        """Who an actor is; None once erased, or where never known here."""
+        """Return the person of an actor; None if erased or unknown."""
         return next(iter(self._people(schema.actor.c.hash == actor)), None)
 
     def _people(self, *conditions: Any) -> list[Person]:
@@ -510,7 +530,9 @@ class PeopleStore(StorePart):
         return [record_of(Person, row) for row in self._rows(query.where(*conditions))]
 
     def erase(self, actor: bytes) -> bool:
-        """Deletes a person's name and details; the actor's id and work stand. False if unknown."""
+        """Delete a person's name and details; the actor's id and work are kept. False if
+        unknown.
+        """
         with self._database.writing() as connection:
             key = keys_by(connection, schema.actor, ("hash",), [actor]).get(actor)
             statement = delete(schema.person).where(schema.person.c.actor_id == key)
@@ -528,12 +550,12 @@ def _add_person(
     return person
 
 
-# Rulings of people over replies. A ruling names the item and the call, so that it holds in every
-# run that this very reply serves, and in no other.
+# Overrides of responses by people. An override refers to the item and the call, so it applies in
+# every run that uses this response, and in no other.
 
 
 class OverrideInForce(msgspec.Struct, frozen=True, gc=False):
-    """The newest ruling over a reply, where it serves: the keys of run and item, the sample."""
+    """The newest override of a response: the keys of run and item, and the sample."""
 
     run: int
     item: int
@@ -542,10 +564,10 @@ class OverrideInForce(msgspec.Struct, frozen=True, gc=False):
 
 
 class OverrideStore(StorePart):
-    """Adds rulings and reads those that hold."""
+    """Add overrides and read those in force."""
 
     def add(self, override: Override, response: StoredResponse) -> None:
-        """Stores a ruling over the reply of ``response``."""
+        """Store an override of ``response``."""
         with self._database.writing() as connection:
             insert_record(
                 connection, schema.override, override,
@@ -554,7 +576,7 @@ class OverrideStore(StorePart):
             )  # fmt: skip
 
     def over(self, response: StoredResponse) -> list[Override]:
-        """All rulings over the reply of ``response``, oldest first; the last one holds."""
+        """Return all overrides of ``response``, oldest first; the last one applies."""
         table = schema.override
         query = _select_overrides().where(
             table.c.item_id == response.item, table.c.call_id == response.call
@@ -562,8 +584,10 @@ class OverrideStore(StorePart):
         return [record_of(Override, row) for row in self._rows(query)]
 
     def in_force(self, runs: Sequence[int], until: float | None = None) -> list[OverrideInForce]:
-        """The rulings that hold in these runs, one an (item, sample), in the order they were
-        made; of several over one reply the newest. With ``until``, those made by then."""
+        """Return the overrides in force in these runs, one per (item, sample), oldest first.
+
+        The newest of several for one response applies. With ``until``, only those made by then.
+        """
         table, response = schema.override, schema.response
         query = (
             _select_overrides()
@@ -589,7 +613,7 @@ class OverrideStore(StorePart):
         return list(newest.values())
 
     def n_runs(self, response: StoredResponse) -> int:
-        """How many runs the reply of ``response`` serves for this item."""
+        """Return how many runs use ``response`` for this item."""
         table = schema.response
         query = select(func.count(table.c.run_id.distinct())).where(
             table.c.item_id == response.item, table.c.call_id == response.call
@@ -598,7 +622,7 @@ class OverrideStore(StorePart):
 
 
 def _select_overrides() -> Any:
-    """Rulings, oldest first; of one second in two merged workspaces, in the order of ids."""
+    """Select overrides, oldest first; equal times from merged workspaces are ordered by id."""
     table = schema.override
     query = with_ids(table, run="run_id", item="item_id", actor="actor_id", replaces="replaces_id")
     return query.order_by(table.c.created_at, table.c.hash)

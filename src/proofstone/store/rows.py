@@ -1,7 +1,7 @@
-"""Writing many rows: one multi-row INSERT a table, keys taken from the database beforehand.
+"""Write many rows: one multi-row INSERT per table, with keys allocated beforehand.
 
-``executemany`` in a thread starves on the interpreter lock, once a row; a multi-row statement takes
-it once a chunk. Chunks have few sizes, so that the driver's statement cache holds them all.
+``executemany`` in a thread waits for the GIL once per row; a multi-row statement does once per
+chunk. Chunks have few sizes, so that the driver's statement cache holds them all.
 """
 
 from __future__ import annotations
@@ -24,72 +24,72 @@ from proofstone.store.database import Database
 _CHUNKS = (128, 32, 8, 1)
 
 
-LOOKUPS = (1, 8, 32, 128, 512)  # how many values one look-up takes: few statements for all
+LOOKUPS = (1, 8, 32, 128, 512)  # values per lookup: few statements for all
 
 
 _BATCH = 4000  # values in one list of a statement
 
 
-_PARAMETERS = 30_000  # SQLite takes 32,766 in one statement, PostgreSQL 65,535
+_PARAMETERS = 30_000  # SQLite accepts 32,766 in one statement, PostgreSQL 65,535
 
 
 def chunks(values: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """``values`` in lists of ``size``, the last one shorter."""
+    """Yield ``values`` in lists of ``size``, the last one shorter."""
     iterator = iter(values)
     while chunk := list(islice(iterator, size)):
         yield chunk
 
 
 class StorePart:
-    """A part of the store: what reads and writes some of its tables."""
+    """Part of the store: reads and writes some of its tables."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def _rows(self, query: Any) -> Sequence[Any]:
-        """All rows of a query."""
+        """Return all rows of a query."""
         with self._database.reading() as connection:
             return connection.execute(query).all()
 
     def _row(self, query: Any) -> Any:
-        """The row of a query that gives one at most; None without."""
+        """Return the row of a query with at most one, or None."""
         with self._database.reading() as connection:
             return connection.execute(query).one_or_none()
 
     def _one(self, query: Any, identity: bytes) -> Any:
-        """The row of a query; KeyError for an identity without one."""
+        """Return the row of a query; KeyError for an id without one."""
         row = self._row(query)
         if row is None:
             raise KeyError(identity)
         return row
 
     def _keys_of(self, table: Table, identities: Iterable[bytes]) -> dict[bytes, int]:
-        """The keys of those rows of a table with these hashes that are here."""
+        """Return the keys of the rows of a table with these hashes, if stored."""
         with self._database.reading() as connection:
             return keys_by(connection, table, ("hash",), identities)
 
     def _scalars(self, query: Any) -> list[Any]:
-        """The values of a query's first column."""
+        """Return the values of a query's first column."""
         with self._database.reading() as connection:
             return list(connection.scalars(query))
 
     def _scalar(self, query: Any) -> Any:
-        """The first value of a query's first row; None without."""
+        """Return the first value of a query's first row, or None."""
         with self._database.reading() as connection:
             return connection.scalar(query)
 
     def _pages(self, query: Any, *keys: Any, size: int) -> Iterator[Sequence[Any]]:
-        """See ``paged``; no transaction stays open between pages."""
+        """Yield pages as ``paged``; no transaction stays open between them."""
         return paged(self._rows, query, keys, size)
 
     def _among(self, query: Any, column: Any, values: Iterable[Any]) -> list[Any]:
-        """The rows of a query whose ``column`` has one of these values, batch by batch."""
+        """Return the rows of a query whose ``column`` has one of these values, in batches."""
         with self._database.reading() as connection:
             return list(among(connection, query, column, values))
 
 
 def among(connection: Connection, query: Any, column: Any, values: Iterable[Any]) -> Iterator[Any]:
-    """The rows of a query whose ``column`` has one of any number of values, batch by batch."""
+    """Yield the rows of a query whose ``column`` has one of any number of values, in batches."""
     for batch in chunks(values, _BATCH):
         yield from connection.execute(query.where(column.in_(batch))).all()
 
@@ -97,8 +97,10 @@ def among(connection: Connection, query: Any, column: Any, values: Iterable[Any]
 def paged(
     read: Callable[[Any], Sequence[Any]], query: Any, keys: Sequence[Any], size: int
 ) -> Iterator[Sequence[Any]]:
-    """The rows of a query as ``read`` gives them, in the order of ``keys`` (unique, and columns of
-    the query), so many at a time: each page begins behind the last row of the one before."""
+    """Yield the rows of a query in pages, in the order of ``keys``.
+
+    ``keys`` are unique columns of the query. Each page begins after the last row of the one before.
+    """
     ordered = query.order_by(*keys).limit(size)
     here = ordered
     while page := read(here):
@@ -111,9 +113,9 @@ def paged(
         )
 
 
-# Records and rows: fields and columns of one name, and what is given instead of one.
+# Conversion between records and rows: fields and columns of one name, with replacements.
 
-_COLUMNS_OF = {"id": "hash", "at": "created_at"}  # of these fields, where nothing else is given
+_COLUMNS_OF = {"id": "hash", "at": "created_at"}  # of these fields, unless replaced
 
 
 _FIELDS_OF = {column: name for name, column in _COLUMNS_OF.items()}
@@ -123,8 +125,10 @@ Record = TypeVar("Record", bound=Struct)
 
 
 def record_of(kind: type[Record], row: Row[Any], /, **given: Any) -> Record:
-    """The record of a row: each field is what is given for it, else the column of its name (of
-    ``id`` the hash, of ``at`` created_at)."""
+    """Return the record of a row: each field is given, or the column of its name.
+
+    ``id`` is read from the hash, ``at`` from created_at.
+    """
     return kind(
         **{f: getattr(row, column) for f, column in _columns_read(kind, tuple(given))}, **given
     )
@@ -137,9 +141,10 @@ def _columns_read(kind: type[Struct], given: tuple[str, ...]) -> tuple[tuple[str
 
 
 def row_of(table: Table, record: Struct, /, **given: Any) -> dict[str, Any]:
-    """The row of a record, without its key: each column is what is given for it, else the field of
-    its name (hash: ``id``, created_at: ``at``). One that may be empty and has neither is left
-    out."""
+    """Return the row of a record, without its key: each column is given, or the field of its name.
+
+    The hash is ``id``, created_at is ``at``. Nullable columns with neither are omitted.
+    """
     return {
         name: getattr(record, field) if field else given[name]
         for name, field in _columns_written(table, type(record), tuple(given))
@@ -150,8 +155,10 @@ def row_of(table: Table, record: Struct, /, **given: Any) -> dict[str, Any]:
 def _columns_written(
     table: Table, kind: type[Struct], given: tuple[str, ...]
 ) -> tuple[tuple[str, str], ...]:
-    """The columns that are written, each with its field; empty where it is given."""
-    columns = {str(name): column for name, column in table.columns.items()}  # hashed faster so
+    """Return the written columns, each with its field; empty if given."""
+    columns = {
+        str(name): column for name, column in table.columns.items()
+    }  # hashes faster this way
     fields = {name: _FIELDS_OF.get(name, name) for name in columns if name != "id"}
     return tuple(
         (name, "" if name in given else field)
@@ -161,8 +168,10 @@ def _columns_written(
 
 
 def with_ids(table: Table, **fields: str) -> Select[Any]:
-    """Selects rows of a table, with the ids of the rows that they refer to: by field the column
-    that refers to one. What a table refers to in itself is selected from an alias."""
+    """Select rows of a table, with the ids of the rows that they refer to.
+
+    ``fields`` maps a field to the referring column. Self-references are selected from an alias.
+    """
     columns: list[Any] = [table]
     joined: Any = table
     for field, column in fields.items():
@@ -180,8 +189,10 @@ def insert_record(
     refers: Mapping[str, bytes | None] = {},
     **given: Any,
 ) -> int:
-    """The key of a record, stored where it is not yet; ``refers`` are the ids of stored rows by the
-    columns that refer to them. Raises KeyError where one of these is not here."""
+    """Return the key of a record, storing it if new.
+
+    ``refers`` maps columns to the ids of stored rows. Raises KeyError if one of these is missing.
+    """
     (keys,) = referred_keys(connection, table, [refers])
     row = row_of(table, record, **keys, **given)
     values = {row["hash"]: tuple(row.values())}
@@ -191,8 +202,11 @@ def insert_record(
 def referred_keys(
     connection: Connection, table: Table, refers: Sequence[Mapping[str, bytes | None]]
 ) -> list[dict[str, int | None]]:
-    """The keys of stored rows by the columns of a table that refer to them, for each of ``refers``,
-    which name their ids. Raises KeyError where one of these is not here."""
+    """Return the keys of stored rows by referring column, for each of ``refers``, which hold their
+    ids.
+
+    Raises KeyError if one of these is missing.
+    """
     found: dict[str, dict[bytes | None, int | None]] = {}
     for column in refers[0] if refers else ():
         named = {identity for each in refers if (identity := each[column]) is not None}
@@ -207,12 +221,12 @@ def _referred(table: Table, column: str) -> Table:
 
 
 def hash_range(digits: str) -> tuple[bytes, bytes]:
-    """The least and the greatest hash that starts with these hexadecimal digits."""
+    """Return the smallest and largest hash that starts with these hexadecimal digits."""
     return bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
 
 
 def stratum_of(row: Row[Any]) -> Stratum:
-    """The stratum of a row with its four levels."""
+    """Return the stratum of a row with its four levels."""
     return Stratum(row.discipline, row.field, row.subfield, row.book)
 
 
@@ -224,7 +238,9 @@ def _statement(table: str, columns: tuple[str, ...], n: int, mark: str, tail: st
 
 
 def _execute(connection: Connection, statement: str, values: tuple[Any, ...] = ()) -> Any:
-    """The driver's own cursor on SQLite, where wrapping it costs more than a small statement."""
+    """Return the driver's own cursor on SQLite, where wrapping costs more than a small
+    statement.
+    """
     if connection.dialect.name == "sqlite":
         return connection.connection.cursor().execute(statement, values)
     return connection.exec_driver_sql(statement, values)
@@ -243,8 +259,10 @@ def insert_rows(
     columns: tuple[str, ...] = (),
     or_ignore: bool = False,
 ) -> int:
-    """Inserts ``rows`` (values in the order of ``columns``, else of all of the table's behind its
-    key) and returns how many went in; ``or_ignore`` skips those whose unique values are there."""
+    """Insert ``rows`` (values in the order of ``columns``, default: all after the key).
+
+    Returns how many were inserted; ``or_ignore`` skips existing unique values.
+    """
     columns = columns or _columns_of(table)
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
     tail = " ON CONFLICT DO NOTHING" if or_ignore else ""
@@ -261,8 +279,10 @@ def insert_rows(
 
 
 def take_keys(connection: Connection, table: Table, n: int) -> range | list[int]:
-    """``n`` fresh integer keys of ``table``, to be used in this write transaction."""
-    if connection.dialect.name == "sqlite":  # the write lock is held: nobody else can take these
+    """Return ``n`` fresh integer keys of ``table``, for use in this write transaction."""
+    if (
+        connection.dialect.name == "sqlite"
+    ):  # the write lock is held: no other process can take these
         ((top,),) = _execute(connection, f"SELECT coalesce(max(id), 0) FROM {table.name}")  # noqa: S608
         return range(top + 1, top + 1 + n)
     query = text("SELECT nextval(pg_get_serial_sequence(:table, 'id')) FROM generate_series(1, :n)")
@@ -281,9 +301,10 @@ def _lookup(table: str, columns: tuple[str, ...], n: int, mark: str) -> str:
 def keys_by(
     connection: Connection, table: Table, columns: tuple[str, ...], wanted: Iterable[Any]
 ) -> dict[Any, int]:
-    """The keys of the rows whose ``columns`` hold one of ``wanted`` (values, or tuples of them).
+    """Return the keys of the rows whose ``columns`` hold one of ``wanted`` (values, or tuples of
+    them).
 
-    Chunks are filled up with their last value, so that few statements serve all numbers.
+    Chunks are padded with their last value, so that few statements serve all sizes.
     """
     found: dict[Any, int] = {}
     single = len(columns) == 1
@@ -300,8 +321,10 @@ def keys_by(
 
 
 def many_values(values: Sequence[Any]) -> Iterator[list[Any]]:
-    """``values`` in lists of few lengths, filled up with their last one, so that few statements
-    serve all numbers."""
+    """Yield ``values`` in lists of few lengths, padded with their last one.
+
+    So few statements serve all sizes.
+    """
     for chunk in chunks(values, LOOKUPS[-1]):
         size = next(size for size in LOOKUPS if size >= len(chunk))
         yield chunk + [chunk[-1]] * (size - len(chunk))
@@ -310,8 +333,10 @@ def many_values(values: Sequence[Any]) -> Iterator[list[Any]]:
 def select_many(
     connection: Connection, query: str, first: tuple[Any, ...], values: Sequence[Any]
 ) -> list[Any]:
-    """The rows of ``query`` for any number of values: ``{mark}`` stands for each of ``first``,
-    ``{marks}`` for a list of values."""
+    """Return the rows of ``query`` for any number of values.
+
+    ``{mark}`` is replaced by each of ``first``, ``{marks}`` by a list of values.
+    """
     mark = "?" if connection.dialect.name == "sqlite" else "%s"
     found: list[Any] = []
     for part in many_values(values):
@@ -321,7 +346,7 @@ def select_many(
 
 
 def key_of(connection: Connection, table: Table, identity: bytes) -> int:
-    """The key of the row with this hash. Raises KeyError where there is none."""
+    """Return the key of the row with this hash. Raises KeyError if there is none."""
     return keys_by(connection, table, ("hash",), [identity])[identity]
 
 
@@ -333,12 +358,11 @@ def insert_new(
     *,
     columns: tuple[str, ...] = (),
 ) -> tuple[dict[Any, int], set[Any]]:
-    """The key of each row of ``rows`` (identity -> values), after inserting those not there yet,
-    and the identities that were not.
+    """Return the key of each of ``rows`` (identity -> values), inserting new ones, and the new
+    identities.
 
-    ``by`` names the unique columns that make the identity: one value, or a tuple of several.
-    Inserts first and looks only where something was there: rows are mostly new, and a look-up
-    costs as much as an insert.
+    ``by`` names the unique columns of the identity: one value, or a tuple of several. Inserts first
+    and looks up only existing rows: most rows are new, and a lookup costs as much as an insert.
     """
     if not rows:
         return {}, set()
@@ -359,26 +383,26 @@ def insert_missing(
     *,
     columns: tuple[str, ...] = (),
 ) -> dict[Any, int]:
-    """The keys of ``insert_new`` alone."""
+    """Return only the keys of ``insert_new``."""
     return insert_new(connection, table, rows, by, columns=columns)[0]
 
 
 def insert_dicts(
     connection: Connection, table: Table, rows: Mapping[bytes, Mapping[str, Any]]
 ) -> tuple[dict[Any, int], set[Any]]:
-    """What ``insert_new`` returns, of rows with the same columns by name."""
+    """Return the result of ``insert_new`` for rows with the same columns by name."""
     columns = tuple(next(iter(rows.values()), ()))
     values = {identity: tuple(row.values()) for identity, row in rows.items()}
     return insert_new(connection, table, values, columns=columns)
 
 
-# What judges said of rows of builds: written with the outcome that rests on it, read by rows.
+# Judges' verdicts on rows of builds: written with the outcome, read by row.
 
 
 def insert_verdicts(
     connection: Connection, made: Iterable[tuple[tuple[int, int], Sequence[RowVerdict]]]
 ) -> None:
-    """Inserts what judges said, by the keys of step and row, in the order in which they said it."""
+    """Insert judges' verdicts by the keys of step and row, in order."""
     rows: list[tuple[Any, ...]] = [
         (*place, position, each.question, said.state, said.label, canonical_json(said))
         for place, verdicts in made
@@ -392,7 +416,7 @@ def insert_verdicts(
 def select_verdicts(
     connection: Connection, step: int, rows: Sequence[int]
 ) -> dict[int, list[RowVerdict]]:
-    """The verdicts on rows at a step, by the key of the row, in their order."""
+    """Return the verdicts on rows at a step, by row key, in order."""
     table = schema.build_verdict
     found: dict[int, list[RowVerdict]] = {}
     for part in many_values(rows):
@@ -408,7 +432,7 @@ def select_verdicts(
 
 
 def steps_judged(connection: Connection, steps: Sequence[int]) -> set[int]:
-    """Those of these steps at which judges said anything."""
+    """Return the steps that have verdicts."""
     table = schema.build_verdict
     return {
         step
@@ -423,8 +447,10 @@ VERDICTS = msgspec.json.Decoder(PanelVerdict)
 
 
 def empty_verdicts(connection: Connection, of: Column[int], keys: Iterable[int]) -> None:
-    """Takes the judges' words out of the verdicts in which the column ``of`` has one of these keys;
-    labels and counts stay."""
+    """Remove the judges' words from verdicts whose column ``of`` has one of these keys.
+
+    Labels and counts are kept.
+    """
     table = of.table
     place = list(table.primary_key.columns)
     for key in among(connection, select(*place, table.c.payload), of, keys):
@@ -434,7 +460,7 @@ def empty_verdicts(connection: Connection, of: Column[int], keys: Iterable[int])
 
 
 def wordless(verdict: PanelVerdict) -> PanelVerdict:
-    """A verdict without the judges' reasons and the text that it rests on: who voted how stays."""
+    """Return a verdict without the judges' reasons and the cited text; the votes are kept."""
     judge_votes = tuple(
         structs.replace(
             judge_vote,
@@ -446,27 +472,27 @@ def wordless(verdict: PanelVerdict) -> PanelVerdict:
     return structs.replace(verdict, judge_votes=judge_votes, rests_on=UNSET)
 
 
-# The keys of a bank or form and of those that it corrects, itself or through others.
+# Keys of a bank or form and of those that it corrects, directly or not.
 
 
 def bank_versions(bank: bytes) -> Select[tuple[int]]:
-    """Selects the keys of a bank and of all that it corrects; none where it is not here."""
+    """Select the keys of a bank and of all that it corrects; none if it is missing."""
     return _versions(schema.bank, schema.corrected_bank, "bank_id", bank)
 
 
 def form_versions(form: bytes) -> Select[tuple[int]]:
-    """Selects the keys of a form and of all that it corrects; none where it is not here."""
+    """Select the keys of a form and of all that it corrects; none if it is missing."""
     return _versions(schema.item_set, schema.corrected_set, "item_set_id", form)
 
 
 def _versions(of: Table, made: Table, column: str, target: bytes) -> Select[tuple[int]]:
-    name = f"{of.name}_versions"  # two of them may stand in one query
+    name = f"{of.name}_versions"  # two of them may be in one query
     known = select(of.c.id).where(of.c.hash == target).cte(name, recursive=True)
     former = select(made.c.corrects_id).join(known, known.c.id == made.c[column])
     return select(known.union(former).c.id)
 
 
-# What was found of a bank or form, once and again: rows that are added and never changed.
+# Results about a bank or form that can be repeated: rows that are added and never changed.
 
 TargetKind = Literal["bank", "form"]
 
@@ -475,7 +501,7 @@ Kept = TypeVar("Kept", bound=Struct)
 
 
 def of_kind(kind: str, target: bytes) -> dict[str, bytes | None]:
-    """A bank or form by the columns that refer to either."""
+    """Return a bank or form by the columns that refer to either."""
     is_bank = kind == "bank"
     return {"bank_id": target if is_bank else None, "item_set_id": None if is_bank else target}
 
@@ -489,7 +515,7 @@ class TargetStore(StorePart, Generic[Kept]):
         self._kind = kind
 
     def add(self, kind: TargetKind, target: bytes, record: Kept, now: float) -> None:
-        """Stores a record of a stored bank or form; the same one again changes nothing."""
+        """Store a record of a stored bank or form; an identical one changes nothing."""
         payload = canonical_json(record)
         identity = content_id(self._table.name, [kind, target, payload])
         given = {"hash": identity, "payload": payload, "created_at": now}
@@ -497,13 +523,13 @@ class TargetStore(StorePart, Generic[Kept]):
             insert_record(connection, self._table, record, of_kind(kind, target), **given)
 
     def every(self, target: bytes) -> list[Kept]:
-        """The records of a bank or form, oldest first."""
+        """Return the records of a bank or form, oldest first."""
         of_bank = select(schema.bank.c.id).where(schema.bank.c.hash == target)
         of_form = select(schema.item_set.c.id).where(schema.item_set.c.hash == target)
         return self._read(of_bank, of_form)
 
     def behind(self, target: bytes) -> list[Kept]:
-        """As ``every``, with those of the banks or forms that this one corrects."""
+        """Return the same, with those of the banks or forms that this one corrects."""
         return self._read(bank_versions(target), form_versions(target))
 
     def _read(self, banks: Select[tuple[int]], forms: Select[tuple[int]]) -> list[Kept]:

@@ -1,5 +1,4 @@
-"""Runs in the store: their identity, their lease, and what of them is done; and what is known of
-models over time."""
+"""Store runs: their identity, lease and progress, and model metadata over time."""
 
 from __future__ import annotations
 
@@ -28,16 +27,16 @@ from proofstone.store.rows import (
     with_ids,
 )
 
-# How many questions of runs were answered, and how fast.
+# Number of questions answered in runs, and latency.
 
 _MOST_CALLS = 2_000
 
 
 class PaceRows(StorePart):
-    """Counts finished questions and reads the times of their calls."""
+    """Count finished questions and read the times of their calls."""
 
     def of_runs(self, runs: Sequence[int]) -> Pace:
-        """The pace of several runs together; times are those of their first 2,000 calls."""
+        """Return the pace of several runs together, timed by their first 2,000 calls."""
         response, run, call = schema.response, schema.run, schema.call
         finished = (
             select(func.count())
@@ -59,21 +58,21 @@ class PaceRows(StorePart):
 
 
 class RawResponse(msgspec.Struct, frozen=True, gc=False):
-    """A stored reply: the wire format to read its raw body by."""
+    """A stored response: its raw body and the wire format to parse it."""
 
     wire: str
     raw: bytes
 
 
 class ItemResponses(msgspec.Struct, frozen=True, gc=False):
-    """An item with its stored replies, (sample, step) -> reply."""
+    """An item with its stored responses, (sample, step) -> response."""
 
     item: StoredItem
     responses: dict[tuple[int, str], RawResponse]
 
 
 class Failure(msgspec.Struct, frozen=True, gc=False):
-    """Why the newest try of an unfinished (item, sample) failed."""
+    """Why the newest attempt of an unfinished (item, sample) failed."""
 
     item: int
     sample: int
@@ -82,7 +81,7 @@ class Failure(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunTotals(msgspec.Struct, frozen=True, gc=False):
-    """What a run's calls add up to. ``cost_usd`` covers priced calls; ``unpriced`` had no price."""
+    """Totals of a run's calls. ``cost_usd`` covers priced calls; ``unpriced`` had no price."""
 
     calls: int
     prompt_tokens: int
@@ -96,14 +95,14 @@ class RunTotals(msgspec.Struct, frozen=True, gc=False):
 
 
 class RunStore(StorePart):
-    """Adds and reads runs, plans what is left of them, and holds their leases."""
+    """Add and read runs, plan what is left of them, and hold their leases."""
 
     def __init__(self, database: Database, items: ItemStore) -> None:
         super().__init__(database)
         self._items = items
 
     def add(self, run: Run, now: float, version: str) -> int:
-        """Stores a run by its id and returns its key; one that is there stays as it is."""
+        """Store a run by its id and return its key; an existing one is kept."""
         with self._database.writing() as connection:
             return insert_record(
                 connection, schema.run, run, {"item_set_id": run.item_set},
@@ -111,7 +110,7 @@ class RunStore(StorePart):
             )  # fmt: skip
 
     def ask_first(self, run: int, n_items: int) -> None:
-        """Keeps that a run was asked for the first ``n_items`` of its set."""
+        """Record that a run was asked the first ``n_items`` of its set."""
         with self._database.writing() as connection:
             insert_rows(
                 connection, schema.run_limit, [(run, n_items)],
@@ -119,7 +118,7 @@ class RunStore(StorePart):
             )  # fmt: skip
 
     def limits(self, runs: Sequence[int]) -> dict[int, int]:
-        """The most items that each of these runs was asked for, where it is known."""
+        """Return the largest number of items that each of these runs was asked, if known."""
         table = schema.run_limit
         query = (
             select(table.c.run_id, func.max(table.c.n_items).label("most"))
@@ -129,42 +128,44 @@ class RunStore(StorePart):
         return {row.run_id: row.most for row in self._rows(query)}
 
     def run(self, identity: bytes) -> tuple[int, Run]:
-        """The key and record of a run; KeyError when there is none."""
+        """Return the key and record of a run; KeyError if there is none."""
         row = self._one(_select_runs().where(schema.run.c.hash == identity), identity)
         return row.id, _run(row)
 
     def of_sets(self, item_sets: Sequence[bytes]) -> list[tuple[int, Run]]:
-        """The runs on any of these item sets, oldest first."""
+        """Return the runs on any of these item sets, oldest first."""
         query = (
             _select_runs().where(schema.item_set.c.hash.in_(item_sets)).order_by(schema.run.c.id)
         )
         return [(row.id, _run(row)) for row in self._rows(query)]
 
     def every(self) -> list[tuple[int, Run]]:
-        """All runs, oldest first."""
+        """Return all runs, oldest first."""
         rows = self._rows(_select_runs().order_by(schema.run.c.id))
         return [(row.id, _run(row)) for row in rows]
 
     # ---- the lease
 
     def take_lease(self, run: int, owner: str, now: float) -> None:
-        """Takes or renews a run's lease. Raises RunInUse, naming the holder."""
+        """Take or renew a run's lease. Raises RunInUse, naming the holder."""
         take_lease(self._database, schema.run, run, owner, now)
 
     def give_back_lease(self, run: int, owner: str) -> None:
-        """Ends a lease that this owner holds."""
+        """Release a lease that this owner holds."""
         give_back_lease(self._database, schema.run, run, owner)
 
-    # ---- what is done
+    # ---- progress
 
     def has_responses(self, run: int) -> bool:
-        """Whether any question of a run has a reply at any step."""
+        """Return True if any question of a run has a response at any step."""
         table = schema.response
         return self._row(select(table.c.id).where(table.c.run_id == run).limit(1)) is not None
 
     def count_done(self, run: int, last_step: str, first: int | None = None) -> int:
-        """How many (item, sample) of a run have a reply at their last step, of all items or of
-        the ``first`` ones of the set."""
+        """Return how many (item, sample) of a run have a response at their last step.
+
+        ``first`` limits it to the first items of the set.
+        """
         table, member = schema.response, schema.item_set_item
         query = select(func.count()).where(table.c.run_id == run, table.c.step == last_step)
         if first is not None:
@@ -181,7 +182,7 @@ class RunStore(StorePart):
         return int(self._scalar(query))
 
     def answered(self, run: int, last_step: str) -> set[int]:
-        """The keys of the items that have a reply at their last step, in any sample."""
+        """Return the keys of the items with a response at their last step, in any sample."""
         table = schema.response
         query = select(table.c.item_id).where(table.c.run_id == run, table.c.step == last_step)
         return set(self._scalars(query.distinct()))
@@ -189,8 +190,9 @@ class RunStore(StorePart):
     def steps_among(
         self, run: int, item_set: bytes, after: int, limit: int
     ) -> dict[tuple[int, int], set[str]]:
-        """The steps that have replies, by (item key, sample), among the ``limit`` items of the
-        run's set behind position ``after``."""
+        """Return the steps with responses, by (item key, sample), for ``limit`` items after
+        ``after``.
+        """
         table = schema.response
         query = select(table.c.item_id, table.c.sample, table.c.step).where(
             table.c.run_id == run,
@@ -202,14 +204,14 @@ class RunStore(StorePart):
         return found
 
     def steps_done(self, run: int, item: int, sample: int) -> dict[str, RawResponse]:
-        """The stored replies of one (item, sample), by step."""
+        """Return the stored responses of one (item, sample), by step."""
         query = _select_responses(run).where(
             schema.response.c.item_id == item, schema.response.c.sample == sample
         )
         return {row.step: RawResponse(row.wire, decompress(row.raw)) for row in self._rows(query)}
 
     def call_key(self, run: int, item: int, sample: int, step: str) -> int:
-        """The key of the call behind a stored reply. KeyError where there is none."""
+        """Return the key of the call behind a stored response. KeyError if there is none."""
         table = schema.response
         query = select(table.c.call_id).where(
             table.c.run_id == run,
@@ -225,7 +227,7 @@ class RunStore(StorePart):
     def response_pages(
         self, run: int, item_set: bytes, size: int = 256
     ) -> Iterator[list[ItemResponses]]:
-        """The items of a run's set in order with the replies they have, in pages."""
+        """Yield the items of a run's set in order with their responses, in pages."""
         for page in self._items.pages(item_set, size):
             within = self._items.keys_within(item_set, page[0].position - 1, len(page))
             query = _select_responses(run).where(schema.response.c.item_id.in_(within))
@@ -237,14 +239,16 @@ class RunStore(StorePart):
             yield [ItemResponses(stored, responses.get(stored.key, {})) for stored in page]
 
     def calls_of_item(self, run: int, item: int) -> list[tuple[int, str, CallRecord]]:
-        """The calls behind an item's replies in a run: (sample, step, call), in order."""
+        """Return the calls behind an item's responses in a run: (sample, step, call), in order."""
         return self.calls_of_items(run, [item]).get(item, [])
 
     def calls_of_items(
         self, run: int, items: Sequence[int]
     ) -> dict[int, list[tuple[int, str, CallRecord]]]:
-        """Read the calls behind the responses to some items in a run, by item key: (sample, step,
-        call), in order. An item without a response has no entry."""
+        """Return the calls behind the responses to some items in a run, by item key.
+
+        Each is (sample, step, call), in order. An item without a response has no entry.
+        """
         table = schema.response
         found: dict[int, list[tuple[int, str, CallRecord]]] = {}
         for chunk in chunks(items, 4000):
@@ -265,7 +269,7 @@ class RunStore(StorePart):
         return found
 
     def some_calls(self, run: int, limit: int = 500) -> list[CallRecord]:
-        """The first calls behind a run's replies, up to ``limit``."""
+        """Return the first calls behind a run's responses, up to ``limit``."""
         table = schema.response
         query = (
             select_calls()
@@ -277,7 +281,7 @@ class RunStore(StorePart):
         return [read_call(row) for row in self._rows(query)]
 
     def failures(self, run: int, last_step: str) -> list[Failure]:
-        """The newest failure of each (item, sample) that has no reply at its last step."""
+        """Return the newest failure of each (item, sample) without a response at its last step."""
         table, done = schema.failure, schema.response.alias("done")
         query = (
             select(table.c.item_id, table.c.sample, schema.call.c.error, schema.call.c.detail)
@@ -296,7 +300,7 @@ class RunStore(StorePart):
         return list(newest.values())
 
     def totals(self, run: int) -> RunTotals:
-        """What a run's calls add up to, cached ones with the price they once had."""
+        """Return the totals of a run's calls, cached ones at their original price."""
         call = schema.call
         query = (
             select(
@@ -323,8 +327,10 @@ class RunStore(StorePart):
         )  # fmt: skip
 
     def response_tokens(self, run: int) -> list[tuple[bytes, int, int | None, int | None]]:
-        """The tokens of a run's replies, as the endpoint counted them, steps added up: (item,
-        sample, completion, of it reasoning), in the order of items."""
+        """Return the tokens of a run's responses as reported by the endpoint, summed over steps.
+
+        (item, sample, completion, of it reasoning), in item order.
+        """
         call, response, item = schema.call, schema.response, schema.item
         query = (
             select(
@@ -345,7 +351,7 @@ class RunStore(StorePart):
 
 
 def _whole(number: Any) -> int | None:
-    """A sum of integers as the database gives it (PostgreSQL: a decimal)."""
+    """Return a sum of integers from the database (PostgreSQL: a decimal)."""
     return None if number is None else int(number)
 
 
@@ -369,29 +375,28 @@ def _select_responses(run: int) -> Any:
     )
 
 
-# Plans in the store: rows that are added and never changed.
+# Preregistered plans: rows that are added and never changed.
 
 
 class PlanStore(StorePart):
-    """Adds and reads plans."""
+    """Add and read plans."""
 
     def add(self, plan: Plan) -> None:
-        """Stores a plan by its id; its target must be stored."""
+        """Store a plan by its id; its target must be stored."""
         given = {"payload": canonical_json(plan)}
         with self._database.writing() as connection:
             insert_record(connection, schema.plan, plan, of_kind(plan.kind, plan.target), **given)
 
     def one(self, key: int) -> Plan:
-        """The plan with this key."""
+        """Return the plan with this key."""
         return _plan(self._scalar(_select().where(schema.plan.c.id == key)))
 
     def every(self) -> list[Plan]:
-        """All plans, newest first."""
+        """Return all plans, newest first."""
         return self._read(_select().order_by(schema.plan.c.created_at.desc(), schema.plan.c.hash))
 
     def of_sets(self, item_sets: Sequence[bytes]) -> list[Plan]:
-        """The plans for any of these item sets or for the banks that they were made from, oldest
-        first."""
+        """Return the plans for these item sets or for the banks behind them, oldest first."""
         found, table = schema.item_set, schema.plan
         sets = select(found.c.id).where(found.c.hash.in_(item_sets))
         banks = select(found.c.bank_id).where(found.c.hash.in_(item_sets))
@@ -410,12 +415,15 @@ def _plan(payload: bytes) -> Plan:
     return msgspec.json.decode(payload, type=Plan)
 
 
-# Which models endpoints said they served in a run, from when to when.
+# Model versions that endpoints reported in a run, with times.
 
 
 class ReportedShare(msgspec.Struct, frozen=True, gc=False):
-    """The replies of a run from one served model with one fingerprint of its serving, and when the
-    first and the last of them were asked (seconds since the epoch)."""
+    """Responses of a run from one reported model version with one fingerprint.
+
+    ``first_at`` and ``last_at`` are the times of the first and last request (seconds since the
+    epoch).
+    """
 
     model: str
     fingerprint: str
@@ -425,10 +433,10 @@ class ReportedShare(msgspec.Struct, frozen=True, gc=False):
 
 
 class ReportedRows(StorePart):
-    """Reads what calls say of who answered them."""
+    """Read the model versions that calls report."""
 
     def of_run(self, run: int) -> tuple[ReportedShare, ...]:
-        """The shares of a run's replies that name a model, in the order in which they began."""
+        """Return the shares of a run's responses with a model version, in order of first use."""
         call, response = schema.call, schema.response
         began = func.min(call.c.started_at)
         query = (
@@ -444,29 +452,28 @@ class ReportedRows(StorePart):
         return tuple(ReportedShare(*row) for row in self._rows(query))
 
 
-# What is known of models over time: their cards and prices, and what checks of them came to.
+# Model metadata over time: cards, prices and check results.
 #
-# Rows are only added. A card that changed is a new row, so that what was in force when something
-# was run stays known; of cards and checks the newest of a model is in force.
+# Rows are only added. A changed card is a new row, so the one at the time of a run stays known. The
+# newest card and check of a model apply.
 
-_NO_MODELS = ("sim/", "human/", "import/")  # respondents that no endpoint could list
+_NO_MODELS = ("sim/", "human/", "import/")  # models that no endpoint could list
 
 
 class _Payload(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a row of ``model_card`` holds; a field of a newer version is left out on reading."""
+    """Content of a row of ``model_card``; fields of a newer version are dropped on reading."""
 
     card: Card
     price: Price | None = None
 
 
 class ModelFacts(StorePart):
-    """Adds and reads what is known of models."""
+    """Add and read model metadata."""
 
     def record(self, snapshots: Iterable[CardSnapshot], runs: Mapping[int, str]) -> None:
-        """Keeps what is known now of models, and that it is in force for ``runs`` (key -> model).
+        """Store the current metadata of models, and link it to ``runs`` (key -> model).
 
-        A snapshot that says what the model's newest one says adds no row; one that knows nothing
-        is none.
+        A snapshot equal to the model's newest one, or without any facts, adds no row.
         """
         known = [s for s in snapshots if not s.card.is_empty or s.price is not None]
         with self._database.writing() as connection:
@@ -480,14 +487,16 @@ class ModelFacts(StorePart):
             insert_rows(connection, schema.run_card, links, or_ignore=True)
 
     def cards(self, models: Sequence[str]) -> dict[str, CardSnapshot]:
-        """The snapshot in force of each model that has one."""
+        """Return the current snapshot of each model that has one."""
         with self._database.reading() as connection:
             found = _newest_cards(connection, models)
         return {model: snapshot for model, (_key, snapshot) in found.items()}
 
     def cards_of_runs(self, runs: Sequence[int]) -> dict[int, CardSnapshot]:
-        """The snapshot that was in force when each of ``runs`` was last asked; none for runs of
-        before cards were kept."""
+        """Return the snapshot in force when each of ``runs`` was last asked.
+
+        Runs from before cards were stored have none.
+        """
         link, card = schema.run_card, schema.model_card
         query = (
             select(link.c.run_id, card)
@@ -497,20 +506,20 @@ class ModelFacts(StorePart):
         return {row.run_id: _snapshot(row) for row in self._among(query, link.c.run_id, runs)}
 
     def add_checks(self, checks: Sequence[ModelCheck]) -> None:
-        """Keeps what checks came to."""
+        """Store check results."""
         with self._database.writing() as connection:
             for check in checks:
                 identity = content_id("model_check", check)
                 insert_record(connection, schema.model_check, check, hash=identity)
 
     def last_checks(self) -> dict[str, ModelCheck]:
-        """What the newest check of each model came to."""
+        """Return the newest check result of each model."""
         table = schema.model_check
         query = select(table).order_by(table.c.checked_at, table.c.id)
         return {row.model: _check(row) for row in self._rows(query)}
 
     def once_run(self) -> list[str]:
-        """The models of which there is at least one reply in a run, by name."""
+        """Return the names of models with at least one response in a run."""
         run, response = schema.run, schema.response
         replied = select(response.c.id).where(response.c.run_id == run.c.id).exists()
         query = (

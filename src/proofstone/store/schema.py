@@ -1,8 +1,8 @@
-"""The tables: integer keys inside, 32-byte content hashes UNIQUE, payloads as canonical JSON bytes.
+"""The tables: integer keys inside, UNIQUE 32-byte content hashes, payloads as canonical JSON.
 
-What is filtered or joined is a typed column; everything else of a record stands in its payload.
-Rows are appended. The only columns ever updated are the lease of a run or build, a scoring's
-completion and an expense's bound; and a purge takes the texts out of the rows that hold them.
+Filtered or joined fields are typed columns; the rest of a record is in its payload. Rows are
+appended. The only columns ever updated are the lease of a run or build, a scoring's completion and
+an expense's bound. A purge removes the texts from rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-# The columns that tables have in common, and where tables are registered.
+# Common columns, and the table registry.
 
 metadata = MetaData(
     naming_convention={
@@ -43,37 +43,37 @@ Key = BigInteger().with_variant(Integer, "sqlite")
 
 
 def key() -> Column[int]:
-    """The integer key of a row."""
+    """Return the integer key column."""
     return Column("id", Key, primary_key=True, autoincrement=True)
 
 
 def hash_of() -> Column[bytes]:
-    """The content hash that names a row everywhere."""
+    """Return the content hash column, the identity of a row in all workspaces."""
     return Column("hash", LargeBinary(32), nullable=False, unique=True)
 
 
 def ref(name: str, target: str, *, optional: bool = False, primary: bool = False) -> Column[int]:
-    """The key of a row of another table."""
+    """Return a foreign key column."""
     return Column(name, Key, ForeignKey(f"{target}.id"), nullable=optional, primary_key=primary)
 
 
 def given(name: str, kind: Any) -> Column[Any]:
-    """A column that is never NULL."""
+    """Return a NOT NULL column."""
     return Column(name, kind, nullable=False)
 
 
 def text(name: str) -> Column[str]:
-    """A text that is never NULL."""
+    """Return a NOT NULL text column."""
     return Column(name, Text, nullable=False, server_default="")
 
 
 def stratum() -> list[Column[str]]:
-    """The four levels of the taxonomy."""
+    """Return the columns of the four taxonomy levels."""
     return [text(level) for level in ("discipline", "field", "subfield", "book")]
 
 
 def payload() -> list[Column]:  # type: ignore[type-arg]
-    """A tagged payload with its version."""
+    """Return the columns of a tagged payload with its version."""
     return [
         given("kind", Text),
         given("version", SmallInteger),
@@ -82,7 +82,7 @@ def payload() -> list[Column]:  # type: ignore[type-arg]
 
 
 def of_target() -> list[Column]:  # type: ignore[type-arg]
-    """A record of a bank or form, its content as JSON."""
+    """Return the columns of a record of a bank or form, with its content as JSON."""
     return [
         ref("bank_id", "bank", optional=True),
         ref("item_set_id", "item_set", optional=True),
@@ -91,20 +91,20 @@ def of_target() -> list[Column]:  # type: ignore[type-arg]
     ]
 
 
-REVISIONS = ("v0001",)  # oldest first, a file each in migrations/versions; a test compares them
+REVISIONS = ("v0001",)  # oldest first, one file each in migrations/versions; a test compares them
 
 
 HEAD = REVISIONS[-1]
 
 
-# Each table stands behind those that it refers to: in this order a merge copies them.
+# Each table comes after those that it refers to: a merge copies them in this order.
 
 workspace = Table(
     "workspace", metadata, Column("key", Text, primary_key=True), Column("value", Text),
 )  # fmt: skip
 
 
-# Where a database says its revision; Alembic's own table, and none of the workspace's rows.
+# Holds the database's schema revision; Alembic's own table, not part of the workspace's rows.
 revision = Table("alembic_version", MetaData(), Column("version_num", String(32), primary_key=True))
 
 
@@ -122,7 +122,7 @@ passage = Table(
 )  # fmt: skip
 
 
-# One reading of a page; the newest of a source and number holds. An unread page says why.
+# One reading of a page; the newest of a source and number applies. An unread page has a reason.
 page = Table(
     "page", metadata, key(), hash_of(), ref("source_id", "source"), Column("number", Integer),
     text("label"), given("text", Text), given("width", Float), given("height", Float),
@@ -164,7 +164,7 @@ bank_fact = Table(
 )  # fmt: skip
 
 
-# What filters left of the file that became a bank: counts alone, as JSON.
+# Counts, as JSON, of what filters left of the file that became a bank.
 bank_funnel = Table(
     "bank_funnel", metadata, key(), hash_of(), ref("bank_id", "bank"),
     given("payload", LargeBinary), given("created_at", Float),
@@ -197,8 +197,8 @@ item_set_item = Table(
 )  # fmt: skip
 
 
-# What a file calls an item of the set that was imported from it, and the columns of its row that
-# mean nothing to the method, as JSON. Only items that have either.
+# The id of an imported item in its file, and unknown columns of its row, as JSON. Only items that
+# have either.
 item_label = Table(
     "item_label", metadata, ref("item_set_id", "item_set", primary=True),
     ref("item_id", "item", primary=True), text("name"), given("metadata", LargeBinary),
@@ -207,14 +207,14 @@ item_label = Table(
 )  # fmt: skip
 
 
-# A model that had a hand in a whole set (wrote an imported file, filtered a form).
+# A model that helped make a whole set (wrote an imported file, filtered a form).
 item_set_role = Table(
     "item_set_role", metadata, ref("item_set_id", "item_set", primary=True),
     Column("role", Text, primary_key=True), Column("model", Text, primary_key=True),
 )  # fmt: skip
 
 
-# Sets and banks that were made from others by correcting a few of their rows.
+# Sets and banks that correct a few rows of others.
 corrected_set = Table(
     "corrected_set", metadata, ref("item_set_id", "item_set", primary=True),
     ref("corrects_id", "item_set"), Index("ix_corrected_set_corrects_id", "corrects_id"),
@@ -235,7 +235,7 @@ run = Table(
 )  # fmt: skip
 
 
-# How many items, from the set's first on, commands asked of a run: the most holds.
+# The number of items, from the set's first on, that commands asked a run; the maximum applies.
 run_limit = Table(
     "run_limit", metadata, ref("run_id", "run", primary=True),
     Column("n_items", Integer, primary_key=True, autoincrement=False),
@@ -250,7 +250,7 @@ image = Table(
 prompt = Table("prompt", metadata, key(), hash_of(), given("body", LargeBinary))
 
 
-# What a run's calls have in common, once: the model behind its endpoint and the settings.
+# What a run's calls share, stored once: the model behind its endpoint and the settings.
 profile = Table(
     "profile", metadata, key(), hash_of(), Column("model", Text, nullable=False, index=True),
     given("endpoint", Text), given("wire", Text), given("simulated", Boolean),
@@ -278,7 +278,7 @@ response = Table(
 )  # fmt: skip
 
 
-# A call that failed for good in this process; the item is asked again on resume.
+# A call that failed permanently in this process; the item is asked again on resume.
 failure = Table(
     "failure", metadata, key(), ref("run_id", "run"), ref("item_id", "item"),
     given("sample", Integer), given("step", Text), ref("call_id", "call"),
@@ -286,27 +286,28 @@ failure = Table(
 )  # fmt: skip
 
 
-# What a pilot asked, outside of a run, with so many worked examples: so that it is known what was
-# sent where, and what goes with its source. A run that asks the same takes it from the cache.
+# Requests of a pilot, outside of a run, with the number of few-shot examples. They record what was
+# sent where, and what is purged with its source. A run with the same request takes it from the
+# cache.
 pilot_call = Table(
     "pilot_call", metadata, ref("call_id", "call", primary=True),
     ref("item_id", "item", primary=True), ref("item_set_id", "item_set"), given("shots", Integer),
 )  # fmt: skip
 
 
-# A row on its way through a pipeline: the same content is the same row in all builds.
+# A row in a pipeline: equal content is the same row in all builds.
 build_row = Table("build_row", metadata, key(), hash_of(), given("payload", LargeBinary))
 
 
-# A step with its version and configuration (its hash), of a batch step over certain rows.
+# A step with the hash of its version and configuration; a batch step also hashes its rows.
 build_step = Table(
     "build_step", metadata, key(), hash_of(), given("name", Text), given("version", Integer),
     given("config", LargeBinary),
 )  # fmt: skip
 
 
-# What a step made of a row: kept as it was, made into others (build_output), or dropped. Keys come
-# in the order of the work, so that rows without a key of their own lie close together.
+# A step's result for a row: unchanged, replaced by others (build_output), or dropped. Keys are
+# assigned in processing order, so that rows without their own key are stored close together.
 build_outcome = Table(
     "build_outcome", metadata, ref("step_id", "build_step", primary=True),
     ref("row_id", "build_row", primary=True), given("is_same", Boolean), text("reason"),
@@ -321,8 +322,8 @@ build_output = Table(
 )  # fmt: skip
 
 
-# What a panel of judges said on the way to an outcome, question by question: its ballots with their
-# reasons are in the payload.
+# A panel's verdicts behind an outcome, by question: the votes with their reasons are in the
+# payload.
 build_verdict = Table(
     "build_verdict", metadata, ref("step_id", "build_step", primary=True),
     ref("row_id", "build_row", primary=True), Column("position", Integer, primary_key=True),
@@ -331,7 +332,7 @@ build_verdict = Table(
 )  # fmt: skip
 
 
-# The calls that a step made for a row; those of a batch step stand at a row without content.
+# The calls that a step made for a row; those of a batch step belong to a row without content.
 build_call = Table(
     "build_call", metadata, ref("step_id", "build_step", primary=True),
     ref("row_id", "build_row", primary=True), ref("call_id", "call", primary=True),
@@ -361,7 +362,7 @@ build_stage = Table(
 )  # fmt: skip
 
 
-# The funnel of a build that was whole, in counts, and the banks that builds became.
+# The funnel of a complete build, in counts, and the banks that builds produced.
 build_funnel = Table(
     "build_funnel", metadata, key(), hash_of(), ref("build_id", "build"),
     given("payload", LargeBinary), given("created_at", Float),
@@ -394,9 +395,9 @@ unit_cluster = Table(
 )  # fmt: skip
 
 
-# ``judge`` is how a scoring is printed and hashed; ``settings``, as JSON, what a method of judging
-# of its own was set to (as the verification of triples): empty where judges graded replies, and
-# where none was asked.
+# ``judge`` is the printed and hashed description of a scoring. ``settings``, as JSON, are those of
+# a method's own judging (such as the verification of triples); empty if judges graded responses or
+# if there were none.
 scoring = Table(
     "scoring", metadata, key(), hash_of(), ref("run_id", "run"), given("method", Text),
     given("scorer_version", Integer), text("judge"), given("settings", LargeBinary),
@@ -412,8 +413,8 @@ score = Table(
 )  # fmt: skip
 
 
-# What a panel of judges said of a reply, behind the score that rests on it: its ballots with their
-# reasons are in the payload.
+# A panel's verdict on a response, behind its score: the votes with their reasons are in the
+# payload.
 score_verdict = Table(
     "score_verdict", metadata, ref("scoring_id", "scoring", primary=True),
     ref("unit_id", "unit", primary=True), Column("sample", Integer, primary_key=True),
@@ -422,21 +423,21 @@ score_verdict = Table(
 )  # fmt: skip
 
 
-# What was known of a model, and since when: a new row where it changed; the newest is in force.
+# Model metadata by date: a new row when it changed; the newest applies.
 model_card = Table(
     "model_card", metadata, key(), hash_of(), given("model", Text), given("payload", LargeBinary),
     given("recorded_at", Float), Index("ix_model_card_model", "model"),
 )  # fmt: skip
 
 
-# Which cards were in force while a run was asked.
+# Cards in force while a run was asked.
 run_card = Table(
     "run_card", metadata, ref("run_id", "run", primary=True),
     ref("model_card_id", "model_card", primary=True),
 )  # fmt: skip
 
 
-# What a check of a model came to; the newest says whether it is retired.
+# Result of a model check; the newest says if the model is retired.
 model_check = Table(
     "model_check", metadata, key(), hash_of(), given("model", Text), given("state", Text),
     text("endpoint"), text("detail"), given("checked_at", Float),
@@ -447,15 +448,16 @@ model_check = Table(
 actor = Table("actor", metadata, key(), hash_of(), given("created_at", Float))
 
 
-# The one place of names: outside every hash, export and merge, so that a person can be erased.
+# The only table with names: outside every hash, export and merge, so that a person can be erased.
 person = Table(
     "person", metadata, ref("actor_id", "actor", primary=True), given("name", Text), text("mail"),
     text("pay_details"),
 )  # fmt: skip
 
 
-# What people did to rows, and why: each row speaks of one fact, item or item set. The newest of a
-# row's retirements and restorations holds; an edit's row is the new version, which names the old.
+# Corrections by people with reasons: each row is about one fact, item or item set. The newest
+# exclusion or inclusion of a row applies. An edit refers to the new version, which names the old
+# one.
 correction = Table(
     "correction", metadata, key(), hash_of(), given("action", Text),
     ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
@@ -465,7 +467,7 @@ correction = Table(
 )  # fmt: skip
 
 
-# A person's ruling over a reply to an item; it holds in every run that this very reply serves.
+# A person's override of a response to an item; it applies in every run that uses this response.
 override = Table(
     "override", metadata, key(), hash_of(), ref("item_id", "item"), ref("call_id", "call"),
     ref("run_id", "run"), given("sample", Integer), given("verdict", Text),
@@ -474,7 +476,7 @@ override = Table(
 )  # fmt: skip
 
 
-# Where a source was placed since it was taken in, by the models of a build or by a person.
+# Taxonomy labels of sources after ingestion, by the models of a build or by a person.
 taxonomy_label = Table(
     "taxonomy_label", metadata, key(), hash_of(), ref("source_id", "source"), *stratum(),
     text("taxonomy"), given("models", LargeBinary), ref("build_id", "build", optional=True),
@@ -500,7 +502,7 @@ review_place = Table(
 )  # fmt: skip
 
 
-# Sheets whose decisions count no longer, and which are not taken in any more.
+# Withdrawn spreadsheets, whose decisions no longer count and which cannot be imported again.
 withdrawn_sheet = Table(
     "withdrawn_sheet", metadata, key(), hash_of(), ref("sheet_id", "review_sheet"),
     ref("actor_id", "actor"), text("reason"), given("created_at", Float),
@@ -508,8 +510,7 @@ withdrawn_sheet = Table(
 )  # fmt: skip
 
 
-# The newest of a person's decisions on a version holds; a judge's names a model instead of a
-# person.
+# The newest of a person's decisions on a version applies; a judge's row names a model instead.
 review = Table(
     "review", metadata, key(), hash_of(), given("task", Text),
     ref("fact_id", "fact", optional=True), ref("item_id", "item", optional=True),
@@ -521,7 +522,7 @@ review = Table(
 )  # fmt: skip
 
 
-# What all reviews of a bank or form came to, when somebody decided it.
+# Final decisions on all reviews of a bank or form.
 review_decision = Table(
     "review_decision", metadata, key(), hash_of(), *of_target(),
     Index("ix_review_decision_bank_id", "bank_id"),
@@ -529,7 +530,7 @@ review_decision = Table(
 )  # fmt: skip
 
 
-# Where the texts of a bank or form lie in meaning, without the texts.
+# Embedding maps of the texts of a bank or form, without the texts.
 semantic_map = Table(
     "semantic_map", metadata, key(), hash_of(), *of_target(),
     Index("ix_semantic_map_bank_id", "bank_id"),
@@ -537,7 +538,7 @@ semantic_map = Table(
 )  # fmt: skip
 
 
-# What will be looked at in the runs of a form, or of a bank's forms, frozen when it was made.
+# Preregistered plans for the runs of a form, or of a bank's forms, frozen when made.
 plan = Table(
     "plan", metadata, key(), hash_of(), ref("item_set_id", "item_set", optional=True),
     ref("bank_id", "bank", optional=True), given("payload", LargeBinary),
@@ -545,8 +546,8 @@ plan = Table(
 )  # fmt: skip
 
 
-# A source that was purged, or whose tombstone was lifted. ``content`` is the source's own, so that
-# the same file is known under another title; ``removed`` counts texts by kind, as JSON.
+# A purged source, or a lifted tombstone. ``content`` is the source's own, so that the same file is
+# recognized under another title; ``removed`` counts texts by kind, as JSON.
 tombstone = Table(
     "tombstone", metadata, key(), hash_of(), given("kind", Text),
     given("source_hash", LargeBinary(32)), given("content", LargeBinary), ref("actor_id", "actor"),
@@ -554,8 +555,8 @@ tombstone = Table(
 )  # fmt: skip
 
 
-# A command that may be billed, while it is at work, and what it left unrecorded. Amounts are in
-# tokens or picodollars, by the unit; NULL where there was no budget to bound them.
+# A running command that may be billed, and its unrecorded expenses. Amounts are in tokens or
+# picodollars, by the unit; NULL without a budget.
 expense = Table(
     "expense", metadata, key(), given("owner", Text), text("runs"), text("unit"),
     Column("budget", BigInteger), given("started_at", Float), given("until", Float),
@@ -564,8 +565,8 @@ expense = Table(
 )  # fmt: skip
 
 
-# Files that commands wrote with texts of a bank, form, run or build, so that a purge finds them.
-# ``digest`` is the SHA-256 of what was written; the newest row of a path holds.
+# Files with texts of a bank, form, run or build that commands wrote, so that a purge finds them.
+# ``digest`` is the SHA-256 of the content; the newest row of a path applies.
 written_file = Table(
     "written_file", metadata, key(), Column("path", Text, nullable=False, index=True),
     given("kind", Text), given("target_hash", LargeBinary(32)), given("digest", LargeBinary(32)),

@@ -1,4 +1,4 @@
-"""Scorings and scores in the store: written in groups, read as one score table."""
+"""Store scorings and scores: written in groups, read as one score table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# What judges said of replies: written with the score that rests on it, read by scorings.
+# Judges' verdicts on responses: written with the score, read by scoring.
 
 ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, measure
 
@@ -38,14 +38,14 @@ ScorePlace = tuple[int, int, int, str]  # keys of scoring and unit, sample, meas
 def insert_score_verdicts(
     connection: Connection, made: Iterable[tuple[ScorePlace, PanelVerdict]]
 ) -> None:
-    """Inserts what judges said, by the score that it is of."""
+    """Insert judges' verdicts by score."""
     rows = [(*place, said.state, said.label, canonical_json(said)) for place, said in made]
     if rows:
         insert_rows(connection, schema.score_verdict, rows)
 
 
 def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[PanelVerdict]:
-    """The verdicts of scorings, in the order of scorings, units and samples."""
+    """Yield the verdicts of scorings, in the order of scorings, units and samples."""
     table = schema.score_verdict
     query = (
         select(table.c.payload)
@@ -59,7 +59,7 @@ def verdicts_of(connection: Connection, scorings: Sequence[int]) -> Iterator[Pan
 def verdicts_on(
     connection: Connection, scoring: int, items: Sequence[int]
 ) -> dict[tuple[int, int, str], PanelVerdict]:
-    """The verdicts on some items in a scoring, by unit, sample and measure."""
+    """Return the verdicts on some items in a scoring, by unit, sample and measure."""
     table, unit = schema.score_verdict, schema.unit
     query = (
         select(table.c.unit_id, table.c.sample, table.c.measure, table.c.payload)
@@ -73,7 +73,7 @@ def verdicts_on(
 
 
 def judged_places(connection: Connection, scoring: int, measure: str) -> set[tuple[bytes, int]]:
-    """The items' ids and samples that have a verdict in a scoring."""
+    """Return the item ids and samples that have a verdict in a scoring."""
     table, unit = schema.score_verdict, schema.unit
     query = (
         select(schema.item.c.hash, table.c.sample)
@@ -89,14 +89,16 @@ Clusters = dict[tuple[str, bytes], int]  # (kind, key) -> the row's key
 _BETWEEN_FLAGS = ", "  # they are words with spaces: "several answers"
 
 
-_CLUSTERS_KEPT = 20_000  # remembered keys; bounds memory whatever the bank's size
+_CLUSTERS_KEPT = 20_000  # cached keys; bounds memory for any bank size
 
 
 _OUTCOME_CODE = {outcome: code for code, outcome in enumerate(OUTCOMES)}
 
 
 class UnitRow(msgspec.Struct, frozen=True, gc=False):
-    """A unit as it is stored: its item's key, what it is, and the keys it shares with others."""
+    """A unit as stored: its item's key, its kind and payload, and the keys it shares with
+    others.
+    """
 
     item: int
     kind: str
@@ -117,9 +119,11 @@ class ScoreRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
-    """A scoring of a ``run``: its key and id, who scored, and when it was complete (None where it
-    was cut off). ``judge`` is how it is printed, ``settings`` the JSON of what it was set to where
-    a method judges in a way of its own, else empty."""
+    """A scoring of a ``run``: its key and id, scorer, and completion time (None if interrupted).
+
+    ``judge`` is its printed description. ``settings`` is the JSON of a method's own judging
+    settings, else empty.
+    """
 
     key: int
     id: bytes
@@ -133,7 +137,7 @@ class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScoreTally(msgspec.Struct, frozen=True, gc=False):
-    """How many scores of a kind of unit, right label and outcome there are, and their sum."""
+    """Number and sum of the scores of a kind of unit, gold label and outcome."""
 
     kind: str
     answer_key: str
@@ -147,7 +151,7 @@ UnitPlace = tuple[int, str, bytes, int]  # the key of the scoring, measure, unit
 
 
 class AnswerCount(msgspec.Struct, frozen=True, gc=False):
-    """How many scores of a measure have this outcome, answer and basis."""
+    """Number of scores of a measure with this outcome, answer and basis."""
 
     measure: str
     outcome: str
@@ -157,8 +161,9 @@ class AnswerCount(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
-    """A score with its unit: the item's key, the payload as stored, what was decided, and what
-    judges said."""
+    """A score with its unit: the item's key, the stored payload, the decision, and the judges'
+    verdict.
+    """
 
     item: int
     kind: str
@@ -174,7 +179,7 @@ class ScoredUnit(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScoreStore(StorePart):
-    """Writes scorings and reads them back. Scoring again makes a new one."""
+    """Write scorings and read them back. Scoring again adds a new one."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -189,9 +194,10 @@ class ScoreStore(StorePart):
         now: float,
         settings: bytes = b"",
     ) -> int:
-        """A new scoring of a run; its key. Its id hashes the text ``judge``, which says all that
-        ``settings`` do, and not these bytes: so scorings keep the ids that they had before the
-        settings stood in a column."""
+        """Add a scoring of a run and return its key.
+
+        Its id hashes the text ``judge``, which describes all ``settings``, and not these bytes.
+        """
         identity = content_id("scoring", [record.id, scorer_version, judge, now])
         columns = ("hash", "run_id", "method", "scorer_version", "judge", "settings", "created_at")
         row = (identity, run, record.method, scorer_version, judge, settings, now)
@@ -201,7 +207,7 @@ class ScoreStore(StorePart):
             ]
 
     def add(self, scoring: int, rows: Sequence[ScoreRow]) -> None:
-        """Stores scores with their units and cluster edges, in one transaction."""
+        """Store scores with their units and cluster edges, in one transaction."""
         with self._database.writing() as connection:
             clusters = self.insert(connection, scoring, rows)
         self.remember(clusters)
@@ -213,8 +219,10 @@ class ScoreStore(StorePart):
         rows: Sequence[ScoreRow],
         more: Clusters = {},  # noqa: B006 - read only
     ) -> Clusters:
-        """Stores scores in a transaction that is open; returns the keys of clusters met in it,
-        to ``remember`` once it is committed. ``more`` are those met in it before."""
+        """Store scores in an open transaction; return the keys of clusters found in it.
+
+        Pass these to ``remember`` once it is committed. ``more`` are those found in it before.
+        """
         units, clusters = self._unit_keys(connection, [row.unit for row in rows], more)
         values = [
             (
@@ -236,48 +244,48 @@ class ScoreStore(StorePart):
         return clusters
 
     def remember(self, clusters: Clusters) -> None:
-        """Takes keys of clusters that are committed: pages of a form share them."""
+        """Cache keys of committed clusters: pages of a form share them."""
         if len(self._clusters) > _CLUSTERS_KEPT:
             self._clusters.clear()
         self._clusters |= clusters
 
     def complete(self, scoring: int, now: float) -> None:
-        """Marks a scoring as whole; the latest whole one of a run is current."""
+        """Mark a scoring as complete; the latest complete one of a run is current."""
         table = schema.scoring
         with self._database.writing() as connection:
             connection.execute(update(table).where(table.c.id == scoring).values(completed_at=now))
 
     def info(self, scoring: int) -> ScoringInfo:
-        """The scoring with this key."""
+        """Return the scoring with this key."""
         return self._scorings(schema.scoring.c.id == scoring)[0]
 
     def one(self, identity: bytes) -> ScoringInfo:
-        """The scoring with this id; KeyError where there is none."""
+        """Return the scoring with this id; KeyError if there is none."""
         found = self._scorings(schema.scoring.c.hash == identity)
         if not found:
             raise KeyError(identity)
         return found[0]
 
     def newest(self, run: int, scorer_version: int, judge: str) -> ScoringInfo | None:
-        """The newest scoring of a run by this scorer and judge, whole or not, or None."""
+        """Return the newest scoring of a run by this scorer and judge, complete or not, or None."""
         table = schema.scoring.c
         by = (table.scorer_version == scorer_version, table.judge == judge)
         found = self._scorings(table.run_id == run, *by)
         return found[-1] if found else None
 
     def current(self, run: int) -> ScoringInfo | None:
-        """The latest complete scoring of a run, or None."""
+        """Return the latest complete scoring of a run, or None."""
         newest = sorted(self.of_run(run), key=lambda one: (one.completed_at or 0.0, one.key))
         return newest[-1] if newest else None
 
     def of_run(self, run: int) -> list[ScoringInfo]:
-        """The whole scorings of a run, oldest first."""
+        """Return the complete scorings of a run, oldest first."""
         table = schema.scoring.c
         found = self._scorings(table.run_id == run, table.completed_at.is_not(None))
         return sorted(found, key=lambda one: (one.created_at, one.key))
 
     def begun(self, run: int) -> list[ScoringInfo]:
-        """The scorings of a run, whole or not, in the order in which they were stored."""
+        """Return all scorings of a run, complete or not, in insertion order."""
         return self._scorings(schema.scoring.c.run_id == run)
 
     def _scorings(self, *conditions: Any) -> list[ScoringInfo]:
@@ -295,8 +303,10 @@ class ScoreStore(StorePart):
         return [ScoringInfo(*row) for row in self._rows(query)]
 
     def copy(self, scoring: int, other: int) -> None:
-        """Adds the scores of a scoring to another one of its run that has none; without verdicts,
-        which nobody gave on what needs no judge."""
+        """Copy the scores of a scoring to another of its run that has none.
+
+        Verdicts are not copied: no judge was asked for them.
+        """
         table = schema.score
         names = [column.name for column in table.columns if column.name != "scoring_id"]
         own = select(literal(other), *(table.c[name] for name in names)).where(
@@ -306,7 +316,7 @@ class ScoreStore(StorePart):
             connection.execute(insert(table).from_select(["scoring_id", *names], own))
 
     def n_scored(self, scoring: int) -> int:
-        """How many (item, sample) have scores in a scoring."""
+        """Return how many (item, sample) have scores in a scoring."""
         table, unit = schema.score, schema.unit
         scored = (
             select(unit.c.item_id, table.c.sample)
@@ -318,14 +328,14 @@ class ScoreStore(StorePart):
         return int(self._scalar(select(func.count()).select_from(scored)))
 
     def has_any(self, scorings: Sequence[int], measures: Sequence[str]) -> bool:
-        """Whether any of these scorings has a score of one of these measures."""
+        """Return True if any of these scorings has a score of one of these measures."""
         query = select(schema.score.c.unit_id).where(_of_measures(scorings, measures)).limit(1)
         return self._row(query) is not None
 
     def unit_places(
         self, scorings: Sequence[int], measures: Sequence[str], items: Sequence[int]
     ) -> set[UnitPlace]:
-        """Which units of some items these scorings have scores of."""
+        """Return the units of some items that have scores in these scorings."""
         score, unit = schema.score, schema.unit
         query = (
             select(score.c.scoring_id, score.c.measure, unit.c.key, score.c.sample)
@@ -335,7 +345,9 @@ class ScoreStore(StorePart):
         return {tuple(row) for row in self._rows(query)}
 
     def answer_counts(self, scoring: int, measures: Sequence[str]) -> list[AnswerCount]:
-        """How often each outcome and answer was given on each basis, by measure and in order."""
+        """Return how often each outcome and answer occurs on each basis, by measure and in
+        order.
+        """
         score = schema.score
         columns = (score.c.measure, score.c.outcome, score.c.answer, score.c.basis)
         query = (
@@ -358,8 +370,10 @@ class ScoreStore(StorePart):
         items: Sequence[int] | None = None,
         size: int = 2000,
     ) -> Iterator[list[ScoredUnit]]:
-        """The scores of a scoring with their units and what judges said, of these items alone where
-        they are named, in the order of their units."""
+        """Yield the scores of a scoring with their units and verdicts, in unit order, in pages.
+
+        ``items`` limits it to these.
+        """
         score, unit, said = schema.score.c, schema.unit.c, schema.score_verdict.c
         names = ("scoring_id", "unit_id", "sample", "measure")
         query = (
@@ -378,7 +392,7 @@ class ScoreStore(StorePart):
             yield [_scored_unit(row) for row in page]
 
     def tallies(self, scoring: int) -> list[ScoreTally]:
-        """The scores of a scoring, counted."""
+        """Return the scores of a scoring, counted."""
         table, unit = schema.score, schema.unit
         groups = (unit.c.kind, unit.c.answer_key, table.c.measure, table.c.outcome)
         query = (
@@ -394,7 +408,7 @@ class ScoreStore(StorePart):
         ]
 
     def flags(self, scoring: int, measure: str) -> list[str]:
-        """The flags of all scores of a measure, one by one."""
+        """Return the flags of all scores of a measure, one by one."""
         table = schema.score
         query = select(table.c.flags).where(
             table.c.scoring_id == scoring, table.c.measure == measure, table.c.flags != ""
@@ -402,7 +416,7 @@ class ScoreStore(StorePart):
         return [flag for (text,) in self._rows(query) for flag in text.split(_BETWEEN_FLAGS)]
 
     def scored_among(self, scoring: int, items: Sequence[int]) -> set[tuple[int, int]]:
-        """Which (item key, sample) of some items have scores in a scoring."""
+        """Return the (item key, sample) of some items that have scores in a scoring."""
         table, unit = schema.score, schema.unit
         query = (
             select(unit.c.item_id, table.c.sample)
@@ -414,8 +428,7 @@ class ScoreStore(StorePart):
     def of_items(
         self, scoring: int, items: Sequence[int]
     ) -> dict[tuple[int, int, str], list[Score]]:
-        """The scores of some items in a scoring: (item, sample, unit kind) -> scores, each with
-        what judges said."""
+        """Return the scores of some items: (item, sample, unit kind) -> scores with verdicts."""
         table, unit = schema.score, schema.unit
         found: dict[tuple[int, int, str], list[Score]] = {}
         with self._database.reading() as connection:
@@ -434,20 +447,23 @@ class ScoreStore(StorePart):
         return found
 
     def verdicts(self, scorings: Sequence[int]) -> list[PanelVerdict]:
-        """What judges said in scorings, in the order of the units."""
+        """Return the verdicts in scorings, in unit order."""
         with self._database.reading() as connection:
             return list(verdicts_of(connection, scorings))
 
     def judged(self, scoring: int, measure: str) -> set[tuple[bytes, int]]:
-        """The items' ids and samples on which judges were asked in a scoring."""
+        """Return the item ids and samples that judges were asked about in a scoring."""
         with self._database.reading() as connection:
             return judged_places(connection, scoring, measure)
 
     def places(
         self, scoring: int, measure: str, outcomes: Sequence[str], right: bool | None, limit: int
     ) -> list[tuple[int, int]]:
-        """Up to ``limit`` (item key, sample) whose score has one of ``outcomes`` and is wholly
-        ``right``, or not wholly (None: either), in the order of the units."""
+        """Return up to ``limit`` (item key, sample) whose score has one of ``outcomes``, in unit
+        order.
+
+        ``right`` selects fully correct scores, or others (None: either).
+        """
         table, unit = schema.score, schema.unit
         query = (
             select(unit.c.item_id, table.c.sample)
@@ -467,8 +483,11 @@ class ScoreStore(StorePart):
     def _unit_keys(
         self, connection: Connection, units: Sequence[UnitRow], more: Clusters
     ) -> tuple[dict[tuple[int, str, bytes], int], Clusters]:
-        """The keys of units, storing those not there yet with their cluster edges (which depend on
-        the item alone, so that a later scoring finds them written), and of the clusters met."""
+        """Return the keys of units, storing new ones with their cluster edges, and of the clusters
+        found.
+
+        The edges depend on the item only, so a later scoring finds them stored.
+        """
         wanted = {_unit_identity(unit): unit for unit in units}
         rows = {
             identity: (
@@ -491,7 +510,9 @@ class ScoreStore(StorePart):
     def _cluster_keys(
         self, connection: Connection, named: set[tuple[str, bytes]], more: Clusters
     ) -> Clusters:
-        """The keys of clusters: remembered ones, those met in this transaction, and new ones."""
+        """Return the keys of clusters: cached ones, those found in this transaction, and new
+        ones.
+        """
         found = {
             cluster: key
             for cluster in named
@@ -524,7 +545,7 @@ def _score(row: Row[Any], verdict: PanelVerdict | None = None) -> Score:
     return record_of(Score, row, **own, verdict=verdict)
 
 
-# Levels of a taxonomy as codes and names: a stratum is its path, and shown by its name.
+# Taxonomy levels as codes and names: a stratum is a path, shown by its name.
 
 LEVELS = ("discipline", "field", "subfield", "book", "language")
 
@@ -541,10 +562,10 @@ _Path = tuple[str, ...]
 def coded_levels(
     units: Mapping[str, Sequence[str]],
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, NDArray[np.int32]]]:
-    """By level the names of its strata in alphabetical order, and each unit's code among them.
+    """Return by level the sorted names of its strata, and each unit's code among them.
 
     Two fields of one name in different disciplines are two strata, and so are subfields. Such a
-    name is followed by what it belongs to: ``History (Arts)``. What is not given is one stratum.
+    name is followed by its parent: ``History (Arts)``. Missing values form one stratum.
     """
     import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
 
@@ -562,7 +583,7 @@ def coded_levels(
 
 
 def _shown(paths: set[_Path]) -> dict[_Path, str]:
-    """Each path's last name, with those above it where another path has the same."""
+    """Return each path's last name, with its parents if another path has the same name."""
     shared = Counter(path[-1] for path in paths if path)
     return {path: _name(path, is_shared=bool(path) and shared[path[-1]] > 1) for path in paths}
 
@@ -590,11 +611,11 @@ def load_table(
     measure: str,
     kind: str = "item",
 ) -> ScoreTable:
-    """The score table of ``measure`` on units of one ``kind``.
+    """Return the score table of ``measure`` on units of one ``kind``.
 
-    ``scorings`` maps a scoring's key to its respondent's place; ``item_sets`` ids to the names
-    that forms are shown by; ``expected`` is the full number of rows by respondent, ``failed`` how
-    many of the missing ones were tried.
+    ``scorings`` maps a scoring's key to its model's index, ``item_sets`` ids to the names of forms.
+    ``expected`` is the full number of rows by model, ``failed`` how many of the missing ones were
+    tried.
     """
     import numpy as np  # noqa: PLC0415 - numpy is not needed to print a help text
 
@@ -647,7 +668,7 @@ def _scores(connection: Connection, scorings: list[int], measure: str) -> dict[s
 def _units(
     connection: Connection, item_sets: Mapping[bytes, str], kind: str
 ) -> dict[str, Sequence[Any]]:
-    """One row a unit of these sets; a unit in several sets counts for the first."""
+    """Return one row per unit of these sets; a unit in several sets counts for the first."""
     unit, item, member = schema.unit, schema.item, schema.item_set_item
     query = (
         select(
@@ -684,7 +705,7 @@ def _edges(
 
 
 def _fact_keys(connection: Connection, keys: set[int]) -> list[tuple[int, bytes]]:
-    """Those of the cluster keys that are facts, with the ids of these."""
+    """Return those of the cluster keys that are facts, with the fact ids."""
     table, fact = schema.cluster, schema.fact
     found = []
     for some in chunks(sorted(keys), 500):
@@ -700,8 +721,10 @@ def _fact_keys(connection: Connection, keys: set[int]) -> list[tuple[int, bytes]
 def _columns(
     connection: Connection, query: Any, names: tuple[str, ...]
 ) -> dict[str, Sequence[Any]]:
-    """The columns of a large result, from the driver's own tuples: a row object each would cost
-    as much as reading does."""
+    """Return the columns of a large result from the driver's own tuples.
+
+    One row object each would cost as much as reading.
+    """
     compiled = query.compile(connection, compile_kwargs={"literal_binds": True})
     cursor = connection.connection.cursor()
     try:
@@ -713,7 +736,7 @@ def _columns(
 
 
 def _coded(values: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-    """The different values in alphabetical order, and each value's place among them."""
+    """Return the distinct values in alphabetical order, and each value's index among them."""
     import numpy as np  # noqa: PLC0415
 
     names = tuple(sorted(set(values)))

@@ -1,4 +1,4 @@
-"""The store: one database for all records; the only SQL in the package.
+"""Store all records in one database; the only SQL in the package.
 
 ``Store`` opens a database and offers its parts; each part is one file here.
 """
@@ -36,8 +36,11 @@ from proofstone.store.writer import OutcomeStore, Writer
 
 
 class Store:
-    """One open database and its parts. ``find_payload`` gives the type of a payload kind; with
-    ``must_exist`` an SQLite file is not made."""
+    """One open database and its parts.
+
+    ``find_payload`` returns the type of a payload kind. With ``must_exist`` an SQLite file is not
+    created.
+    """
 
     def __init__(
         self, url: str, find_payload: Callable[[str], PayloadType], *, must_exist: bool = False
@@ -81,10 +84,12 @@ class Store:
         self.paces = PaceRows(self.database)
 
     def writer(self, kept: Callable[[CallRecord], None] | None = None) -> Writer:
-        """A new group-commit writer, ``kept`` told of each call on disk; use one at a time in a
-        process."""
+        """Return a new group-commit writer; use one at a time per process.
+
+        It calls ``kept`` with each call that is on disk.
+        """
         return Writer(self.database, self.scores, self.outcomes, kept)
 
     def close(self) -> None:
-        """Gives the database back."""
+        """Close the database."""
         self.database.close()

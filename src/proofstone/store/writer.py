@@ -1,15 +1,14 @@
-"""The one writer of a process: calls, responses, scores and outcomes of builds, in groups.
+"""The one writer of a process: calls, responses, scores and build outcomes, in groups.
 
-A group is what came within 30 to 80 ms, at most 256 calls, as a few multi-row statements in one
-transaction. It is taken in a lull between replies where there is one. "Finished" means committed:
-after a kill, at most what was in flight and one group is asked again. No more than one group is
+A group is what arrived within 30 to 80 ms, at most 256 calls, as a few multi-row statements in one
+transaction. It is written in a pause between responses if there is one. "Finished" means committed:
+after a kill, at most the requests in flight and one group are repeated. No more than one group is
 ever uncommitted: beyond it ``write`` waits, which stops new requests.
 
-Rows are encoded and inserted on the event loop, and only the commit, which waits for the disk, is
-made in a thread: a thread that inserts hands the interpreter's lock back and forth once a
-statement (decision 0004). Where another process or thread is writing, the whole group goes to a
-thread and waits there. That thread is the writer's own: in a shared pool a commit could stand
-behind those who wait for it.
+Rows are encoded and inserted on the event loop, and only the commit, which waits for the disk, runs
+in a thread. A thread that inserts exchanges the GIL once per statement (decision 0004). If another
+process or thread is writing, the whole group goes to a thread and waits there. That thread belongs
+to the writer: in a shared pool a commit could be queued behind those who wait for it.
 """
 
 from __future__ import annotations
@@ -47,24 +46,24 @@ from proofstone.store.rows import (
 )
 from proofstone.store.scores import Clusters, ScoreRow, ScoreStore
 
-# What steps made of rows: found by many rows at once, inserted by the writer in its groups.
+# Step outcomes: found for many rows together, inserted by the writer in its groups.
 #
-# Keys of rows are integers in the order in which they were stored, so what a pipeline works on lies
-# close together; only a row's hash is looked for anywhere.
+# Row keys are integers in insertion order, so the rows of a pipeline are stored close together;
+# only lookups by hash are scattered.
 
 
-_REMEMBERED = 100_000  # keys of rows lately seen: about 15 MB
+_REMEMBERED = 100_000  # recently used row keys: about 15 MB
 
 
 class BuildPlace(msgspec.Struct, frozen=True, gc=False):
-    """Where a call of a build belongs: the key of a step, the id of a row."""
+    """The place of a build's call: the key of a step, the id of a row."""
 
     step: int
     row: bytes
 
 
 class OutcomeRow(msgspec.Struct, frozen=True, gc=False):
-    """What the step with this key made of a row."""
+    """The outcome of the step with this key for a row."""
 
     step: int
     row: bytes
@@ -72,7 +71,7 @@ class OutcomeRow(msgspec.Struct, frozen=True, gc=False):
 
 
 class OutcomeStore(StorePart):
-    """Steps, rows and outcomes."""
+    """Store steps, rows and outcomes."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -81,7 +80,7 @@ class OutcomeStore(StorePart):
     # ---- reading
 
     def find(self, step: int, rows: Sequence[bytes]) -> dict[bytes, Outcome]:
-        """The outcomes that are stored of these rows at a step."""
+        """Return the stored outcomes of these rows at a step."""
         with self._database.reading() as connection:
             keys = self._known_keys(connection, rows)
             named = {key: row for row, key in keys.items()}
@@ -98,7 +97,7 @@ class OutcomeStore(StorePart):
         }
 
     def spent(self, step: int, rows: Sequence[bytes]) -> Spent:
-        """What the calls for these rows took at a step, each row and call counted once."""
+        """Return the cost of the calls for these rows at a step, each row and call counted once."""
         found, same = Spent(), schema.call.c.request_hash
         for connection, here in self._calls_for(step, rows):
             asked = select(same).join(schema.build_call).where(here)
@@ -106,7 +105,7 @@ class OutcomeStore(StorePart):
         return found
 
     def latency_s(self, step: int, rows: Sequence[bytes]) -> float:
-        """The seconds that the calls for these rows took at a step, one after the other."""
+        """Return the total seconds of the calls for these rows at a step."""
         total, seconds = 0.0, func.coalesce(func.sum(schema.call.c.latency_s), 0.0)
         for connection, here in self._calls_for(step, rows):
             query = select(seconds).select_from(schema.call.join(schema.build_call)).where(here)
@@ -114,7 +113,7 @@ class OutcomeStore(StorePart):
         return total
 
     def errors(self, step: int, rows: Sequence[bytes]) -> dict[bytes, str]:
-        """Why calls for these rows failed at a step: the newest failure of each that has one."""
+        """Return the newest failure of each of these rows that has one at a step."""
         call, made, row = schema.call, schema.build_call, schema.build_row
         failed = (
             select(row.c.hash, call.c.error)
@@ -129,7 +128,7 @@ class OutcomeStore(StorePart):
         }
 
     def verdicts(self, step: int, rows: Sequence[bytes]) -> dict[bytes, list[RowVerdict]]:
-        """What judges said of these rows at a step, of those on which they said anything."""
+        """Return the judges' verdicts on these rows at a step, for rows that have any."""
         with self._database.reading() as connection:
             keys = self._known_keys(connection, rows)
             named = {key: row for row, key in keys.items()}
@@ -137,38 +136,40 @@ class OutcomeStore(StorePart):
         return {named[key]: verdicts for key, verdicts in found.items()}
 
     def judged(self, steps: Sequence[int]) -> set[int]:
-        """Those of these steps at which judges said anything."""
+        """Return the steps that have verdicts."""
         with self._database.reading() as connection:
             return steps_judged(connection, steps)
 
     def _calls_for(
         self, step: int, rows: Sequence[bytes]
     ) -> Iterator[tuple[Connection, ColumnElement[bool]]]:
-        """A connection, with the condition that a call was made for one of a batch of rows."""
+        """Yield a connection, with the condition that a call was made for one of a batch of
+        rows.
+        """
         made = schema.build_call.c
         with self._database.reading() as connection:
             for part in many_values(list(self._known_keys(connection, rows).values())):
                 yield connection, (made.step_id == step) & made.row_id.in_(part)
 
     def forget(self) -> None:
-        """Forgets keys that it remembers: a purge gave rows other ids."""
+        """Drop cached keys: a purge gave rows other ids."""
         self._keys.clear()
 
     # ---- adding
 
     def add_step(self, key: bytes, step: Step | BatchStep) -> int:
-        """The integer key of a step, stored where it is not yet."""
+        """Return the integer key of a step, storing it if new."""
         row = (key, step.name, step.version, canonical_json(step.config))
         with self._database.writing() as connection:
             return insert_missing(connection, schema.build_step, {key: row})[key]
 
     def keep_rows(self, rows: Iterable[PipelineRow]) -> None:
-        """Stores rows that enter no build, to be worked on for a pilot."""
+        """Store rows of a pilot, which enter no build."""
         with self._database.writing() as connection:
             self.add_rows(connection, rows)
 
     def add_rows(self, connection: Connection, rows: Iterable[PipelineRow]) -> dict[bytes, int]:
-        """The integer keys of rows, stored where they are not yet, in the open transaction."""
+        """Return the integer keys of rows, storing new ones, in the open transaction."""
         wanted = {row.id: (row.id, row.payload) for row in rows}
         keys = {identity: self._keys[identity] for identity in wanted if identity in self._keys}
         new = {identity: row for identity, row in wanted.items() if identity not in keys}
@@ -177,8 +178,10 @@ class OutcomeStore(StorePart):
         return keys | added
 
     def insert(self, connection: Connection, made: Sequence[OutcomeRow]) -> None:
-        """Inserts outcomes of rows that are stored, with the rows that they kept and what judges
-        said; those that have an outcome already are left as they are."""
+        """Insert outcomes of stored rows, with the rows that they kept and the verdicts.
+
+        Rows with an outcome are left as they are.
+        """
         kept = self.add_rows(connection, (row for each in made for row in each.outcome.kept or ()))
         keys = self._known_keys(connection, [each.row for each in made])
         there = self._there(connection, {(each.step, keys[each.row]) for each in made})
@@ -201,7 +204,7 @@ class OutcomeStore(StorePart):
         insert_verdicts(connection, judged)
 
     def insert_calls(self, connection: Connection, calls: Sequence[tuple[BuildPlace, int]]) -> None:
-        """Inserts which call was made where; a place that is no row is one without content."""
+        """Insert which call was made where; an unknown row is one without content."""
         places = {place.row for place, _call in calls}
         keys = self._known_keys(connection, list(places))
         empty = (PipelineRow(row, b"") for row in places if row not in keys)
@@ -209,7 +212,7 @@ class OutcomeStore(StorePart):
         rows = [(place.step, keys[place.row], call) for place, call in calls]
         insert_rows(connection, schema.build_call, rows, or_ignore=True)
 
-    # ---- inside
+    # ---- internals
 
     def _outputs(
         self, connection: Connection, step: int, rows: Sequence[int]
@@ -246,7 +249,7 @@ class OutcomeStore(StorePart):
         return keys
 
     def _remember(self, keys: dict[bytes, int]) -> None:
-        """Adds keys; of too many, those that came first go."""
+        """Cache keys; if there are too many, the oldest are dropped."""
         known = self._keys
         if len(known) + len(keys) > _REMEMBERED:
             for old in list(known)[: len(known) // 2]:
@@ -260,20 +263,20 @@ GROUP_ROWS = 256
 GROUP_S = 0.080
 
 
-_YOUNG_S = 0.030  # a group is let grow before: a commit for every reply would wear the disk
+_YOUNG_S = 0.030  # a group may grow until then: a commit per response would wear the disk
 
 
 _LULL_S = 0.004
 
 
-_ENOUGH_ROWS = 128  # are committed at once: a larger insert holds up the loop for longer
+_ENOUGH_ROWS = 128  # are committed at once: a larger insert blocks the loop for longer
 
 
-_MOST_OUTCOMES = 2048  # uncommitted; plain steps make them as fast as they are taken
+_MOST_OUTCOMES = 2048  # uncommitted; plain steps make them as fast as they are accepted
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where a response belongs: keys of run and item, sample number, step name."""
+    """The place of a response: keys of run and item, sample number, step name."""
 
     run: int
     item: int
@@ -282,7 +285,7 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 class PilotPlace(msgspec.Struct, frozen=True, gc=False):
-    """What a call outside of a run asked: keys of item and item set, number of worked examples."""
+    """The place of a pilot call: keys of item and item set, number of few-shot examples."""
 
     item: int
     item_set: int
@@ -305,8 +308,7 @@ class _Outcomes(msgspec.Struct, frozen=True, gc=False):
 
 
 class _Group(msgspec.Struct, frozen=True, gc=False):
-    """What is committed together: calls, and scores of replies and outcomes that rest on calls
-    which are in it or came before."""
+    """One commit: calls, and scores and outcomes that depend on these or earlier calls."""
 
     jobs: list[_Job]
     scores: dict[int, list[ScoreRow]]
@@ -314,11 +316,11 @@ class _Group(msgspec.Struct, frozen=True, gc=False):
 
 
 class Writer:
-    """Takes rows on the event loop and commits them in groups.
+    """Accept rows on the event loop and commit them in groups.
 
     Use as ``async with Writer(database, scores, outcomes) as writer``. After a failed commit every
-    later ``write`` and the exit raise StoreFailed; what was committed before stands. ``kept`` is
-    told of each new call once it is on disk.
+    later ``write`` and the exit raise StoreFailed; committed rows are kept. ``kept`` is called with
+    each new call once it is on disk.
     """
 
     def __init__(
@@ -370,10 +372,10 @@ class Writer:
         place: AnyPlace | None = None,
         committed: Callable[[], None] | None = None,
     ) -> None:
-        """Queues a call (or the key of a cached one) and, with ``place``, the response it gives.
+        """Queue a call (or the key of a cached one) and, with ``place``, its response.
 
-        A failed call at a place becomes a failure row, never a response. ``committed`` is called
-        on the loop once the row is on disk. Waits while the queue is full. Raises StoreFailed.
+        A failed call at a place becomes a failure row, never a response. ``committed`` is called on
+        the loop once the row is on disk. Waits while the queue is full. Raises StoreFailed.
         """
         while self._outstanding >= GROUP_ROWS and self._failure is None:
             await self._next_commit()
@@ -387,16 +389,17 @@ class Writer:
         self._some.set()
 
     def write_scores(self, scoring: int, rows: Sequence[ScoreRow]) -> None:
-        """Queues scores of a reply that was written before; they are committed with it or later,
-        never earlier."""
+        """Queue scores of a response that was written before; never committed before it."""
         self._scores.setdefault(scoring, []).extend(rows)
         self._some.set()
 
     async def write_outcomes(
         self, rows: Sequence[OutcomeRow], committed: Callable[[], None]
     ) -> None:
-        """Queues what steps made of rows; committed with the calls written before, or after them.
-        Waits while too many are not committed yet. Raises StoreFailed."""
+        """Queue step outcomes; committed with the calls written before, or after them.
+
+        Waits while too many are uncommitted. Raises StoreFailed.
+        """
         while self._n_outcomes >= _MOST_OUTCOMES and self._failure is None:
             await self._next_commit()
         if self._failure is not None:
@@ -408,7 +411,7 @@ class Writer:
         self._some.set()
 
     async def flush(self) -> None:
-        """Waits until everything written so far is committed. Raises StoreFailed."""
+        """Wait until everything written so far is committed. Raises StoreFailed."""
         while self._is_behind() and self._failure is None:
             self._full.set()
             await self._next_commit()
@@ -424,10 +427,10 @@ class Writer:
         await space
 
     async def lull(self) -> None:
-        """Waits for the next moment at which work on the loop holds up the fewest replies."""
+        """Wait for the next moment at which work on the loop delays the fewest responses."""
         await self._lull.wait()
 
-    # ---- the work of the writer's task
+    # ---- the writer's task
 
     async def _work(self) -> None:
         try:
@@ -439,11 +442,11 @@ class Writer:
                 self._settle(group)
         finally:
             if self._failure is None and not self._closing:
-                self._failure = StoreFailed("the writer was ended before it was closed")
+                self._failure = StoreFailed("the writer was cancelled before it was closed")
             self._settle_waiting()
 
     async def _next_group(self) -> _Group | None:
-        """All that came by the time it is taken; None once there is nothing and nothing comes."""
+        """Return everything queued so far; None when nothing is left or coming."""
         while True:
             await self._some.wait()
             if not self._closing and not self._full.is_set():
@@ -462,11 +465,11 @@ class Writer:
                 return None
 
     async def _bunch(self) -> None:
-        """Ends when nothing was written for a moment, or the group is full or old.
+        """Wait until nothing was written for a moment, or the group is full or old.
 
-        Replies come in bunches, one behind the other (each request leaves when the one before it
-        was handled): rows inserted within a bunch hold up all that is behind them, and in the lull
-        between two nobody.
+        Responses arrive in bursts (each request starts when the one before it was handled). Rows
+        inserted within a burst delay all that follow; in the pause between two bursts they delay
+        none.
         """
         oldest = self._loop.time() + GROUP_S
         written, pause = -1, _YOUNG_S
@@ -492,14 +495,14 @@ class Writer:
         except ProofstoneError as error:
             return error
         except Exception as error:  # noqa: BLE001 - whatever it was, the run must hear of it
-            return StoreFailed(f"could not store a group of replies: {error!r}")
+            return StoreFailed(f"could not store a group of responses: {error!r}")
         self._score_store.remember(clusters)
         return None
 
     def _commit_waiting(self, group: _Group) -> Clusters:
         def insert(connection: Connection) -> Clusters:
             if not self._database.is_sqlite:
-                self._profiles = {}  # of a transaction that is made again
+                self._profiles = {}  # of a transaction that is repeated
             return self._insert(connection, group)
 
         return self._database.transact(insert)

@@ -1,4 +1,4 @@
-"""Language codes, and the one small guess at the language of a text."""
+"""Language codes and simple language detection."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
-# What BCP 47 calls a language that was not determined; written where a row has none.
+# The BCP 47 code for an undetermined language; written if a row has none.
 UNDETERMINED = "und"
 
 
@@ -42,19 +42,19 @@ _LEAST_SHARE = 0.1
 _LOOKED_AT = 20_000
 
 
-_LEAST_LETTERS = 80  # of another script, before a passage is said to be in it
+_LEAST_LETTERS = 80  # letters of another script that decide a passage's language
 
 
-_MOST_NAMED = 0.05  # Chinese characters in an untranslated passage: the titles that it refers to
+_MOST_NAMED = 0.05  # Chinese characters in an untranslated passage: cited titles
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """``zh`` where at least a tenth of the letters are Chinese characters, else ``en``.
+    """Return ``zh`` if at least a tenth of the letters are Chinese characters, else ``en``.
 
-    Formulas and names put many Latin letters into Chinese text, English text hardly ever holds a
-    Chinese character; hence the low share. No other language is told apart: a text in French
-    comes out as ``en``, one in Japanese as ``zh``, so readers take the language as a parameter.
-    The first 20,000 characters decide.
+    Formulas and names put many Latin letters into Chinese text, while English text rarely has a
+    Chinese character; hence the low threshold. Other languages are not detected: French is returned
+    as ``en``, Japanese as ``zh``, so readers accept the language as a parameter. Only the first
+    20,000 characters are used.
     """
     looked_at, ideographs, letters = 0, 0, 0
     for text in texts:
@@ -69,8 +69,10 @@ def guess_language(texts: Iterable[str]) -> str:
 
 @lru_cache(maxsize=256)
 def read_language_code(text: str) -> str | None:
-    """A code such as ``en`` or ``zh-Hant`` with its first part in lower case, or None where it is
-    no code; ``und`` gives the empty text."""
+    """Return a code such as ``en`` or ``zh-Hant`` with its first part in lower case, or None.
+
+    ``und`` gives the empty text; an invalid code gives None.
+    """
     found = _CODE.fullmatch(text.strip())
     if found is None:
         return None
@@ -79,13 +81,12 @@ def read_language_code(text: str) -> str | None:
 
 
 def said_language(text: str) -> str:
-    """The language that a document says it is in, without a region and in two letters where it has
-    such: ``en`` of ``en-US`` and of ``eng``, whatever its format; empty where that is no code.
+    """Return the language that a document states, without a region and in two letters if possible.
 
-    A region tells texts apart that readers and models take for one language, and most programs
-    write their own. A script stays (``zh-Hant``), also where a region alone says it (``zh-TW``),
-    but for the one that is meant without it (``zh-Hans`` is ``zh``). What people state is left as
-    they state it.
+    ``en`` for ``en-US`` and for ``eng``; empty if it is not a code. A region does not matter to
+    readers and models, and most programs write their own. A script is kept (``zh-Hant``), also if
+    only a region implies it (``zh-TW``), except the default one (``zh-Hans`` is ``zh``). Languages
+    that users state are not changed.
     """
     code = read_language_code(text) or ""
     language, *parts = code.split("-")
@@ -100,9 +101,11 @@ def said_language(text: str) -> str:
 
 
 def passage_language(text: str, language: str) -> str:
-    """The language of a passage of a document in ``language``: another one where its script says
-    so, Chinese in a document that is not, or hardly any of it in a Chinese one (a manual that is
-    translated in part)."""
+    """Return the language of a passage of a document in ``language``.
+
+    It differs if its script shows that: Chinese in another document, or almost none in a Chinese
+    one (a partly translated manual).
+    """
     is_chinese = guess_language([text]) == "zh"
     if is_chinese and language.partition("-")[0] not in {"zh", "ja", "ko"}:
         return "zh"
@@ -112,30 +115,33 @@ def passage_language(text: str, language: str) -> str:
     return language
 
 
-# Signs that nobody sees, and that nobody means to write.
+# Invisible control characters.
 
 
 def unseen_sign(text: str) -> str:
-    """The first control character of a text, as ``U+0007``, tabs and line ends aside; empty where
-    there is none."""
+    """Return the first control character of a text, as ``U+0007``, or "".
+
+    Tabs and line ends do not count.
+    """
     found = (c for c in text if c not in "\t\n\r" and unicodedata.category(c) == "Cc")
     return next((f"U+{ord(c):04X}" for c in found), "")
 
 
-# Passages by their language: folders may mix them, and what is built may be of some alone.
+# Filtering passages by language, as folders may mix languages.
 
 
 def main_language(code: str) -> str:
-    """The first part of a language's code, ``zh`` of ``zh-Hant``; ``und`` where none is known."""
+    """Return the first part of a language code, ``zh`` for ``zh-Hant``; ``und`` if unknown."""
     return code.partition("-")[0] or UNDETERMINED
 
 
 def is_chinese(code: str) -> bool:
-    """Whether a language's code is of Chinese: texts carried in two languages are Chinese then, and
-    English for all others."""
+    """Return True if a language code is Chinese: bundled texts exist in Chinese and English
+    only.
+    """
     return code.lower().partition("-")[0] == "zh"
 
 
 def in_languages(code: str, languages: Collection[str]) -> bool:
-    """Whether a text of this language is wanted; every one is where ``languages`` is empty."""
+    """Return True if a text of this language is wanted; always if ``languages`` is empty."""
     return not languages or main_language(code) in languages

@@ -1,7 +1,7 @@
-"""A Jinja template from a person's hand: what it may use is declared, it reaches nothing else.
+"""Users' Jinja templates, restricted to declared variables.
 
-It is rendered in Jinja's immutable sandbox, from plain values alone, without files: it can neither
-include another template nor call into Python.
+They are rendered in Jinja's immutable sandbox, from plain values, without files: they can neither
+include other templates nor call into Python.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 
-_OWN = ("namespace", "range")  # of Jinja's globals those that a text has a use for
+_OWN = ("namespace", "range")  # the Jinja globals that are useful in texts
 
 
-_FILE = "<template>"  # what Jinja calls a template that came as a text
+_FILE = "<template>"  # Jinja's name for a template given as a text
 
 
 class Template(Struct, frozen=True, kw_only=True):
-    """A template that was checked: its file's ``name``, its text, and the variables it ``uses``."""
+    """A checked template: its file's ``name``, its text, and the variables it ``uses``."""
 
     name: str
     text: str
     uses: frozenset[str]
 
     def render(self, values: Mapping[str, Any]) -> str:
-        """The text with its values. Raises BadInput naming the line that cannot be rendered."""
+        """Return the text with its values. Raises BadInput with the line of an error."""
         try:
             return _compiled(self.text).render(values)
-        except Exception as error:  # a template may do whatever expressions can
+        except Exception as error:  # template expressions can raise anything
             where = _place(self.name, _line(error))
             raise BadInput(
-                f"the template {self.name} cannot be rendered", [Problem(where, str(error))]
+                f"cannot render the template {self.name}", [Problem(where, str(error))]
             ) from error
 
 
 def read_template(text: str, name: str, variables: Collection[str]) -> Template:
-    """The template, checked against the ``variables`` that it may use.
+    """Return the template, checked against the ``variables`` that it may use.
 
-    Raises BadInput with every problem and its line: Jinja that cannot be read, variables that are
-    not declared, and tags that would read other files.
+    Raises BadInput with every problem and its line: invalid Jinja, undeclared variables, and tags
+    that would read other files.
     """
     from jinja2 import TemplateSyntaxError  # noqa: PLC0415  # kept out of the import
 
     try:
         tree = _environment().parse(text)
-        _compiled(text)  # unknown filters and tests show here alone
+        _compiled(text)  # unknown filters and tests are only detected here
     except TemplateSyntaxError as error:
-        problem = Problem(_place(name, error.lineno), error.message or "cannot be read")
-        raise BadInput(f"{name} is no Jinja template", [problem]) from error
+        problem = Problem(_place(name, error.lineno), error.message or "is invalid")
+        raise BadInput(f"{name} is not a valid Jinja template", [problem]) from error
     problems = sorted([*_other_files(tree), *_unknown(tree, variables)])
     if problems:
         known = ", ".join(sorted(variables))
         raise BadInput(
-            f"the template {name} cannot be used",
+            f"cannot use the template {name}",
             [Problem(_place(name, line), what) for line, what in problems],
             hint=f"it may use: {known}",
         )
@@ -79,7 +79,7 @@ def read_template(text: str, name: str, variables: Collection[str]) -> Template:
 
 
 def _other_files(tree: nodes.Template) -> Iterator[tuple[int, str]]:
-    """Each tag that would read another file, with its line."""
+    """Yield each tag that would read another file, with its line."""
     from jinja2 import nodes  # noqa: PLC0415
 
     reading = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
@@ -89,7 +89,7 @@ def _other_files(tree: nodes.Template) -> Iterator[tuple[int, str]]:
 
 
 def _unknown(tree: nodes.Template, variables: Collection[str]) -> Iterator[tuple[int, str]]:
-    """Each variable that is not declared, once, with its first line."""
+    """Yield each undeclared variable once, with its first line."""
     from jinja2 import nodes  # noqa: PLC0415
 
     unknown = _undeclared(tree) - set(variables) - set(_OWN)
@@ -100,7 +100,7 @@ def _unknown(tree: nodes.Template, variables: Collection[str]) -> Iterator[tuple
     for variable, line in first.items():
         near = get_close_matches(variable, sorted(variables), n=1)
         meant = f"; did you mean {near[0]}?" if near else ""
-        yield line, f"there is no variable {variable}{meant}"
+        yield line, f"unknown variable {variable}{meant}"
 
 
 def _undeclared(tree: nodes.Template) -> frozenset[str]:
@@ -114,7 +114,7 @@ def _place(name: str, line: int | None) -> str:
 
 
 def _line(error: Exception) -> int | None:
-    """The template's line that an error of rendering came from."""
+    """Return the template line of a rendering error."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.lineno for frame in frames if frame.filename == _FILE]
     return lines[-1] if lines else None
@@ -125,7 +125,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     from jinja2 import StrictUndefined  # noqa: PLC0415
     from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
 
-    # Prompts are plain text: escaping would put entities into them.
+    # Prompts are plain text: escaping would insert entities.
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined, autoescape=False)
     environment.globals = {name: environment.globals[name] for name in _OWN}
     return environment
@@ -136,11 +136,11 @@ def _compiled(text: str) -> jinja2.Template:
     return _environment().from_string(text)
 
 
-# A template of several turns: system message, earlier turns, and the one that asks.
+# A template with several turns: system message, earlier turns, and the question turn.
 #
-# A line of its own that is a comment of one word, ``{# system #}``, ``{# user #}`` or
+# A separate line with a comment of one word, ``{# system #}``, ``{# user #}`` or
 # ``{# assistant #}``, begins a turn. Without such a line the template is one user turn. The line
-# ``{# answer: FORMAT #}`` says how answers look (``choices.answer_format``); it belongs to no turn.
+# ``{# answer: FORMAT #}`` sets the answer format (``choices.answer_format``). It is in no turn.
 
 _Role = Literal["system", "user", "assistant"]
 
@@ -156,23 +156,23 @@ _ANSWER = re.compile(
 
 
 class Turns(Struct, frozen=True):
-    """The turns before the last one, with who speaks, and the last one, which asks."""
+    """The turns before the last one, with their roles, and the last one, which asks."""
 
     before: tuple[tuple[_Role, Template], ...]
     asks: Template
 
     def messages_before(self, values: Mapping[str, Any]) -> list[Message]:
-        """The messages before the one that asks. Raises BadInput as ``Template.render``."""
+        """Return the messages before the question. Raises BadInput as ``Template.render``."""
         return [Message(role, turn.render(values).strip("\n")) for role, turn in self.before]
 
 
 def read_turns(text: str, name: str, variables: Collection[str]) -> Turns:
-    """The turns of a template, each checked against the ``variables``.
+    """Return the turns of a template, each checked against the ``variables``.
 
-    Raises BadInput as ``read_template``, and where the turns are in an order that no model takes:
-    a system message that is not the first, or a last turn that is not the user's.
+    Raises BadInput as ``read_template``, and for an order of turns that models reject: a system
+    message that is not first, or a last turn that is not the user's.
     """
-    read_template(text, name, variables)  # all problems with the lines of the whole file
+    read_template(text, name, variables)  # all problems with their line in the whole file
     pieces = _MARK.split(_ANSWER.sub("", text))
     if len(pieces) == 1:
         return Turns((), read_template(pieces[0], name, variables))
@@ -180,30 +180,30 @@ def read_turns(text: str, name: str, variables: Collection[str]) -> Turns:
     if pieces[0].strip():
         raise BadInput(
             f"the template {name} has text before its first turn",
-            hint="begin with {# system #} or {# user #} on a line of its own",
+            hint="begin with {# system #} or {# user #} on a separate line",
         )
     if "system" in roles[1:] or roles[-1] != "user":
         raise BadInput(
-            f"the turns of {name} are {', '.join(roles)}: expected at most one system message, "
-            "the first, and a user's turn at the end"
+            f"the turns of {name} are {', '.join(roles)}: expected at most one system "
+            "message, the first, and a user's turn at the end"
         )
     turns = [read_template(piece.rstrip("\n"), name, variables) for piece in pieces[2::2]]
     return Turns(tuple(zip(roles[:-1], turns[:-1], strict=True)), turns[-1])
 
 
 def answer_format_in(text: str) -> str:
-    """The format of answers that a template states; empty for none. Raises BadInput for two."""
+    """Return the answer format that a template sets; empty if none. Raises BadInput for two."""
     found = _ANSWER.findall(text)
     if len(found) > 1:
-        raise BadInput("a template states the format of answers once")
+        raise BadInput("a template may set the answer format only once")
     return found[0] if found else ""
 
 
-# Templates that people ask by, in place of a method's own prompts.
+# Users' templates that replace a method's own prompts.
 
 
 def turns_of(prompt: OwnPrompt, variables: Collection[str]) -> Turns:
-    """The turns of a person's template, read once. Raises BadInput as ``read_turns``."""
+    """Return the turns of a user's template, read once. Raises BadInput as ``read_turns``."""
     return _turns_read(prompt.text, prompt.name, tuple(variables))
 
 
@@ -219,9 +219,11 @@ def check_shown(
     lacks: str,
     of: str = "question",
 ) -> None:
-    """Raises BadInput with every problem of a person's template, or where the turn that asks uses
-    none of the sets of variables that are ``enough``, whole; ``lacks`` says what it then does not
-    show, and ``of`` what."""
+    """Raise BadInput for a user's template with a problem, or without required variables.
+
+    The question turn must use all of one of the sets in ``enough``; ``lacks`` names what it
+    otherwise does not show, and ``of`` the kind.
+    """
     uses = turns_of(prompt, variables).asks.uses
     if not any(uses.issuperset(needed) for needed in enough):
         ways = [
@@ -234,7 +236,7 @@ def check_shown(
         )
 
 
-# Texts that come with a package: in Chinese for Chinese, else in English.
+# Bundled texts: in Chinese for Chinese, else in English.
 
 LANGUAGES: tuple[Literal["en", "zh"], ...] = ("en", "zh")
 
@@ -243,12 +245,12 @@ T = TypeVar("T")
 
 @cache
 def bundled_text(package: str, file: str) -> str:
-    """The text of a file that comes with a package."""
+    """Return the text of a file bundled with a package."""
     return files(package).joinpath(file).read_text(encoding="utf-8")
 
 
 def bundled_words(package: str, file: str, language: str, kind: type[T]) -> T:
-    """The words of ``FILE.en.toml`` or ``FILE.zh.toml`` of a package, as a record of this kind."""
+    """Return the words of a package's ``FILE.en.toml`` or ``FILE.zh.toml`` as a record."""
     code = "zh" if is_chinese(language) else "en"
     words: T = _words_read(package, f"{file}.{code}.toml", kind)  # type: ignore[arg-type]
     return words
@@ -261,23 +263,26 @@ def _words_read(package: str, file: str, kind: Any) -> Any:
 
 class Prompts(Struct, frozen=True):
     """The prompts of a package: ``NAME.en.jinja`` and ``NAME.zh.jinja`` in its folder
-    ``prompts``."""
+    ``prompts``.
+    """
 
     package: str
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A prompt's template in all languages."""
+        """Return a prompt's template in all languages."""
         return tuple(
             bundled_text(self.package, f"prompts/{name}.{code}.jinja") for code in LANGUAGES
         )
 
     def key(self, name: str) -> str:
-        """What a step of a build depends on that sends this prompt."""
+        """Return the key of a prompt for the build steps that use it."""
         return digest("\0".join(self.texts(name)).encode()).hex()
 
     def render(self, name: str, language: str, /, **values: Any) -> str:
-        """A prompt for a text in this language with its values, of which the first part of the
-        language's code is one (``language``)."""
+        """Return a prompt for a text in this language with its values.
+
+        The first part of the language code is available as ``language``.
+        """
         text = self.texts(name)[is_chinese(language)]
         return _bundled_compiled(text).render(language=language.partition("-")[0], **values)
 
@@ -286,18 +291,19 @@ _NAMED = re.compile(r"\(\?&(\w+)\)")
 
 
 class Patterns(Struct, frozen=True):
-    """The regular expressions of a package, in its ``patterns.toml``: each the list of its parts,
-    or a list of several; ``(?&NAME)`` in one stands for that of this name, which comes before
-    it."""
+    """The regular expressions of a package, in its ``patterns.toml``.
+
+    Each is the list of its parts, or a list of several; ``(?&NAME)`` inserts an earlier one.
+    """
 
     package: str
 
     def one(self, name: str, flags: int = 0) -> re.Pattern[str]:
-        """The pattern whose parts have this name."""
+        """Return the pattern with this name, joined from its parts."""
         return re.compile("".join(_patterns_read(self.package)[name]), flags)
 
     def each(self, name: str) -> tuple[re.Pattern[str], ...]:
-        """The several patterns of this name."""
+        """Return the patterns with this name."""
         return tuple(map(re.compile, _patterns_read(self.package)[name]))
 
 
@@ -314,5 +320,5 @@ def _patterns_read(package: str) -> dict[str, list[str]]:
 def _bundled_compiled(text: str) -> jinja2.Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415
 
-    # Prompts are plain text: escaping would put entities into them.
+    # Prompts are plain text: escaping would insert entities.
     return Environment(undefined=StrictUndefined, autoescape=False).from_string(text)  # noqa: S701

@@ -1,1 +1,1 @@
-"""All texts for readers, in English and in Chinese: what code says, and the catalogue of it."""
+"""Texts for readers, in English and Chinese: messages and their translations."""

@@ -1,4 +1,4 @@
-"""A message is its English text with named places; another language has it in its catalogue."""
+"""Messages: English texts with named placeholders; other languages translate them in files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-# The language in force: English, unless whoever makes a page or a text says otherwise.
+# The current language: English unless the caller of a page or text sets another.
 
 Language = Literal["en", "zh"]
 
@@ -33,18 +33,18 @@ _in_force: ContextVar[Language] = ContextVar("language", default="en")
 
 
 def language() -> Language:
-    """The language that texts are made in now."""
+    """Return the current language of texts."""
     return _in_force.get()
 
 
 def language_tag() -> str:
-    """The same as an HTML page names it."""
+    """Return the current language as an HTML tag."""
     return _TAGS[language()]
 
 
 @contextmanager
 def speaking(wanted: Language) -> Iterator[None]:
-    """Texts made within are in ``wanted``, in this thread or task alone."""
+    """Set the language of texts made within, for this thread or task only."""
     before = _in_force.set(wanted)
     try:
         yield
@@ -52,7 +52,7 @@ def speaking(wanted: Language) -> Iterator[None]:
         _in_force.reset(before)
 
 
-# Places of a message are filled; in Chinese with the space that stands beside Latin text.
+# Fills placeholders; in Chinese with the space around Latin text.
 
 _CHINESE = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 
@@ -61,7 +61,7 @@ _LATIN = re.compile(r"[A-Za-z0-9+\-%$~<*.]")
 
 
 def with_unsigned_zeros(values: Mapping[str, object]) -> dict[str, object]:
-    """The values, negative floats such that what rounds to zero is written without a minus."""
+    """Return the values, with negative floats formatted without a minus if they round to zero."""
     return {
         name: _Unsigned(value) if isinstance(value, float) and -math.inf < value <= 0 else value
         for name, value in values.items()
@@ -69,7 +69,7 @@ def with_unsigned_zeros(values: Mapping[str, object]) -> dict[str, object]:
 
 
 class _Unsigned(float):
-    """A number of which no rounding is ``-0.0``."""
+    """A number that is never rounded to ``-0.0``."""
 
     def __format__(self, spec: str) -> str:
         written = format(float(self), spec)
@@ -79,11 +79,11 @@ class _Unsigned(float):
 def filled(
     template: str, values: Mapping[str, object], shown: Callable[[object, str], str] = format
 ) -> str:
-    """A Chinese ``template`` with ``values`` in its places, each as ``shown`` writes it.
+    """Fill a Chinese ``template`` with ``values``, each formatted by ``shown``.
 
-    Where a value meets a Chinese character, a space stands between if the value is Latin text or a
-    number there, and none if it is Chinese: whatever the template has. What the template or a value
-    holds within stays as it is.
+    Between a value and a Chinese character there is a space if the value is Latin text or a number
+    there, and none if it is Chinese, whatever the template has. Text inside the template or a value
+    is not changed.
     """
     pieces: list[str] = []
     for text, name, spec, _conversion in Formatter().parse(template):
@@ -97,7 +97,7 @@ def filled(
 
 
 def _joined(left: str, right: str) -> str:
-    """Two pieces with one space, none, or what they have between them."""
+    """Join two pieces with one space, none, or what they have between them."""
     before, after = left.rstrip(" "), right.lstrip(" ")
     ends = before[-1:], after[:1]
     kinds = [("chinese" if _CHINESE.match(end) else _LATIN.match(end) and "latin") for end in ends]
@@ -109,11 +109,11 @@ def _joined(left: str, right: str) -> str:
 
 
 def say(message: str, /, **values: object) -> str:
-    """``message`` in the language in force, its places filled as ``str.format`` does; in Chinese
-    with a space where a value that is Latin text or a number meets a Chinese character. A number
-    that rounds to zero has no sign.
+    """Return ``message`` in the current language, with placeholders filled as by ``str.format``.
 
-    A message that the catalogue lacks is said in English; a test holds that there is none.
+    In Chinese there is a space between Chinese characters and a value of Latin text or a number. A
+    number that rounds to zero has no sign. A message without a translation is returned in English;
+    a test checks that there is none.
     """
     spoken = word(message)
     values = with_unsigned_zeros(values)
@@ -121,25 +121,27 @@ def say(message: str, /, **values: object) -> str:
 
 
 def say_of(n: float, one: str, many: str, /, **values: object) -> str:
-    """The message for ``n`` things: ``one`` where there is exactly one, else ``many``."""
+    """Return the message for ``n`` things: ``one`` if there is exactly one, else ``many``."""
     return say(one if n == 1 else many, **values)
 
 
 def word(name: str) -> str:
-    """A name out of a closed set (an outcome, a measure), or a message without places, in the
-    language in force; a name that no catalogue knows, as names in data, stays as it is."""
+    """Return a fixed name (an outcome, a measure) or message in the current language.
+
+    Unknown names, such as names in data, are returned unchanged.
+    """
     spoken = language()
     return name if spoken == "en" else catalogue(spoken).get(name, name)
 
 
 def noted(message: str) -> str:
-    """``message`` itself: marks a constant that ``word`` or ``say`` puts into words later."""
+    """Return ``message`` itself: marks a constant that ``word`` or ``say`` translates later."""
     return message
 
 
 @cache
 def catalogue(spoken: Language) -> Mapping[str, str]:
-    """Every message and name of a language by its English text; empty for English."""
+    """Return every message and name of a language by its English text; empty for English."""
     return {
         english: said
         for file, entries in _files(spoken)
@@ -151,8 +153,10 @@ def catalogue(spoken: Language) -> Mapping[str, str]:
 
 @cache
 def nouns(spoken: Language) -> Mapping[str, str]:
-    """Counted things of a language by their English singular, each with a place ``n``: they carry a
-    measure word. A method's own stand in the table ``nouns`` of its file."""
+    """Return a language's counted nouns by English singular, each with a placeholder ``n``.
+
+    They include a measure word. A method's own are in the table ``nouns`` of its file.
+    """
     tables = (
         entries if file == _NOUNS else entries.get("nouns", {}) for file, entries in _files(spoken)
     )
@@ -164,7 +168,7 @@ _NOUNS = "nouns.toml"
 
 @cache
 def _files(spoken: Language) -> Sequence[tuple[str, Mapping[str, Any]]]:
-    """The files of a language with their entries: those here, then what each method says alone."""
+    """Return the files of a language with their entries: these, then those of each method."""
     here = files("proofstone.wording") / spoken
     found = sorted(here.iterdir(), key=lambda file: file.name) if here.is_dir() else []
     found += [folder / f"{spoken}.toml" for folder in _methods()] if spoken != "en" else []
@@ -176,18 +180,20 @@ def _files(spoken: Language) -> Sequence[tuple[str, Mapping[str, Any]]]:
 
 
 def _methods() -> Iterator[Traversable]:
-    """The folders of methods: those of this package, then those of others."""
+    """Yield the folders of methods: those of this package, then those of others."""
     yield from (folder for folder in files("proofstone.methods").iterdir() if folder.is_dir())
     for point in entry_points(group="proofstone.methods"):
         yield files(import_module(point.module).__package__ or point.module)
 
 
-# Counted things, lists and runs of sentences, as each language writes them.
+# Counted things, lists and sequences of sentences, by language.
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:
-    """``1 item``, ``2 items``, ``5,038 items``; ``plural`` where an s does not make one. Chinese
-    has a measure word of the noun's own."""
+    """Return ``1 item``, ``2 items``, ``5,038 items``; ``plural`` for irregular plurals.
+
+    Chinese uses the noun's own measure word.
+    """
     spoken = language()
     if spoken == "en":
         return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
@@ -195,8 +201,10 @@ def counted(n: int, noun: str, plural: str = "") -> str:
 
 
 def joined(words: Sequence[str], most: int | None = None) -> str:
-    """``a``, ``a and b``, ``a, b and c``; the empty text of no words. Of more than ``most`` the
-    first ones, and how many others there are."""
+    """Return ``a``, ``a and b``, ``a, b and c``; empty for no words.
+
+    With more than ``most`` words, the first ones and the number of others.
+    """
     if not words:
         return ""
     if most is not None and len(words) > most:
@@ -211,12 +219,12 @@ def joined(words: Sequence[str], most: int | None = None) -> str:
 
 
 def listed(words: Sequence[str], most: int | None = None) -> str:
-    """``a, b, c``; with ``most``, no more than that: ``a, b and 3 more``."""
+    """Return ``a, b, c``; with ``most``, no more than that: ``a, b and 3 more``."""
     shown = ("、" if language() == "zh" else ", ").join(words[:most])
     left = 0 if most is None else len(words) - most
     return say("{words} and {n:,} more", words=shown, n=left) if left > 0 else shown
 
 
 def paragraph(*sentences: str) -> str:
-    """The sentences one after the other, those that are empty left out."""
+    """Join sentences, without empty ones."""
     return ("" if language() == "zh" else " ").join(filter(None, sentences))

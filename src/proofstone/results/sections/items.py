@@ -298,17 +298,25 @@ Reason = ItemFlag | KeyFlag
 
 # Those that accuse come before those that only say that an item tells nobody apart.
 REASONS: dict[Reason, str] = {
-    "strong-distractor": noted("the strongest agree on one wrong answer: it may be the right one"),
-    "probably-wrong": noted("its questions are missed more, and the strong gain nothing on them"),
-    "weak-beat-strong": noted("the weak are right and the strong wrong: the key may be wrong"),
-    "nearly-all-wrong": noted("floor item: nearly all models are wrong"),
-    "harder-than-the-rest": noted("questions that hold it are missed more than the others"),
+    "strong-distractor": noted(
+        "the strongest models agree on one wrong answer (it may be correct)"
+    ),
+    "probably-wrong": noted("lower scores on its questions, and no advantage for strong models"),
+    "weak-beat-strong": noted(
+        "negative discrimination: weak models beat strong ones (check the answer key)"
+    ),
+    "nearly-all-wrong": noted(
+        "floor item: nearly all models are wrong (too hard or wrong answer key)"
+    ),
+    "harder-than-the-rest": noted("lower scores on its questions than on the others"),
     "nearly-all-right": noted("ceiling item: nearly all models are correct"),
 }
 
 
 _OF_STATEMENTS: dict[Reason, str] = {
-    "weak-beat-strong": noted("on questions that hold it the weak do better than the strong"),
+    "weak-beat-strong": noted(
+        "negative discrimination: weak models beat strong ones on its questions"
+    ),
 }
 
 
