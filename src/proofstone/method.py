@@ -83,7 +83,7 @@ class _Parts:
         return held
 
 
-# What a method may offer besides; None where it does not.
+# Optional capabilities of a method; None if not available.
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -464,7 +464,7 @@ class Method(_Parts):
 GROUP = "proofstone.methods"
 _BUNDLED = "proofstone.methods"
 
-USUAL_METHOD = "encyclo_k"  # of files that no method knows by their columns
+USUAL_METHOD = "encyclo_k"  # for files whose columns match no method
 
 
 def method_names() -> list[str]:
@@ -501,7 +501,7 @@ def find_method(name: str) -> Method:
         method = importlib.import_module(f"{_BUNDLED}.{name}.method").METHOD
     else:
         raise NotFound(
-            f"no method is named {name!r}", hint=f"there is: {', '.join(method_names())}"
+            f"unknown method {name!r}", hint=f"expected one of: {', '.join(method_names())}"
         )
     return method
 
@@ -549,7 +549,8 @@ def check_prompt_method(prompt_method: str, prompt_methods: Mapping[str, str]) -
     """Raise BadUsage for an unknown prompting method."""
     if prompt_method not in prompt_methods:
         raise BadUsage(
-            f"no way of asking is named {prompt_method!r}; there is {', '.join(prompt_methods)}"
+            f"unknown prompting method {prompt_method!r}; expected one of: "
+            f"{', '.join(prompt_methods)}"
         )
 
 

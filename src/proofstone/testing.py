@@ -43,7 +43,7 @@ __all__ = ["check_method"]
 Values = Mapping[str, Any]
 
 
-# What a model may send back besides a right answer: none of it may be scored as an answer.
+# Incorrect responses; none of them may be scored as an answer.
 _NO_ANSWER = {
     "an empty response": Response(text="", finish="stop"),
     "a cut response": Response(text="", finish="length"),
@@ -51,7 +51,7 @@ _NO_ANSWER = {
 }
 
 
-_N_ASKED = 5  # items that each way is tried on
+_N_ASKED = 5  # items per prompting method
 
 
 def check_method(
@@ -95,7 +95,7 @@ def check_method(
         raise BadInput(
             f"method {method.name} breaks the contract in {len(found.problems)} places",
             found.problems,
-            hint="docs/methods.md says what each part owes",
+            hint="docs/methods.md describes the contract of each part",
         )
 
 
@@ -144,7 +144,7 @@ class _Bank:
         return sorted(self.kept, key=lambda fact: fact.id)
 
 
-# ---------------------------------------------------------------- what a method is
+# -------------------------------------------------------- definition of the method
 
 
 def _shape(method: Method) -> Iterator[str]:
@@ -205,7 +205,10 @@ def _measures(method: Method) -> Iterator[str]:
         yield f"the headline {method.headline!r} is none of the measures"
     for measure in method.measures:
         if set(measure.counts) != set(OUTCOMES) - {"failed"}:
-            yield f"measure {measure.name} must count every outcome but failed, which is no score"
+            yield (
+                f"measure {measure.name} must count every outcome except failed, which is not a "
+                "score"
+            )
 
 
 # ---------------------------------------------------------------- facts and items
@@ -214,7 +217,7 @@ def _measures(method: Method) -> Iterator[str]:
 def _facts(method: Method, rows: Sequence[Values]) -> tuple[list[BuiltFact], list[str]]:
     given = list(method.read_facts([Row(f"row {n}", dict(row)) for n, row in enumerate(rows, 1)]))
     found = [
-        f"fact {place} has an id that is not that of its content; leave it empty or use fact_id"
+        f"fact {place} has an id that does not match its content; leave it empty or use fact_id"
         for place, each in enumerate(given, 1)
         if each.fact.id and each.fact.id != fact_id(each.fact)
     ]
@@ -226,7 +229,7 @@ def _facts(method: Method, rows: Sequence[Values]) -> tuple[list[BuiltFact], lis
     written = [Row(f"row {n}", dict(method.write_fact(b, by_id))) for n, b in enumerate(built, 1)]
     again = identified_facts(method.read_facts(written))
     if {each.fact.id for each in again} != set(by_id):
-        found.append("read_facts makes other facts of the rows that write_fact wrote")
+        found.append("read_facts returns different facts for the rows that write_fact wrote")
     return built, found
 
 
@@ -235,7 +238,7 @@ def _composed(
 ) -> tuple[list[LoadedItem], list[str]]:
     given = list(method.compose(bank, recipe, 1))
     found = [
-        f"item {place} has an id that is not that of its content; leave it empty or use item_id"
+        f"item {place} has an id that does not match its content; leave it empty or use item_id"
         for place, item in enumerate(given)
         if item.id and item.id != item_id(item)
     ]
@@ -245,10 +248,10 @@ def _composed(
     if len({item.id for item in items}) < len(items):
         found.append(f"{len(items)} items have {len({i.id for i in items})} different contents")
     if items != [identified_item(item) for item in method.compose(bank, recipe, 1)]:
-        found.append("the same bank, recipe and seed give other items the second time")
+        found.append("the same bank, recipe and seed give different items the second time")
     facts = {fact.id: fact for fact in bank.facts()}
     if any(fact not in facts for item in items for fact in item.facts):
-        found.append("an item names a fact that is not in the bank")
+        found.append("an item refers to a fact that is not in the bank")
         return [], found
     found += _payloads(method, items)
     return [LoadedItem(item, tuple(facts[each] for each in item.facts)) for item in items], found
@@ -264,11 +267,11 @@ def _payloads(method: Method, rows: Sequence[Fact | Item]) -> Iterator[str]:
     """Check that stored payloads are read back unchanged, and that their kinds are declared."""
     for row in rows:
         if row.kind not in method.payloads:
-            yield f"kind {row.kind} is none of method.payloads"
+            yield f"kind {row.kind} is not in method.payloads"
             return
         decoded = msgspec.json.decode(canonical_json(row.payload), type=_type(method, row.kind))
         if decoded != row.payload:
-            yield f"a payload of {row.kind} is another one once it is stored and read"
+            yield f"a payload of {row.kind} changes when it is stored and read"
             return
 
 
@@ -291,7 +294,7 @@ def _comes_back(
     ]
     read = read_item_rows(rows, method, _finder(method))
     if [item.id for item in read.items] != [each.item.id for each in items]:
-        yield "an exported form does not come back as it was (write_item, read_items)"
+        yield "an exported form changes when it is read back (write_item, read_items)"
 
 
 def _shown(method: Method, items: Sequence[LoadedItem]) -> Iterator[str]:
@@ -301,17 +304,20 @@ def _shown(method: Method, items: Sequence[LoadedItem]) -> Iterator[str]:
             return
 
 
-# ---------------------------------------------------------------- asking and scoring
+# ------------------------------------------------------------- prompting and scoring
 
 
 def _asked(
     method: Method, name: str, item_set: ItemSet, bank: _Bank | None, items: Sequence[LoadedItem]
 ) -> Iterator[str]:
     if "max_tokens" not in method.settings(name):
-        yield "settings names no max_tokens"
+        yield "settings has no max_tokens"
     prompt_method = method.prepare(name, 0, item_set, bank)
     if prompt_method != method.prepare(name, 0, item_set, bank):
-        yield "prepare gives another way the second time; the prompt hash enters a run's id"
+        yield (
+            "prepare returns a different prompting method the second time; the prompt hash is "
+            "part of a run's id"
+        )
     for loaded in items[:_N_ASKED]:
         call = _Scripted()
         asyncio.run(method.ask(loaded, prompt_method, call))
@@ -333,7 +339,7 @@ def _scored(method: Method, item: LoadedItem, responses: Mapping[str, Response])
     scores = _scores(method, item, responses)
     n_units = len(method.units(item, responses, 0))
     if not n_units:
-        yield "units gives nothing to score for a response"
+        yield "units returns nothing to score for a response"
     for score in scores:
         if not 0 <= score.unit < n_units:
             yield f"a score names unit {score.unit} of {n_units}"
@@ -342,7 +348,7 @@ def _scored(method: Method, item: LoadedItem, responses: Mapping[str, Response])
         if score.value is not None and not 0.0 <= score.value <= 1.0:
             yield f"a score is {score.value:g}; expected 0 to 1"
     if scores != _scores(method, item, responses):
-        yield "the same responses get other scores the second time"
+        yield "the same responses get different scores the second time"
 
 
 def _scores(method: Method, item: LoadedItem, responses: Mapping[str, Response]) -> Sequence[Score]:

@@ -57,7 +57,7 @@ def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
         (
             Against(judges="a/x", reference="metals-1f2e", sample=0, search_method="hybrid"),
             "a/x, reference=metals-1f2e sample=0 search_method=hybrid",
-            "all triples, found by hybrid search, recall by single triples",
+            "all triples, retrieved by hybrid search, recall by single triples",
         ),
     ],
 )  # fmt: skip

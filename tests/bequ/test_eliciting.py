@@ -136,8 +136,8 @@ def test_a_list_is_asked_counted_shown_and_exported(
     assert shown["texts"][-1] == "\n".join(
         [
             "--- what was read of it",
-            "3 triples, 1 said again",
-            _line("Ada Lovelace", 0, "Ada Lovelace | birthPlace | London   [said 2 times]"),
+            "3 triples, 1 repeated",
+            _line("Ada Lovelace", 0, "Ada Lovelace | birthPlace | London   [elicited 2 times]"),
             _line("Ada Lovelace", 2, "Ada Byron | died | 1852"),
             _line(
                 "Ada Lovelace", 3, "Charles Babbage | knew | Ada Lovelace   [about another entity]"

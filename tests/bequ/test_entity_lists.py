@@ -136,8 +136,11 @@ def test_two_entities_with_one_name_are_told_and_a_description_sets_them_apart()
     planet = {"name": "Mercury", "wikidata": "Q308"}
     metal = {"name": "mercury", "wikidata": "Q925"}
     assert problems(planet, metal) == [
-        'line 2, field name: "mercury" is Q925 here and Q308 in line 1: a model could not tell '
-        "which is meant; give each a description, or a name such as NAME (what it is)"
+        (
+            'line 2, field name: "mercury" is Q925 here and Q308 in line 1: the '
+            "name is ambiguous for a model; add a description to each, or a name "
+            "such as NAME (what it is)"
+        )
     ]
     described = [{**planet, "description": "planet"}, {**metal, "description": "metal"}]
     assert len(read(*described)) == 2
@@ -178,24 +181,23 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         {"name": "E", "domain": "person"},
         {"name": "e", "domain": "plant"},
     ) == [
-        "line 1, field name: contains only white space",
-        "line 2, field name: holds U+202E, which is no part of a name",
-        'line 3, field name: "\u200f" holds nothing that can be read',
-        'line 4, field wikidata: expected a Wikidata number such as Q42, came "7259"',
-        "line 5, field nonexistent: expected true or false (correct, incorrect, 1, 0), "
-        'got "maybe"',
+        "line 1, field name: holds only white space",
+        "line 2, field name: holds U+202E, which is not allowed in a name",
+        'line 3, field name: "‏" has no visible characters',
+        'line 4, field wikidata: expected a Wikidata number such as Q42, got "7259"',
+        'line 5, field nonexistent: expected true or false (correct, incorrect, 1, 0), got "maybe"',
         'line 5, field length: expected a whole number of 0 or more, got "long"',
-        'line 7, field domain: is "plant" here and "person" in line 6, and one entity',
+        ('line 7, field domain: is "plant" here and "person" in line 6, for the same entity'),
     ]
 
 
 def test_rows_of_one_entity_that_contradict_each_other_are_told() -> None:
     twice = {"name": "A", "wikidata": "Q1"}
     assert problems({**twice, "domain": "person"}, {**twice, "domain": "event"}) == [
-        'line 2, field domain: is "event" here and "person" in line 1, and one entity'
+        ('line 2, field domain: is "event" here and "person" in line 1, for the same entity')
     ]
     assert problems({"name": "A"}, {"name": "a", "nonexistent": True}) == [
-        "line 2, field nonexistent: is nonexistent in one row, and not in another (line 1)"
+        ("line 2, field nonexistent: is non-existent in one row, but not in another (line 1)")
     ]
 
 

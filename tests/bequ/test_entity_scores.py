@@ -51,11 +51,11 @@ def test_a_whole_reply_is_counted() -> None:
         said(("Ada", "born", "1815"), ("Ada", "born", "1815"), ("Babbage", "knew", "Ada"))
     )
     assert (whole.measure, whole.outcome, whole.value) == (GIVEN, "answered", 1.0)
-    assert (whole.answer, whole.basis) == ("2 triples", "reading the reply")
-    assert whole.flags == ("1 said again", "1 about another entity")
+    assert (whole.answer, whole.basis) == ("2 triples", "parsing the response")
+    assert whole.flags == ("1 repeated", "1 about another entity")
     assert (first.measure, first.value, first.basis) == (RECOVERED, 0.0, "JSON as asked for")
     assert first.answer == "Ada | born | 1815"
-    assert first.flags[1:] == ("said 2 times",)
+    assert first.flags[1:] == ("elicited 2 times",)
     assert other.flags[1:] == ("about another entity",)
     assert first.flags[0].startswith("at ")
 

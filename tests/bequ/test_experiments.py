@@ -144,7 +144,7 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     both = ("towns", "nowhere")
     refused = proofstone("report", *both, "--analysis", "random")
     assert refused.code == 2
-    assert "no triple of these runs is verified yet" in refused.err
+    assert "no triples of these runs are verified yet" in refused.err
     assert "--reference" in refused.err
     verified(proofstone, *both)
     talker, quiet = f1((6, 2)), f1((2, 0))
@@ -175,7 +175,7 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
     ]
 
     for option, message in (
-        (("--population", "bank"), "of other entities like these"),
+        (("--population", "bank"), "generalizes to similar entities, not to an item bank"),
         (("--pairs", "a=b"), "takes no --pairs"),
     ):
         made = proofstone("report", "towns", "--analysis", "random", *option)
@@ -198,20 +198,23 @@ def test_what_is_missing_of_a_grid_is_named_with_the_commands(
     proofstone(*run, "--prompt-method", "schema-org", "--limit", 2)
     notes = analysis(proofstone, "prompts", "towns")["notes"]
     assert any(
-        "Not asked of scripted/talker: repeated-2, repeated-3, wikidata-open, schema-org-open and "
-        "two-step." in note
+        (
+            "Not run for scripted/talker: repeated-2, repeated-3, wikidata-open, "
+            "schema-org-open and two-step."
+        )
+        in note
         for note in notes
     )
-    told = next(note for note in notes if "To ask what is missing" in note)
+    told = next(note for note in notes if "To run only what is missing" in note)
     command = told.partition("proofstone ")[2].split()
     assert command[0] == "run"
     assert any("schema-org has 2 of 4 replies" in note for note in notes)
-    assert any("Not verified, or not wholly: scripted/talker schema-org" in note for note in notes)
+    assert any("Not fully verified" in note for note in notes)
     before = server.requests
     made = proofstone(*command, "--quiet", "--yes")
     assert made.code == 0, made.err
     assert server.requests == before + N * (len(PROMPTS) - 2 + 1) - 2
-    told = next(note for note in notes if "Not verified" in note)
+    told = next(note for note in notes if "Not fully verified" in note)
     command = told.partition("proofstone ")[2].split()
     assert command[2:] == [
         "--judge", "scripted/judge", "--reference", command[5], "--sample", "0"
@@ -232,7 +235,7 @@ def test_a_study_as_a_person_calls_it_draws_its_figure(
         "--figures-to", "drawn",
     )  # fmt: skip
     assert made.code == 0, made.err
-    assert made.out.startswith("Sets of prompts\nWithin a model F1 lies up to")
+    assert made.out.startswith("Within a model, F1 differs by up to")
     assert "\nscripted/talker  schema-org  " in made.out
     with (tmp_path / "marks.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -74,8 +74,10 @@ def test_names_are_made_up_and_then_held_against_a_wiki(
     with serving(author) as server:
         configure(workspace.folder, server.url)
         result = made(workspace, "made-up:plausible", "made-up:absurd", per_input=20)
-    assert dropped(result) == {"unreadable reply": 2, "named before": 2 + 1}
-    assert result.notes[0].startswith("nobody looked whether what was made up exists")
+    assert dropped(result) == {"unparsed response": 2, "named before": 2 + 1}
+    assert result.notes[0].startswith(
+        "FILE --search ENGINE to keep names that neither source mentions"
+    )
     assert result.bank is not None
     assert [str(role.role) for role in workspace.store.knowledge.built_facts(
         workspace.store.knowledge.bank(result.bank.id).facts())[0].roles] == ["wrote"]  # fmt: skip
@@ -118,14 +120,16 @@ def test_so_many_are_spread_over_the_domains() -> None:
 
 @pytest.mark.parametrize("name", ["made-up", "made-up:", "made-up:odd", "made-up:absurd:xx"])
 def test_what_cannot_be_made_up_is_refused(name: str) -> None:
-    with pytest.raises(BadUsage, match="nothing that can be made up"):
+    with pytest.raises(BadUsage, match="unknown kind of non-existent entities"):
         list(to_make_up(name, 1))
 
 
 def test_a_model_is_named_and_the_check_comes_after(workspace: Workspace, tmp_path: Path) -> None:
-    with pytest.raises(BadUsage, match="no model is named that makes names up"):
+    with pytest.raises(BadUsage, match="no model is set that generates names"):
         workspace.build_in_steps("entities", ["made-up:absurd"], name="x", least_rating=0)
-    with pytest.raises(BadUsage, match="names are made up first"):
+    with pytest.raises(
+        BadUsage, match="generate names first, then check them against a corpus and the web"
+    ):
         made(workspace, "made-up:absurd", search="brave")
 
 

@@ -154,7 +154,7 @@ def test_the_web_stands_beside_the_wiki(
         workspace, listed(tmp_path, rows), corpus=f"wiki:{api_of(server)}", search="searxng"
     )
     assert dropped(result) == {
-        "no article": 1, "nonexistent": 1, "unreadable page": 3, "no page": 1,
+        "no article": 1, "nonexistent": 1, "unparsed page": 3, "no page": 1,
         "no triple in it": 1,
     }  # fmt: skip
     assert (

@@ -259,7 +259,7 @@ def test_a_reply_without_triples_costs_its_passage_nothing(
         configure(workspace.folder, server.url)
         result = built(workspace, entities, f"dump:{path}")
         again = built(workspace, entities, f"dump:{path}")
-    assert dropped(result) == {"unreadable reply": 1, "no triple in it": 1}
+    assert dropped(result) == {"unparsed response": 1, "no triple in it": 1}
     assert Counter(author.asked) == {"It is mumbled of.": 2, "Nothing of it.": 1}
     assert sorted(row["text"] for row in exported(workspace, result)) == [
         "It is mumbled of.", "Nothing of it.",
@@ -391,13 +391,11 @@ def test_what_names_do_not_tell_apart_is_told(tmp_path: Path) -> None:
     ]
     found = texts(tmp_path, f"dump:{path}", rows)
     assert [(row.missing, row.sought) for row in found] == [
-        ("no article", "looked for Mercury (planet); not for Mercury, which other entities are "
-         "named too"),
-        ("no article", "looked for Mercury (element); not for Mercury, which other entities are "
-         "named too"),
+        ("no article", "looked for Mercury (planet); not Mercury, shared with other entities"),
+        ("no article", "looked for Mercury (element); not Mercury, shared with other entities"),
         ("article of several entities", "Tin: Stannum"),
         ("article of several entities", "Tin: Tin"),
-        ("no article", "looked for Zinn; a redirect to Gone, which is not there"),
+        ("no article", "looked for Zinn; a redirect to Gone, which does not exist"),
     ]  # fmt: skip
     rows[1].pop("wikidata")
     with pytest.raises(BadInput) as told_of:

@@ -59,5 +59,5 @@ def test_the_first_stands_for_those_that_come_after_it() -> None:
 
 @pytest.mark.parametrize("least", [0.0, 0.49, 1.01])
 def test_a_bar_below_which_anything_is_near_is_refused(least: float) -> None:
-    with pytest.raises(BadUsage, match="texts are near"):
+    with pytest.raises(BadUsage, match="the similarity threshold must be"):
         check_bar(least)

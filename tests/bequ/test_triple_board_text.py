@@ -115,8 +115,8 @@ sim/ann  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]   3 of 10        20.0       0.0    
   ('show'), or ask another judge
 95% intervals: entities are drawn again, in both directions and for all models at once. Rank ranges hold for all models
   together.
-contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities; invented: entities
-  that do not exist and got triples; per entity: triples that a model gave.
+contradicted, unparsed, no ref.: percent of the sampled triples; abstained: percent of entities; invented: entities
+  that do not exist and got triples; per entity: elicited triples.
 """  # noqa: E501 - as it is on a screen of 120 cells
 
 
@@ -152,19 +152,19 @@ def test_rows_by_their_cards_and_what_a_filter_left_out() -> None:
 def test_runs_of_different_entities_are_not_ranked_and_say_so() -> None:
     rows = [structs.replace(each, rank=None, ties=()) for each in EVERYONE.rows[:2]]
     text = render_triple_board(structs.replace(board(*rows), ties=(), is_common=False))
-    assert "These runs are of different entities, so they are not ranked" in text
+    assert "These runs have different entities, so they are not ranked against each other." in text
     assert "rank  " not in text
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"other_entities": 3}, "held against other entities than most: 3 entities differ"),
+        ({"other_entities": 3}, "verified on other entities than most: 3 entities differ"),
         ({"measured": Measured(group=LAB, counts={}, estimates={}, more={})},
-         "nothing of it is verified"),
+         "no triple of it is verified"),
         ({"measured": Measured(group=LAB, counts={"precision": {"entailment": 3}},
                                estimates={"precision": share(60)}, more={})},
-         "nothing is known of its recall  so far P 60.0"),
+         "no verdicts on its recall  so far P 60.0"),
     ],
 )  # fmt: skip
 def test_why_a_row_has_no_rank(changes: dict[str, object], said: str) -> None:
@@ -186,11 +186,12 @@ def test_what_people_say_stands_below() -> None:
     )  # fmt: skip
     text = render_triple_board(structs.replace(board(first), people_elsewhere=2), width=300)
     assert (
-        "acme/large-3.1, with people's labels (precision 100): P 77.0 [73.0, 81.0]; labels that "
-        "are the judge's 91.0 [87.0, 95.0]; kappa 0.83 (0.79 to 0.87); recall of the reference "
-        "itself 70.0 [66.0, 74.0]; true by any source 88.0 [84.0, 92.0]\n"
+        "acme/large-3.1, with human labels (precision 100): P 77.0 [73.0, "
+        "81.0]; labels that are the judge's 91.0 [87.0, 95.0]; kappa 0.83 "
+        "(0.79 to 0.87); recall of the reference itself 70.0 [66.0, 74.0]; "
+        "true by any source 88.0 [84.0, 92.0]\n"
     ) in text
-    assert "people's labels on triples that are in no row: 2\n" in text
+    assert "human labels on triples that are in no row: 2\n" in text
 
 
 def parts(by: str, *values: str) -> tuple[Measured, ...]:
@@ -201,14 +202,16 @@ def parts(by: str, *values: str) -> tuple[Measured, ...]:
     )
 
 
-_PARTS = """\
-source  model           n P  n R                 F1                  P                  R
-web     acme/large-3.1  500  500  60.0 [56.0, 64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]
-        lab/small       500  500  60.0 [56.0, 64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]
-wiki    acme/large-3.1  500  500  60.0 [56.0, 64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]
-        lab/small       500  500  60.0 [56.0, 64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]
-P by the source of the passage that a verdict rests on; R by where the reference has a triple from
-"""
+_PARTS = (
+    "source  model           n P  n R                 F1                  "
+    "P                  R\nweb     acme/large-3.1  500  500  60.0 [56.0, "
+    "64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]\n        lab/small       "
+    "500  500  60.0 [56.0, 64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]\n"
+    "wiki    acme/large-3.1  500  500  60.0 [56.0, 64.0]  80.0 [76.0, "
+    "84.0]  50.0 [46.0, 54.0]\n        lab/small       500  500  60.0 "
+    "[56.0, 64.0]  80.0 [76.0, 84.0]  50.0 [46.0, 54.0]\nP by the source of "
+    "the evidence passage; R by the source of the reference triple\n"
+)
 
 
 def test_by_a_breakdown_rows_stand_in_the_order_of_the_board() -> None:
@@ -231,5 +234,5 @@ def test_a_part_of_few_triples_is_named() -> None:
 
 def test_a_breakdown_that_is_none_is_refused_with_those_that_are() -> None:
     assert read_breakdowns(["domain", "family", "domain"]) == ("domain", "family")
-    with pytest.raises(BadUsage, match="no breakdown of verified triples by position"):
+    with pytest.raises(BadUsage, match="unknown breakdown of verified triples: position"):
         read_breakdowns(["domain", "position"])

@@ -117,13 +117,13 @@ def test_one_run_that_is_not_verified_stands_below(
 ) -> None:
     proofstone("grade", asked[0], *JUDGED)
     shown = proofstone("leaderboard", *asked)
-    assert "not ranked:\nscripted/quiet  nothing of it is verified" in shown.out
+    assert "not ranked:\nscripted/quiet  no triple of it is verified" in shown.out
 
 
 def test_options_of_items_are_not_of_triples(proofstone: Proofstone, runs: list[str]) -> None:
     refused = proofstone("leaderboard", *runs, "--population", "bank", "--level", "field")
     assert refused.code == 2
-    assert "--level, --population: not of verified triples" in refused.err
+    assert "--level, --population: not available for verified triples" in refused.err
 
 
 def test_models_are_left_out_by_their_cards(proofstone: Proofstone, runs: list[str]) -> None:
@@ -161,7 +161,7 @@ def test_what_people_say_of_verdicts_corrects_the_figures(
     assert people["scripted/quiet"] is None
     assert people["scripted/talker"]["estimates"]["agreement"]["value"] == 1.0
     text = proofstone("leaderboard", *runs, "--human-labels", "people.jsonl").out
-    assert "scripted/talker, with people's labels (precision 60, recall 36): P" in text
+    assert "scripted/talker, with human labels (precision 60, recall 36): P" in text
     unverified = proofstone("leaderboard", *runs, "--human-labels", "people.jsonl", "--unverified")
     assert unverified.code == 2
 
@@ -198,7 +198,7 @@ def test_two_verified_runs_are_compared_in_f1_precision_and_recall(
     assert before["triples"] is None
     proofstone("grade", asked[0], *JUDGED)
     half = proofstone("compare", *asked).out
-    assert "verified  not compared: B: not verified both ways" in half
+    assert "verified  not compared: B: not verified in both directions" in half
     proofstone("grade", *asked, *JUDGED)
     found = proofstone("compare", *asked, "--json").json["triples"]
     rates = {each["name"]: each for each in found["rates"]}

@@ -103,7 +103,7 @@ def test_unverified_gives_the_page_of_what_was_said(
 def test_options_of_scores_of_items_are_refused(proofstone: Proofstone, runs: list[str]) -> None:
     told = proofstone("report", *runs, "-o", "page.html", "--level", "field")
     assert told.code == 2
-    assert "--level: not of verified triples" in told.err
+    assert "--level: not available for verified triples" in told.err
     assert not Path("page.html").exists()
 
 

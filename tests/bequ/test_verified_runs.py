@@ -211,7 +211,10 @@ def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
     looked_for = verified.index("recall, neutral: Town 3 | fact10 | value 3-10")
     assert verified[looked_for + 1 : looked_for + 3] == [
         "    scripted/judge: seen: fact10",
-        '    known from "Town 3 is known for fact10, which is value 3-10." (Town 3, web)',
+        (
+            '    from reference passage "Town 3 is known for fact10, which is '
+            'value 3-10." (Town 3, web)'
+        ),
     ]
     same = verified.index("recall, entailment: Town 3 | fact2 | value 3-2")
     assert verified[same + 1 : same + 3] == [

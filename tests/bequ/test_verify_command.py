@@ -151,7 +151,7 @@ def test_what_a_judge_cites_and_was_not_given_is_told(
         )  # fmt: skip
         assert server.requests == N * (4 + 3 * 6 + 6)
     assert code == 0
-    assert "rests on a passage that was not given 36" in out
+    assert "cites a passage that was not given 36" in out
     assert re.search(r"^m +60 +72 +0\.0 ", out, re.MULTILINE), out
 
 
@@ -220,11 +220,11 @@ def test_verdicts_of_people_are_checked_and_those_of_other_triples_told(
     assert "line 1, field people: expected one of entailment, contradiction, neutral" in err
     assert "line 2, field is_true: expected true or false" in err
     assert "line 3, field id: is missing" in err
-    assert "line 6, field id: comes twice, with two verdicts" in err
+    assert "line 6, field id: occurs twice, with two verdicts" in err
     assert "line 8, field direction: expected one of precision, recall" in err
     people.write_text("\n".join(map(json.dumps, rows[3:5])) + "\n", encoding="utf-8")
     _code, out, _err = told(capsys, *arguments)
-    assert "people's verdicts on triples that are not in this sample: 1" in out
+    assert "human labels on triples outside this sample: 1" in out
 
 
 def test_a_dry_run_says_what_would_be_asked(
@@ -280,7 +280,7 @@ def test_a_text_that_is_no_text_is_told(
     assert "UTF-8" in err
     Path("texts/Ulm.txt").unlink()
     code, _out, err = told(capsys, "grade", "t.csv", "--reference", "texts")
-    assert (code, "the folder holds no file" in err) == (2, True)
+    assert (code, "the folder has no files" in err) == (2, True)
 
 
 def test_problems_of_both_files_have_their_places(

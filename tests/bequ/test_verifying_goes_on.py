@@ -69,7 +69,7 @@ def test_one_that_was_cut_off_goes_on(tmp_path: Path) -> None:
                     [run], judge="scripted/judge", reference=reference_file(tmp_path),
                     settings=ALL, watch=stop,
                 )  # fmt: skip
-            with pytest.raises(NotFound, match="no triple of these runs is verified yet"):
+            with pytest.raises(NotFound, match="no triples of these runs are verified yet"):
                 labels(workspace, run)
             key, _run = workspace.store.runs.run(run.id)
             left = [each.id for each in workspace.store.scores.begun(key)]
@@ -205,5 +205,5 @@ def test_where_a_reference_would_go_is_told_before_anything_leaves(tmp_path: Pat
 
 
 def test_runs_of_other_methods_hold_nothing_to_verify() -> None:
-    with pytest.raises(BadUsage, match="runs of encyclo_k hold no triples to verify"):
+    with pytest.raises(BadUsage, match="runs of encyclo_k have no triples to verify"):
         how_to_verify(find_method("encyclo_k"))

@@ -88,6 +88,6 @@ def verified_runs(
         entities=_entities(n_entities),
         judges="judge/one",
         reference="towns 1f2e3d4c",
-        sampling="drawn with seed 0: an entity, then one of its triples, up to 500 of each",
+        sampling="sampled with seed",
         read=lambda: iter([each for own in triples for each in own]),
     )

@@ -25,7 +25,7 @@ ENDED = {
         "too specific": ["private"],
         "not judged": ["prosaic", "doubtful", "silent", "foreign"],
     },
-    "pairs": {"unreadable reply": ["mumbling"], "no question in it": ["barren"]},
+    "pairs": {"unparsed response": ["mumbling"], "no question in it": ["barren"]},
     "criteria": {
         "not checked": ["gibberish"],
         "criteria not met": ["stubborn"],
@@ -138,7 +138,7 @@ def test_without_a_judge_of_knowledge_the_rules_alone_sift(workspace: Workspace)
         result = built(workspace, inputs, knowledge="rules")
     assert [step.name for step in result.funnel.steps][:2] == ["rules", "pairs"]
     assert dropped(result) == {"rules": {"too short": 1}}
-    assert result.notes == ("no judge looks at what passages hold (--knowledge rules)", PUBLIC)
+    assert result.notes == ("no judge checks the passages (--knowledge rules)", PUBLIC)
 
 
 def test_the_supporting_passage_is_kept_and_says_the_answer(workspace: Workspace) -> None:
@@ -166,7 +166,7 @@ def test_every_model_that_had_a_hand_is_recorded_by_its_part(workspace: Workspac
         ("wrote", "scripted/author"), ("checked", "scripted/judge"),
         *(("filtered", member) for member in PANEL),
     }  # fmt: skip
-    assert result.notes == ("sensitive content is not looked for (--sensitive off)", PUBLIC)
+    assert result.notes == ("sensitive content is not checked (--sensitive off)", PUBLIC)
 
 
 def test_the_same_again_asks_nothing(workspace: Workspace) -> None:
@@ -254,7 +254,7 @@ def test_what_is_asked_already_is_worded_anew_once_or_dropped(workspace: Workspa
         configure(workspace.folder, server.url)
         result = built(workspace, ingest(workspace, **texts), against=str(known))
     assert dropped(result) == {
-        "worded anew": {"same as another": 1, "not well worded anew": 1},
+        "reworded": {"same as another": 1, "poor rewording": 1},
     }
     assert result.bank is not None
     facts = workspace.store.knowledge.bank(result.bank.id).facts()
@@ -323,7 +323,7 @@ def test_ready_pairs_skip_the_first_steps(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        ('{"question": "Which year?"}\n', "a question needs its answer"),
+        ('{"question": "Which year?"}\n', "is missing or empty"),
         (
             '{"question": "Which year?", "answer": "1", "category": "a"}\n'
             '{"question": "What year?", "answer": "2", "category": ""}\n',
@@ -350,16 +350,25 @@ def test_ready_pairs_that_cannot_be_are_refused_by_line(
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"as_of": "yesterday"}, "--as-of is a day as YYYY-MM-DD, not 'yesterday'"),
+        ({"as_of": "yesterday"}, "--as-of must be a date YYYY-MM-DD, got 'yesterday'"),
         ({"valid_at": "2024"}, "--valid-at is for private documents"),
-        ({"documents": "private", "valid_at": "2024-02-30"}, "--valid-at is YYYY, YYYY-MM or"),
-        ({"documents": "private", "valid_at": "0000"}, "--valid-at is YYYY, YYYY-MM or"),
-        ({"questions": 0}, "--questions is 1 or more, not 0"),
-        ({"alike": 0.0}, "--alike is a share above 0, to 1, not 0.0"),
-        ({"shots": 90}, "there are 8 examples, and --shots asks for 90 a prompt"),
-        ({"against": "gone.jsonl"}, "--against gone.jsonl: there is no such file"),
-        ({"least_wrong": 6}, "a panel of 5 keeps what 1 to 5 of them get wrong, not 6"),
-        ({"primary_category": "", "secondary_category": "b"}, "needs the --primary-category"),
+        (
+            {"documents": "private", "valid_at": "2024-02-30"},
+            "--valid-at must be YYYY, YYYY-MM or YYYY-MM-DD, got",
+        ),
+        (
+            {"documents": "private", "valid_at": "0000"},
+            "--valid-at must be YYYY, YYYY-MM or YYYY-MM-DD, got",
+        ),
+        ({"questions": 0}, "--questions must be 1 or more, got 0"),
+        ({"alike": 0.0}, "--alike must be above 0, and at most 1, got 0.0"),
+        ({"shots": 90}, "--shots must be at most 8, the number of examples, got 90"),
+        ({"against": "gone.jsonl"}, "--against gone.jsonl: file not found"),
+        ({"least_wrong": 6}, "least_wrong for a panel of 5 must be 1 to 5, got 6"),
+        (
+            {"primary_category": "", "secondary_category": "b"},
+            "--secondary-category needs its --primary-category",
+        ),
     ],
 )
 def test_parameters_that_cannot_be(workspace: Workspace, params: dict[str, Any], said: str) -> None:

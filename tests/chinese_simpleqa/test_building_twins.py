@@ -38,7 +38,7 @@ TAGS = {
     "plain": None,
     "hasty": None,
     "closed": ("open", "cannot be asked openly"),
-    "mumbling": ("open", "unreadable reply"),
+    "mumbling": ("open", "unparsed response"),
     "telling": ("open", "gives its answer away"),
     "needy": ("still the same", "leans on its options"),
     "drifting": ("still the same", "asks for something else"),
@@ -228,8 +228,8 @@ def test_a_generated_twin_names_the_pair_and_the_refused_are_told(
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"n_options": 1}, "--n-options is 2 to 10, not 1"),
-        ({"rounds": -1}, "--rounds is 0 or more"),
+        ({"n_options": 1}, "--n-options must be 2 to 10, got 1"),
+        ({"rounds": -1}, "--rounds must be 0 or more, got"),
     ],
 )
 def test_parameters_of_twins_that_cannot_be(

@@ -115,4 +115,4 @@ def test_what_people_wrote_is_checked_as_grades_are(
     code, _out, err = told(capsys, "grade", path, "--human-col", "label")
     assert (code, "line 1, field label: expected A, B, C" in err) == (2, True)
     code, _out, err = told(capsys, "grade", path, "--human-col", "people")
-    assert (code, "no row has a column people" in err) == (2, True)
+    assert (code, "unknown column people" in err) == (2, True)

@@ -122,4 +122,4 @@ def test_a_file_that_nobody_reads_says_what_was_expected(
     rows = [{"question": "Who?", "answer": ""}, {"question": "What?", "answer": "y"}]
     code, _out, err = told(capsys, "run", write_rows(tmp_path, rows), "-m", "sim/x", "-w", folder)
     assert code == 2
-    assert "line 1, field answer: is missing or empty; a question needs its answer" in err
+    assert "line 1, field answer: is missing or empty; expected an answer" in err

@@ -62,7 +62,7 @@ def check(*reviews: Review) -> CheckedAnswer:
 def test_it_waits_for_the_first_then_for_the_second() -> None:
     assert check().state == "waits for a first answer"
     one = check(said("a", "Danube"))
-    assert (one.state, one.why) == ("waits for a second answer", "1 of 2 have answered")
+    assert (one.state, one.why) == ("waits for a second answer", "1 of 2 answers given")
 
 
 def test_two_who_agree_with_the_model_keep_it_by_dress_or_alias() -> None:

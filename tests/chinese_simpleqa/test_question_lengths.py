@@ -34,7 +34,7 @@ def test_counts_and_lengths_in_tokens_and_characters_by_category() -> None:
     ]
     tables = fact_statistics(facts, Words())
     assert [table.title for table in tables] == [
-        "Questions by category", "Questions by secondary category", "Questions by type of answer",
+        "Questions by category", "Questions by secondary category", "Questions by answer type",
     ]  # fmt: skip
     rows = {row["name"]: row for row in tables[0].records()}
     assert list(rows) == ["all", "A", "B"]

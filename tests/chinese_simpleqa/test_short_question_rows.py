@@ -47,13 +47,15 @@ def test_all_problems_of_a_file_are_told_together() -> None:
         {**whole, "question": "Q5?", "answer": "e", "aliases": ["a"], "answer_type": "colour"},
         {**whole, "question": " ", "answer": ".", "tolerance": -1},
     ) == [
-        "line 2, field answer: is missing or empty; a question needs its answer",
-        "line 5, field answer_type: expected one of date, number, person, place, organisation, "
-        'other; came "colour"',
-        "line 6, field question: contains only white space",
-        'line 6, field answer: "." holds nothing but marks',
-        "line 6, field tolerance: expected a number of 0 or more, came -1",
-        "line 3, field secondary_category: is empty, and other questions of the file have one",
+        "line 2, field answer: is missing or empty; expected an answer",
+        (
+            "line 5, field answer_type: expected one of date, number, person, "
+            'place, organisation, other, got "colour"'
+        ),
+        "line 6, field question: holds only white space",
+        'line 6, field answer: "." has only punctuation',
+        "line 6, field tolerance: expected a number of 0 or more, got -1",
+        ("line 3, field secondary_category: is empty, but other questions of the file have one"),
         "line 4, field question: repeats the question of line 1",
     ]
 
@@ -63,8 +65,10 @@ def test_an_alias_that_is_another_questions_answer_is_refused() -> None:
     one = {"question": "Which river?", "answer": "Danube", "aliases": ["Rhine", "Donau"]}
     other = {"question": "Which other river?", "answer": "Rhine"}
     assert problems_of(one, other) == [
-        'line 1, field aliases: "Rhine" is the answer of line 2, which does not take "Danube": '
-        "take it away here, or add that alias there"
+        (
+            'line 1, field aliases: "Rhine" is the answer of line 2, which does '
+            'not accept "Danube": remove it here, or add that alias there'
+        )
     ]
     assert len(read(one, {**other, "aliases": "Danube"})) == 2
 
@@ -119,7 +123,7 @@ def test_a_form_of_a_bank_asks_what_the_file_asked() -> None:
     texts = [asked_of(LoadedItem(item, (facts[item.facts[0]],))).question for item in form]
     assert sorted(texts) == [f"Q{n}?" for n in range(9)]
     assert list(METHOD.compose(Bank(), METHOD.recipe({"questions": 3}), seed=4)) == form[:3]
-    with pytest.raises(BadInput, match="10 questions were wanted; nine has 9"):
+    with pytest.raises(BadInput, match="expected at least 10 questions; nine has 9"):
         list(METHOD.compose(Bank(), METHOD.recipe({"questions": 10}), seed=4))
 
 

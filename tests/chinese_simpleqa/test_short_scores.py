@@ -102,7 +102,7 @@ def test_another_reply_waits_for_a_judge() -> None:
             decided("INCORRECT", by_rule=True),
             "answered",
             0.0,
-            "judge, by the rule for ties",
+            "judge, by the tie rule",
         ),
         (decided("NOT_ATTEMPTED"), "refused", None, "judge"),
         (PanelVerdict(state="no_quorum"), "unparsed", None, "judge: no quorum"),

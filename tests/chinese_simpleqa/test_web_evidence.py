@@ -297,8 +297,8 @@ def test_shown_prompts_send_no_query(workspace: Workspace, server: ScriptedServe
     [
         ({"search": "altavista"}, "nothing can be searched by the name 'altavista'"),
         ({"search": "brave"}, "a search by brave needs BRAVE_SEARCH_API_KEY"),
-        ({"search": " , "}, "--search names no search"),
-        ({"search": "google", "evidence": 0}, "--search has nothing to search for"),
+        ({"search": " , "}, "--search names no search engine"),
+        ({"search": "google", "evidence": 0}, "--search cannot be combined with --evidence 0"),
         ({"documents": "auto"}, "would send questions about private documents to the web"),
     ],
 )

@@ -29,31 +29,17 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         yield opened
 
 
-SHOWN = """\
-stands alone: standing   stands 3; unanimous 3 of 3
-judge       n  voted
-scripted/a  3      3
-scripted/b  3      3
-scripted/c  3      3
-
-support: support   supported 3; unanimous 1 of 3
-judge       n  voted  against  weighs
-scripted/a  3      3                2
-scripted/b  3      3                2
-scripted/c  3      3        2
-
-false: falsity   false 3; unanimous 3 of 3
-judge       n  voted
-scripted/a  3      3
-scripted/b  3      3
-scripted/c  3      3
-
-reason: reason   fits 3; unanimous 3 of 3
-judge       n  voted
-scripted/a  3      3
-scripted/b  3      3
-scripted/c  3      3
-"""
+SHOWN = (
+    "self-contained: standing   stands 3; unanimous 3 of 3\njudge       n  "
+    "voted\nscripted/a  3      3\nscripted/b  3      3\nscripted/c  3      3\n\n"
+    "support: support   supported 3; unanimous 1 of 3\njudge       n  "
+    "voted  against  weighs\nscripted/a  3      3                2\n"
+    "scripted/b  3      3                2\nscripted/c  3      3        2\n\n"
+    "false: falsity   false 3; unanimous 3 of 3\njudge       n  voted\n"
+    "scripted/a  3      3\nscripted/b  3      3\nscripted/c  3      3\n\n"
+    "reason: reason   fits 3; unanimous 3 of 3\njudge       n  voted\n"
+    "scripted/a  3      3\nscripted/b  3      3\nscripted/c  3      3\n"
+)
 
 
 def test_the_command_takes_a_panel_and_shows_what_it_said(

@@ -124,7 +124,10 @@ def test_what_cannot_be_asked_is_refused(banks: Path, proofstone: Proofstone) ->
     assert (alone.code, "add --drop-to" in alone.err) == (2, True)
     (form, *_others) = proofstone("list", "form", "-w", banks, "--json").json
     items = proofstone("check", f"form:{form['id'][:12]}", "--drop-to", "0.55", "-w", banks)
-    assert (items.code, "options cannot go one by one" in items.err) == (2, True)
+    assert (
+        items.code,
+        "options cannot be excluded one by one, so --drop-to is for banks" in items.err,
+    ) == (2, True)
 
 
 def test_contradictions_need_a_judge(banks: Path, proofstone: Proofstone) -> None:

@@ -66,4 +66,4 @@ def test_a_sweep_of_names_says_what_it_does_not_know(
     proofstone("import", twins(tmp_path), "--as", "bank", "-w", empty)
     told = proofstone("build", "form", "planets", "-w", empty, "--sweep", "posed=open,upside-down")
     assert told.code == 2
-    assert "posed is one of open, original, shuffled, not 'upside-down'" in told.err
+    assert "posed must be one of open, original, shuffled, got 'upside-down'" in told.err

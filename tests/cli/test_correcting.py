@@ -85,8 +85,8 @@ def test_void_leaves_the_item_out_for_every_model(made: Path, proofstone: Proofs
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("nonsense", "names no response"),
-        ("{run}/{item}/x", "names no response"),
+        ("nonsense", "does not name a response"),
+        ("{run}/{item}/x", "does not name a response"),
         ("{run}/{item}/7", "this run has samples 0 to 0"),
         ("{run}/ffffffff", "no item is named 'ffffffff'"),
         ("ffffffff/{item}", "no run is named 'ffffffff'"),
@@ -154,13 +154,13 @@ def test_a_retired_item_is_left_out_and_comes_back(made: Path, proofstone: Proof
     assert row(proofstone, made, "--ignore-corrections") == before
     assert "excluded" in proofstone("show", f"item:{item}", "-w", made).out
     twice = proofstone("correct", "exclude", f"item:{item}", "--reason", "unclear", "-w", made)
-    assert (twice.code, "is retired already" in twice.err) == (2, True)
+    assert (twice.code, "is already excluded, since" in twice.err) == (2, True)
     assert (
         proofstone("correct", "include", f"item:{item}", "--reason", "clear", "-w", made).code == 0
     )
     assert row(proofstone, made) == before
     again = proofstone("correct", "include", f"item:{item}", "--reason", "clear", "-w", made)
-    assert (again.code, "is not retired" in again.err) == (2, True)
+    assert (again.code, "is not excluded" in again.err) == (2, True)
 
 
 def test_a_retired_fact_leaves_out_what_rests_on_it(made: Path, proofstone: Proofstone) -> None:

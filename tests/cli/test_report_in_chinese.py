@@ -25,8 +25,8 @@ def test_a_report_says_its_method_s_measures_in_chinese(
     text = page.read_text(encoding="utf-8")
     assert '<html lang="zh-Hans">' in text
     for english, chinese in (
-        ("all scored replies", "全部已评分的回复"),
-        ("True or false of each statement", "逐条判断陈述真伪"),
+        ("all scored responses", "全部已评分的回复"),
+        ("True/false per statement", "逐条判断陈述真伪"),
     ):
         assert english not in text
         assert chinese in text

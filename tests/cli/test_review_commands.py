@@ -187,7 +187,7 @@ def test_a_page_says_what_people_read_and_found(
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "2 people have read all statements of 8 of 8 items, and some of 0 more." in page
     assert "Of 20 that were falsified, people found 1 true: 5.0%" in page
-    assert "Of 48 statements, people read 48; 1 are to be dropped and 1 fixed." in page
+    assert "Of 48 statements, people reviewed 48; 1 are to be dropped and 1 fixed." in page
 
 
 def test_decisions_of_a_file_ask_no_workspace(
@@ -210,7 +210,7 @@ def test_decisions_of_a_file_ask_no_workspace(
         {"target": "q1", "task": "format", "outcome": "drop", "votes": {"keep": 1, "drop": 2},
          "why": "r", "policy": policy},
         {"target": "q2", "task": "format", "outcome": "open", "votes": {"keep": 1},
-         "why": "1 of 3 have read it", "policy": policy},
+         "why": "1 of 3 reviews done", "policy": policy},
     ]  # fmt: skip
 
 
@@ -228,7 +228,7 @@ def test_rows_that_cannot_be_read_are_told_by_line(proofstone: Proofstone, tmp_p
     told = proofstone("review", "decide", tmp_path / "reviews.jsonl")
     assert told.code == 2
     assert [line.strip().partition(" - ")[0] for line in told.err.splitlines()[1:6]] == [
-        "line 1: verdict: expected one of keep, fix, drop; came 'good'",
+        "line 1: verdict: expected one of keep, fix, drop; got 'good'",
         "line 2: expected either a reviewer (a person) or a judge (a model)",
         "line 3: reason: drop needs one",
         'line 4: changes: fix needs the new text, as {"text": "..."}',
@@ -246,13 +246,11 @@ def test_what_cannot_be_given_out_is_refused(
 
     to = ("--to", tmp_path / "sheet.xlsx")
     assert "say what to write" in refused()
-    assert "nobody is named" in refused(*to)
+    assert "no reviewer is named" in refused(*to)
     assert "sheets are written as .xlsx" in refused("--to", tmp_path / "s.ods", "--per-person", 2)
-    assert "2 people are named" in refused(*to, "--people", "A,B", "--per-person", 3)
+    assert "names in --people" in refused(*to, "--people", "A,B", "--per-person", 3)
     assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--overlap", "120%")
-    assert "a sample of 99 cannot be drawn of 48" in refused(
-        *to, "--people", "A", "--fact-check", 99
-    )
+    assert "cannot sample 99 of 48" in refused(*to, "--people", "A", "--fact-check", 99)
     assert "nobody has read any of old-books" in refused(*to, "--people", "A", "--undecided")
     assert "A is named twice: each reader has one file" in refused(*to, "--people", "A,B,A")
     assert "named twice: Anna and anna" in refused(*to, "--people", "Anna,anna")

@@ -389,13 +389,15 @@ def test_defaults_leave_room_to_answer(prompt_method: str) -> None:
 
 def test_unknown_ways_and_numbers_of_shots_are_refused() -> None:
     form = form_of(bank_of([BOOK]))
-    with pytest.raises(BadUsage, match="no way of asking is named 'shout'; there is direct, cot"):
+    with pytest.raises(
+        BadUsage, match="unknown prompting method 'shout'; expected one of: direct, cot"
+    ):
         prepare("shout", 0, form, None)
     with pytest.raises(BadUsage, match="shout"):
         settings("shout")
     with pytest.raises(BadUsage, match="0 or more, not -1"):
         prepare("direct", -1, form, None)
-    with pytest.raises(BadUsage, match="has no bank to make worked examples from"):
+    with pytest.raises(BadUsage, match="has no bank for few-shot examples"):
         prepare("direct", 2, form, None)
 
 

@@ -88,12 +88,12 @@ def test_every_problem_of_a_table_is_told_with_its_place() -> None:
         {**NILE, "river": "Po", "length": True},
         {**NILE, "river": "Don", "length": "inf"},
     )
-    assert "line 3: the label 'NILE' also stands on line 2" in told
+    assert "line 3: duplicate label 'NILE', also on line 2" in told
     assert "line 4: the key column 'river' is empty" in told
-    assert "line 5, field length: expected a number, came 'long'" in told
+    assert "line 5, field length: expected a number, got 'long'" in told
     assert "line 5, field mouth: expected one value, came several" in told
-    assert "line 6, field length: expected a number, came True" in told
-    assert "line 7, field length: expected a number, came 'inf'" in told
+    assert "line 6, field length: expected a number, got True" in told
+    assert "line 7, field length: expected a number, got 'inf'" in told
 
 
 def test_a_table_without_rows_or_columns_is_refused() -> None:
@@ -112,7 +112,7 @@ def test_left_out_cells_count_as_missing_and_left_out_keys_as_no_row() -> None:
 
 def test_a_left_out_label_that_no_row_has_is_told() -> None:
     extra = '[columns.mouth]\nleave_out = ["Nille"]\n'
-    assert "[columns.mouth] leave_out: no row is called 'Nille'" in refusal(NILE, extra=extra)
+    assert "[columns.mouth] leave_out: no row has the label 'Nille'" in refusal(NILE, extra=extra)
 
 
 def test_the_digest_is_of_the_rows_as_they_came() -> None:

@@ -54,18 +54,21 @@ def test_placeholders_come_once_each_and_doubled_braces_are_text() -> None:
         (HEAD + "licens = 1", "unknown field `licens`"),
         (HEAD, "expected at least one [[points]] entry"),
         (HEAD + POINT + 'error_type = "typo"', "Invalid enum value 'typo'"),
-        (HEAD + POINT + "[columns.river]\nvalues = 'many'", "the key column holds one text value"),
+        (
+            HEAD + POINT + "[columns.river]\nvalues = 'many'",
+            "the key column must hold one text value per row",
+        ),
         (HEAD + POINT + "[columns.mouth]\ndecimals = 12", "decimals is 12; expected 0 to 9"),
         (HEAD + POINT + "[columns.mouth]\ntolerance = -1", "a tolerance cannot be negative"),
         (HEAD + POINT + "[columns.mouth]\nseparator = ';'", 'separator needs values = "many"'),
-        (HEAD + POINT + POINT, "an earlier point has this name"),
-        (HEAD + POINT + POINT, "the pattern stands twice in the file"),
+        (HEAD + POINT + POINT, "duplicate name of an earlier point"),
+        (HEAD + POINT + POINT, "the pattern occurs twice in the file"),
         (HEAD + POINT.replace('column = "mouth"', 'column = "river"'), "column is the key"),
         (HEAD + POINT + 'near = "length"', 'near needs values = "number" in [columns.length]'),
         (HEAD + POINT.replace("The {river}", "It"), "lacks {river}"),
         (HEAD + POINT.replace("{mouth}.", "the sea."), "lacks {mouth}"),
         (HEAD + POINT.replace("mouth of the {river}", "{mouth}"), "only {river} may stand"),
-        (HEAD + POINT.replace("{mouth}.", "{mouth.x}."), "is no column name"),
+        (HEAD + POINT.replace("{mouth}.", "{mouth.x}."), "write {column} with a column name only"),
         (
             HEAD
             + POINT.replace("{mouth}.", "{mouth}, past {cities}.")

@@ -176,7 +176,7 @@ def test_chance_is_the_mean_of_one_over_the_options() -> None:
 def test_books_with_too_few_statements_are_named_together() -> None:
     """Each group says what it has and what it needs."""
     small = bank_of(books=2, pairs=3)
-    with pytest.raises(BadInput, match="Too few statements in 2") as refused:
+    with pytest.raises(BadInput, match="groups of the bank have too few statements") as refused:
         composed(small)
     assert [problem.where for problem in refused.value.problems] == sorted(
         problem.where for problem in refused.value.problems

@@ -243,13 +243,14 @@ def test_every_group_that_is_too_small_is_named() -> None:
     with pytest.raises(BadInput) as caught:
         compose(bank, recipe({}), 1)
     assert str(caught.value) == (
-        "Too few statements in 2 of the bank's groups.\n"
-        "  D / S / no false (zh): has 20 correct and 0 incorrect statements of different origin, "
-        "20 in all; a question may need 8 correct, 8 incorrect, 10 in all\n"
-        "  D / F / S / few (en): has 7 correct and 8 incorrect statements of different origin, "
-        "15 in all; a question may need 8 correct, 8 incorrect, 10 in all\n"
-        "  add statements, take a coarser level than --within book, ask for fewer --statements, or "
-        "leave these groups out with --skip-small"
+        "Too few statements in 2 of the bank's groups.\n  D / S / no false "
+        "(zh): has 20 correct and 0 incorrect statements of different origin, "
+        "20 in all; a question may need 8 correct, 8 incorrect, 10 in all\n  D "
+        "/ F / S / few (en): has 7 correct and 8 incorrect statements of "
+        "different origin, 15 in all; a question may need 8 correct, 8 "
+        "incorrect, 10 in all\n  add statements, use a coarser level than "
+        "--within book, ask for fewer --statements, or skip these groups with "
+        "--skip-small"
     )
 
 

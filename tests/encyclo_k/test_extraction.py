@@ -121,7 +121,7 @@ def test_what_cannot_be_read_is_asked_once_more_and_then_dropped(workspace: Work
         result = built(workspace, "Metals")
     # One passage after the other may hold several metals: what is dropped is the passage.
     (step, reasons) = next(iter(dropped(result).items()))
-    assert (step, reasons) == ("extract", {"unreadable reply": 1})
+    assert (step, reasons) == ("extract", {"unparsed response": 1})
     passages = result.funnel.steps[0].entered
     assert author.asked["extract"] == passages + 1
 
@@ -151,8 +151,8 @@ def test_votes_are_asked_apart_and_types_can_be_drawn(workspace: Workspace) -> N
 @pytest.mark.parametrize(
     ("params", "said"),
     [
-        ({"overlap": 1.5}, "--overlap is a share from 0 to 1, not 1.5"),
-        ({"votes": 0}, "--votes is 1 or more, not 0"),
+        ({"overlap": 1.5}, "--overlap must be a share from 0 to 1, got 1.5"),
+        ({"votes": 0}, "--votes must be 1 or more, got 0"),
         ({"error_types": "gibberish"}, "'gibberish' is no TYPE=WEIGHT"),
         ({"error_types": "scope change=-1"}, "'scope change=-1' is no TYPE=WEIGHT"),
     ],

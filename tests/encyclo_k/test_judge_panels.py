@@ -162,10 +162,10 @@ def test_one_judge_is_a_panel_of_one(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("judges", "params", "said"),
     [
-        ([A, B], {"quorum": 3}, "a quorum of 3 cannot be had from 2 judges"),
-        ([A], {"quorum": 2}, "a quorum of 2 cannot be had from 1 judge"),
+        ([A, B], {"quorum": 3}, "a quorum of 3 is not possible with 2 judges"),
+        ([A], {"quorum": 2}, "a quorum of 2 is not possible with 1 judge"),
         ([A, A], {}, "scripted/a would judge twice"),
-        ([A], {"orders": 0}, "--orders is 1 or more, not 0"),
+        ([A], {"orders": 0}, "--orders must be 1 or more, got 0"),
     ],
 )
 def test_panels_that_cannot_be_are_refused(
@@ -180,7 +180,7 @@ def test_the_page_of_a_bank_says_what_its_judges_did(workspace: Workspace) -> No
     result = built(workspace, [A, B, C], panelists(dissent="c"))
     (form,) = workspace.build_form(result.bank, setting="statements")
     section, against_people = bank_sections(workspace.store, [form])
-    assert against_people.finding.startswith("Nobody has read what the judges judged")
+    assert against_people.finding.startswith("No judged statement was reviewed by people")
     _funnel, judges = section.tables
     assert [row for row in judges.rows if row[1] == "support"] == [
         ("support", "support", A, len(METALS), 0, 0, ODD),

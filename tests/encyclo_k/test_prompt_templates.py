@@ -107,10 +107,10 @@ def test_what_is_left_out_is_said_with_what_would_do() -> None:
     with pytest.raises(BadInput) as caught:
         check_prompt(OwnPrompt("mine.jinja", "{{ options }}"), "direct", FORM)
     assert str(caught.value) == (
-        "the template mine.jinja does not show the whole question: for direct it must use "
-        "question, or stem and options, or sentence, statements and options, or asks, statements "
-        "and options\n"
-        "  it uses options; see docs/prompts.md"
+        "the template mine.jinja does not show the full question: for direct "
+        "it must use question, or stem and options, or sentence, statements "
+        "and options, or asks, statements and options\n  it uses options; see "
+        "docs/prompts.md"
     )
 
 

@@ -359,6 +359,6 @@ def test_a_statement_without_a_verdict_is_named() -> None:
     with pytest.raises(BadInput) as caught:
         read_items(rows)
     assert [str(problem) for problem in caught.value.problems] == [
-        "line 1, field answer: is missing; give true or false",
+        "line 1, field answer: is missing; expected true or false",
         'line 2, field answer: expected true or false (correct, incorrect, 1, 0), got "B"',
     ]

@@ -44,8 +44,8 @@ def test_a_range_is_read_from_what_people_write(given: Any) -> None:
 @pytest.mark.parametrize(
     ("params", "named"),
     [
-        ({"colour": 1}, "no parameter colour; there is setting, sample, statements"),
-        ({"composer": 2}, "composer 2 made this recipe; this version has 1"),
+        ({"colour": 1}, "unknown parameter colour; expected one of: setting, sample, statements"),
+        ({"composer": 2}, "the recipe is from composer 2; this version has 1"),
         ({"options": "8-4"}, "options: expected a number or LOW-HIGH, got '8-4'"),
         ({"options": [4]}, "options: expected a number or LOW-HIGH"),
         ({"options": "many"}, "options: expected a number or LOW-HIGH"),

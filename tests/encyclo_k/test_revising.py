@@ -125,7 +125,7 @@ def test_new_values_are_checked_as_a_file_is(
 def test_a_statement_that_others_came_from_cannot_become_false(
     built: dict[str, BuiltFact],
 ) -> None:
-    with pytest.raises(BadInput, match="is itself a falsified statement"):
+    with pytest.raises(BadInput, match="is itself a false statement"):
         EDITING.revise_fact(built["a"], {"correct": False}, [built["f"]])
 
 
@@ -184,7 +184,7 @@ def test_a_composed_question_can_be_put_in_another_way(built: dict[str, BuiltFac
     with pytest.raises(BadInput) as refused:
         EDITING.revise_item(item, {"asked": "both", "wording": 900})
     assert "asked: expected correct or incorrect" in str(refused.value)
-    assert "wording: expected a whole number from 0 to" in str(refused.value)
+    assert "expected a whole number from 0 to" in str(refused.value)
     with pytest.raises(BadInput, match="question: cannot be changed"):
         EDITING.revise_item(item, {"question": "What?"})
 

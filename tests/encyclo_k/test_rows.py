@@ -139,8 +139,8 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         {"text": "j", "correct": True, "source": "S", "source_kind": "x" * 50},
     ) == [
         "line 1, field text: is missing or empty",
-        "line 1, field correct: is missing; give true or false",
-        "line 2, field text: contains only white space",
+        "line 1, field correct: is missing; expected true or false",
+        "line 2, field text: holds only white space",
         'line 2, field correct: expected true or false (correct, incorrect, 1, 0), got "maybe"',
         "line 3, field text: expected text, got 5",
         "line 3, field correct: expected true or false (correct, incorrect, 1, 0), got 2",
@@ -149,16 +149,18 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         f'line 4, field error_type: expected one of {", ".join(ERROR_TYPES)}; came "typo"',
         'line 4, field language: expected a language code such as en or zh, got "english"',
         "line 4, field page: expected text or a whole number, got an object",
-        "line 5, field origin: only a falsified statement has an origin, and this one is correct",
-        "line 5, field error_type: only a falsified statement has one, and this one is correct",
+        ("line 5, field origin: only a false statement has an origin, but this one is correct"),
+        ("line 5, field error_type: only a false statement has one, but this one is correct"),
         "line 6, field written_by: expected a list of texts, got a list",
         'line 6, field checked_by: expected a list of texts, got "["x""',
         "line 7, field source_sha256: expected 64 hexadecimal digits, got 7",
         'line 7, field passage: expected 64 hexadecimal digits, got "12"',
-        "line 8, field license: of what? Give the source (its title) or the book as well",
-        "line 9, field license: of what? Give the source (its title) or the book as well",
-        "line 10, field source_kind: expected one of document, table, dump, images, web; "
-        'came "book"',
+        "line 8, field license: has no source; add the source (its title) or the book",
+        "line 9, field license: has no source; add the source (its title) or the book",
+        (
+            "line 10, field source_kind: expected one of document, table, dump, "
+            'images, web, got "book"'
+        ),
         'line 10, field source_year: expected a whole number of 0 or more, got "x"',
         f'line 11, field passage: expected 64 hexadecimal digits, got "{"é" * 40}..."',
         "line 12, field source_year: expected a whole number of 0 or more, got -1",
@@ -198,9 +200,12 @@ def test_references_must_lead_to_what_they_mean() -> None:
     ) == [
         "line 6, field text: expected text, got 1",
         'line 8, field id: "t" is already the id of line 1',
-        'line 3, field origin: "f" (line 2) is itself a falsified statement',
-        'line 4, field origin: no row has the id "nowhere", and it is no content id (64 digits)',
-        "line 5, field origin: this falsified statement is the same as its origin (line 1)",
+        'line 3, field origin: "f" (line 2) is itself a false statement',
+        (
+            'line 4, field origin: no row has the id "nowhere", and it is not a '
+            "content id (64 digits)"
+        ),
+        "line 5, field origin: this false statement is the same as its origin (line 1)",
     ]
 
 
@@ -222,7 +227,7 @@ def test_a_statement_stands_once_in_its_book_and_is_never_true_and_false() -> No
 
 def test_the_same_origin_is_not_said_twice_when_it_stands_after() -> None:
     assert problems_of({"text": "Water is wet.", "correct": False, "origin": "t"}, TRUE) == [
-        "line 1, field origin: this falsified statement is the same as its origin (line 2)"
+        "line 1, field origin: this false statement is the same as its origin (line 2)"
     ]
 
 
@@ -249,7 +254,7 @@ def test_a_ring_of_corrections_is_named() -> None:
     assert problems_of(
         {"id": "a", "text": "x", "correct": True, "corrects": "b"},
         {"id": "b", "text": "y", "correct": True, "corrects": "a"},
-    ) == ["line 1, field corrects: these rows refer to each other in a ring: line 1, line 2"]
+    ) == [("line 1, field corrects: these rows refer to each other in a cycle: line 1, line 2")]
 
 
 def test_a_missing_language_is_guessed_by_book_and_und_is_none() -> None:

@@ -195,7 +195,7 @@ def test_what_each_outcome_counts_as() -> None:
         "truncated": {"answered": 0.0, "refused": 0.0, "unparsed": 0.0, "truncated": 1.0},
     }
     for measure in MEASURES[:5]:
-        assert (measure.of, measure.denominator) == ("accuracy", "all scored replies")
+        assert (measure.of, measure.denominator) == ("accuracy", "all scored responses")
         assert set(measure.counts) == set(OUTCOMES) - {"failed"}
 
 

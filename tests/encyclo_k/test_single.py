@@ -72,8 +72,11 @@ def test_the_recipe_of_statements_says_nothing_of_questions() -> None:
 @pytest.mark.parametrize(
     ("params", "named"),
     [
-        ({"setting": "statements", "options": "4-5"}, "options: not with setting statements"),
-        ({"sample": 5}, "sample: not with setting questions"),
+        (
+            {"setting": "statements", "options": "4-5"},
+            "options: not available with setting statements",
+        ),
+        ({"sample": 5}, "sample: not available with setting questions"),
         ({"setting": "statements", "sample": 0}, "sample: expected a whole number"),
         ({"setting": "words"}, "setting: expected questions or statements, got 'words'"),
         ({"setting": "statements", "composer": 7}, "composer 7 made this recipe"),

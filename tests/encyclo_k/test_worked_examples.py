@@ -66,7 +66,7 @@ def test_a_language_left_out_by_skip_small_has_no_examples() -> None:
     bank = bank_of([BOOK, Book(BOOK.stratum, 3, 3, language="zh")])
     prompt_method = prepare("direct", 1, form_of(bank, skip_small=True), bank)
     assert {shot.item.language for shot in prompt_method.shots} == {"en"}
-    with pytest.raises(BadInput, match="Too few statements"):
+    with pytest.raises(BadInput, match="groups of the bank have too few statements"):
         prepare("direct", 1, form_of(bank), bank)
 
 

@@ -155,7 +155,7 @@ def test_degenerate_input_is_answered() -> None:
     assert (found.leaks, found.worst, found.n_second) == ((), "", 0)
     alone = audit_artifact({"s": table(values)}, source > 1, np.zeros_like(source))
     assert np.isnan(alone.areas["s"].value)
-    assert alone.flags[0] == "one source, or sources of one book: nothing to validate on"
+    assert alone.flags[0] == "one source, or sources of one book: no cross-validation possible"
     nothing = np.zeros((0, 3))
     empty = audit_artifact({"s": table(nothing)}, all_true[:0], source[:0])
     assert empty.areas["s"].pairs == 0

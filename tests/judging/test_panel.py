@@ -68,9 +68,9 @@ def test_panels_that_cannot_be_are_refused() -> None:
         Panel([])
     with pytest.raises(BadUsage, match="a would judge twice"):
         Panel([judge("a", ""), judge("a", "")])
-    with pytest.raises(BadUsage, match="a quorum of 2 cannot be had from 1"):
+    with pytest.raises(BadUsage, match="a quorum of 2 is not possible with 1"):
         Panel([judge("a", "")], rules=PanelRules(quorum=2))
-    with pytest.raises(BadUsage, match="never fewer than 0 times"):
+    with pytest.raises(BadUsage, match="votes and orders must be 1 or more, reasks 0 or more"):
         Panel([judge("a", "")], asking=JudgingRules(reasks=-1))
 
 
@@ -79,5 +79,5 @@ def test_questions_that_cannot_be_are_refused() -> None:
     with pytest.raises(BadUsage, match="two or more different words"):
         asyncio.run(Panel([judge("a", "")]).decide(same))
     panel = Panel([judge("a", "")], rules=PanelRules(tie="maybe"))
-    with pytest.raises(BadUsage, match="'maybe', which is none of"):
+    with pytest.raises(BadUsage, match="is not one of"):
         asyncio.run(panel.decide(QUESTION))

@@ -144,11 +144,13 @@ def test_each_breach_is_named(page: str) -> None:
         return {}
 
     broken: dict[str, dict[str, Any]] = {
-        "an id that is not that of its content": {"read_facts": read_facts},
-        "the same bank, recipe and seed give other items": {"compose": compose},
+        "has an id that does not match its content": {"read_facts": read_facts},
+        "the same bank, recipe and seed give different items the second time": {"compose": compose},
         "an empty response counts as an answer worth 1": {"score": score},
-        "read_facts makes other facts of the rows": {"write_fact": write_fact},
-        "settings names no max_tokens": {"settings": settings},
+        "read_facts returns different facts for the rows that write_fact wrote": {
+            "write_fact": write_fact
+        },
+        "settings has no max_tokens": {"settings": settings},
         "has no function show": {"show": None},
         "answer_key takes (); expected 1 values": {"answer_key": lambda: ("", 0)},
         "the headline 'fame' is none of the measures": {"headline": "fame"},

@@ -85,7 +85,7 @@ def test_rules_say_what_they_do() -> None:
 
 def test_panels_that_cannot_decide_are_refused() -> None:
     for k, n in ((0, 3), (4, 3), (1, 0)):
-        with pytest.raises(BadUsage, match="keeps what 1 to"):
+        with pytest.raises(BadUsage, match="least_wrong for a panel of"):
             DifficultyRule(n, k)
     with pytest.raises(BadUsage, match="by 3 answers of different members, not by 2 of 2"):
         decide_difficulty(answers("+-"), DifficultyRule(3, 3))
@@ -176,7 +176,7 @@ async def test_a_step_drops_what_is_too_easy_and_says_who_knew() -> None:
 
 async def test_a_blocked_row_is_tried_again_another_time() -> None:
     """The failure passes: to a build the row is pending, neither kept nor dropped."""
-    with pytest.raises(CallFailed, match="model/1 of the panel gave no answer"):
+    with pytest.raises(CallFailed, match="panel member model/1 gave no answer"):
         await worked("lies", CallFailed("timeout", "too slow"), "lies")
 
 

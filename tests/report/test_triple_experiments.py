@@ -75,8 +75,8 @@ def test_prompts_are_held_against_the_direct_ones_on_the_same_entities() -> None
         "with wikidata (a/m): 20.0"
     )
     assert made.notes == (
-        "Not asked of a/m: two-step.",
-        "To ask what is missing, and nothing twice: proofstone run towns -m a/m --preset prompts",
+        "Not run for a/m: two-step.",
+        "To run only what is missing: proofstone run towns -m a/m --preset prompts",
     )
     (figure,) = made.figures
     assert [(mark.row, mark.column) for mark in figure.marks] == [
@@ -116,7 +116,7 @@ def test_only_what_differs_in_nothing_else_is_compared() -> None:
         PromptMethod(model="b/n", prompts="two-step", is_verified=False),
     ]
     found = experiment(prompt_methods, TOWNS)
-    with pytest.raises(BadUsage, match="no model here was verified with two") as caught:
+    with pytest.raises(BadUsage, match="no model was verified with two values of") as caught:
         section("prompts", found)
     assert "run towns -m a/m,b/n --preset prompts" in str(caught.value.hint)
     prompt_methods += [
@@ -125,9 +125,9 @@ def test_only_what_differs_in_nothing_else_is_compared() -> None:
     ]
     made = section("prompts", experiment(prompt_methods, TOWNS))
     assert column(made.tables[0], "model") == ["b/n", "b/n"]
-    assert made.notes[0] == "Asked in one way only, so not compared: a/m."
+    assert made.notes[0] == "Run with one setting only, so not compared: a/m."
     assert "Incomplete: b/n wikidata 50-100 has 39 of 40 replies" in made.notes[2]
-    assert made.notes[3].startswith("Not verified, or not wholly: b/n two-step 50-100.")
+    assert made.notes[3].startswith("Not fully verified")
     assert "proofstone grade run:04040404 --judge J --reference B" in made.notes[3]
 
 
@@ -211,7 +211,10 @@ def test_domains_are_held_against_the_others_and_fictional_entities_counted_by_k
         ("b/mute direct 50-100", "absurd", 1, 0, 0),
     ]
     assert values(nonexistent, "share") == [1.0] * 3 + [0.0] * 3
-    assert "F1 of a/liar direct 50-100: above its others person (" in made.finding
+    assert (
+        "F1 of a/liar direct 50-100: significantly above its other domains: person ("
+        in made.finding
+    )
     assert "No domain of b/mute direct 50-100 differs" in made.finding
     assert "Of 2 models, 1 said nothing of entities that do not exist; a/liar" in made.finding
     assert "said most: 9 triples about 3 of 3, 100.0 [" in made.finding
@@ -247,8 +250,8 @@ def test_popularity_goes_by_thirds_and_by_doublings_of_statements() -> None:
 def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
     found = experiment([PromptMethod()], TOWNS)
     for name, says in (
-        ("domains", "several domains, nor fictional"),
-        ("popularity", "several thirds"),
+        ("domains", "these runs have neither entities of two domains nor non-existent entities"),
+        ("popularity", "these runs have no entities of two thirds of popularity"),
         ("effort", "two values of effort"),
         ("ranges", "two values of range"),
     ):

@@ -93,13 +93,13 @@ def test_the_answer_names_the_leader_and_whom_it_cannot_be_told_from() -> None:
 
 def test_a_model_alone_is_compared_with_nobody() -> None:
     (said, _made_of) = answer_of(board(BOLD))
-    assert said.endswith("on 60 entities; no other model is ranked beside it.")
-    assert findings_of(board(BOLD))[0].startswith("The widest gap between precision and recall")
+    assert said.endswith("no other model is ranked.")
+    assert findings_of(board(BOLD))[0].startswith("has the widest gap between precision and recall")
 
 
 def test_before_anything_was_judged_the_page_says_so() -> None:
     empty = structs.replace(board(BOLD), rows=(), parts=(), ties=())
-    assert answer_of(empty) == ("No triple has been verified yet, so there is nothing to rank.",)
+    assert answer_of(empty) == ("No triples have been verified yet, so there is no ranking.",)
     assert findings_of(empty) == ()
     assert triple_sections(empty) == ()
     assert "score the runs with a judge and a reference" in page(empty)
@@ -118,12 +118,14 @@ def test_rows_of_which_one_direction_was_not_judged_stand_unranked() -> None:
     partial = structs.replace(whole.rows[1], measured=measured, rank=None, ties=(), waiting=240)
     shown = structs.replace(whole, rows=(whole.rows[0], partial), ties=())
     assert answer_of(shown)[-1] == (
-        "1 more model cannot be ranked yet: triples wait for a judge, or nothing of one direction "
-        "was judged."
+        "1 more model cannot be ranked yet: triples wait for a judge, or one "
+        "direction has no verdicts."
     )
     assert partial_notes(shown) == (
-        "Partial: 240 triples of the samples wait for a judge and are in no figure; score the "
-        "runs again with the same judge.",
+        (
+            "Partial: 240 triples of the samples wait for a judge and are "
+            "excluded; score the runs again with the same judge."
+        ),
     )
     assert partial_notes(whole) == ()
     bare = structs.replace(partial, measured=structs.replace(measured, estimates={}), waiting=0)
@@ -146,7 +148,7 @@ def test_what_depends_on_popularity_is_found_and_what_does_not_is_not_claimed() 
     assert domains.bundled == 0
     said = findings_of(shown)
     assert any(text.startswith("F1 by popularity: higher for well known") for text in said)
-    assert "F1 by domain: no two values differ beyond the intervals, in any model." in said
+    assert "F1 by domain: no two values differ significantly in any model." in said
 
 
 def test_simulated_rows_stand_apart_and_groups_go_by_cards() -> None:
@@ -155,12 +157,12 @@ def test_simulated_rows_stand_apart_and_groups_go_by_cards() -> None:
     closed = structs.replace(first, card=Card(openness="closed"))
     shown = structs.replace(whole, rows=(closed, second, structs.replace(third, simulated=True)))
     apart = [(part.heading, len(part.rows)) for part in rows_together(shown)]
-    assert apart == [("", 2), ("Simulated respondents", 1)]
+    assert apart == [("", 2), ("Simulated models", 1)]
     grouped = structs.replace(shown, group_by="openness")
     assert [part.heading for part in rows_together(grouped)] == [
         "openness: closed (1 respondent)",
         "openness: unknown (1 respondent)",
-        "Simulated respondents; openness: unknown (1 respondent)",
+        "Simulated models; openness: unknown (1 respondent)",
     ]
     assert page(grouped).count('<tr class="part">') == 3
 
@@ -185,9 +187,12 @@ def test_a_range_of_one_value_is_that_value() -> None:
 def test_who_makes_most_up_is_said_where_the_interval_carries_it() -> None:
     told = [text for text in findings_of(board(BOLD, TWIN, WEAK)) if "hallucination" in text]
     assert told == [
-        "bold has the highest hallucination rate: it gives triples about 90.0 [55.5, 99.7] of 100 "
-        "fictional entities, 2.7 triples each; twin and weak about 0.0 [0.0, 30.8]. The former "
-        "abstains on 3.3% of the existing entities, the latter on 3.3%."
+        (
+            "bold has the highest hallucination rate: it gives triples about 90.0 "
+            "[55.5, 99.7] of 100 non-existent entities, 2.7 triples each; twin and "
+            "weak about 0.0 [0.0, 30.8]. The former abstains on 3.3% of the "
+            "existing entities, the latter on 3.3%."
+        )
     ]  # 9 of 10 entities, 3 triples each of these; 2 of 60 that there are
 
 

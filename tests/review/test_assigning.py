@@ -86,7 +86,7 @@ def test_a_share_is_off_by_less_than_one(strata: list[str], data: st.DataObject,
 
 
 def test_more_than_there_are_cannot_be_drawn() -> None:
-    with pytest.raises(BadUsage, match="a sample of 3 cannot be drawn of 2"):
+    with pytest.raises(BadUsage, match="cannot sample 3 of 2"):
         draw_by_stratum(["a", "b"], 3, 0)
 
 

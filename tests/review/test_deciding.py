@@ -44,7 +44,7 @@ def test_two_of_three_drop_it_and_one_of_three_does_not() -> None:
 
 def test_below_the_quorum_it_is_open() -> None:
     one = decided(PAPER, said("a", "keep"), said("b", "keep"))
-    assert (one.outcome, one.why) == ("open", "2 of 3 have read it")
+    assert (one.outcome, one.why) == ("open", "2 of 3 reviews done")
 
 
 def test_half_against_half_is_what_the_tie_rule_says() -> None:
@@ -70,7 +70,7 @@ def test_a_fix_counts_as_wanting_to_keep_it() -> None:
 
 def test_different_changes_leave_it_open() -> None:
     one = decided(ReviewPolicy(), said("a", "fix", text="x"), said("b", "fix", text="y"))
-    assert (one.outcome, one.why) == ("open", "they want different changes")
+    assert (one.outcome, one.why) == ("open", "reviewers request different changes")
     same = decided(ReviewPolicy(), said("a", "fix", text="x"), said("b", "fix", text="x"))
     assert same.outcome == "fix"
 

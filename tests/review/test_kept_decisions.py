@@ -133,5 +133,5 @@ def test_nothing_is_decided_where_nobody_reviewed(tmp_path: Path) -> None:
     with create_workspace(tmp_path / "work") as opened:
         opened.import_bank(write_bank(tmp_path))
         decided = opened.review_decisions("old-books")
-        with pytest.raises(BadUsage, match="nobody has reviewed old-books"):
+        with pytest.raises(BadUsage, match="has no reviews to decide"):
             opened.keep_decision("old-books", decided)

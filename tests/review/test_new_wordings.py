@@ -56,12 +56,11 @@ def test_the_sheet_says_that_half_are_false_on_purpose(
     give(workspace, tmp_path, "Anna")
     about = [row[0] for row in read_grids(tmp_path / "sheet.xlsx")[0].rows if row]
     assert (
-        "About half of these statements are false on purpose; the sheet does not say which. Leave "
-        "them false."
+        "About half of these statements are intentionally false, and not marked. Leave them false."
     ) in about
     give(workspace, tmp_path / "second", "Ben", only="true")
     about = [row[0] for row in read_grids(tmp_path / "second" / "sheet.xlsx")[0].rows if row]
-    assert not [line for line in about if "false on purpose" in line]
+    assert not [line for line in about if "state whether its new text is true" in line]
 
 
 def test_a_corrected_false_statement_is_no_fix_and_the_work_list_says_what_it_is(
@@ -73,7 +72,7 @@ def test_a_corrected_false_statement_is_no_fix_and_the_work_list_says_what_it_is
     assert (row.text, row.key, row.outcome, row.decision, row.changes) == (
         FALSE, "false", "open", "", ""
     )  # fmt: skip
-    assert row.why == "meant to be false, and 1 of 1 readers find the new wording true"
+    assert row.why == "meant to be false, and 1 of 1 reviewers find the new wording true"
 
 
 def test_a_new_wording_of_a_false_statement_goes_to_a_second_reader(
@@ -85,7 +84,7 @@ def test_a_new_wording_of_a_false_statement_goes_to_a_second_reader(
     (row,) = workspace.review_decisions("old-books").work
     assert (row.outcome, row.decision) == ("open", "")
     assert row.why == (
-        "false on purpose: a second reader must say whether the new wording still is"
+        "intended to be false: a second reviewer must say whether the new wording still is"
     )
     with pytest.raises(BadUsage, match="nothing to give to Anna"):
         give(workspace, tmp_path / "second", "Anna", undecided=True)
@@ -95,7 +94,7 @@ def test_a_new_wording_of_a_false_statement_goes_to_a_second_reader(
     assert [(one.reviewer, one.n_rows) for one in given.sheets] == [("Chen", 1)]
     file = tmp_path / "second" / "sheet.xlsx"
     head, row_given = rows_of(file)
-    assert row_given[head.index("Wording that a reader proposed")] == new
+    assert row_given[head.index("Wording that a reviewer proposed")] == new
     fill(file, lambda _n, _row: {"Is the new wording true?": "it is false"})
     workspace.import_reviews([file])
     (row,) = workspace.review_decisions("old-books").work
@@ -127,7 +126,7 @@ def test_an_edit_of_a_false_statement_states_its_key(
     facts = workspace.store.knowledge.bank(workspace.find("old-books", "bank").id).facts()
     false = next(fact for fact in facts if fact.payload.text == FALSE)
     name = f"fact:{false.id.hex()}"
-    with pytest.raises(BadInput, match="is false on purpose; state whether its new text is true"):
+    with pytest.raises(BadInput, match="state whether its new text is true"):
         workspace.edit(name, {"text": TRUE}, reason="wrong", by="Chief")
     edited = workspace.edit(
         name, {"text": "It shows 9.", "correct": False}, reason="shorter", by="Chief"
@@ -183,7 +182,7 @@ def test_a_withdrawn_sheet_counts_nowhere(
         workspace.import_reviews([files[1]])
     assert "was withdrawn" in caught.value.problems[0].what
     told = proofstone("review", "withdraw", "feed", "-w", tmp_path / "work")
-    assert (told.code, "sheet 'feed' not found" in told.err) == (2, True)
+    assert (told.code, "spreadsheet 'feed' not found" in told.err) == (2, True)
 
 
 def test_agreement_lists_what_was_reworded(
@@ -197,7 +196,7 @@ def test_agreement_lists_what_was_reworded(
     assert lines[start + 2 : start + 5] == [
         f"    Anna: {TRUE}",
         "    true? Anna: true",
-        "    open: meant to be false, and 1 of 1 readers find the new wording true",
+        "    open: meant to be false, and 1 of 1 reviewers find the new wording true",
     ]
 
 

@@ -56,7 +56,7 @@ def test_a_sheet_of_private_questions_shows_the_passage_and_asks_for_no_page(
         workspace.give_out_sheets("site", asked, tmp_path / "s.xlsx")
         file = tmp_path / "s-anna.xlsx"
         head, row = rows_of(file)
-        assert row[head.index("Passage it was taken from")] == TEXT
+        assert row[head.index("Source passage")] == TEXT
         assert not [name for name in head if "URL" in name]
         about = " ".join(cell for row in read_grids(file)[0].rows for cell in row)
         assert "Do not enter these questions into a search engine or a chatbot." in about
@@ -76,7 +76,7 @@ def test_questions_of_public_documents_need_their_pages(tmp_path: Path) -> None:
         workspace.give_out_sheets("site", SheetsAsked(people=("Anna",)), tmp_path / "s.xlsx")
         head, _row = rows_of(tmp_path / "s.xlsx")
         assert "First page (URL)" in head
-        assert "Passage it was taken from" not in head
+        assert "Source passage" not in head
 
 
 @pytest.mark.parametrize("verdict", ["it is not fit"])

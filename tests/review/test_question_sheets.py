@@ -158,7 +158,7 @@ def test_nobody_is_given_a_question_that_they_have_a_part_in(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     both(workspace, tmp_path, answering(Vienna="Wien"), answering())
-    with pytest.raises(BadUsage, match="there is nothing to give to Anna, Ben"):
+    with pytest.raises(BadUsage, match="they reviewed all of the"):
         give(workspace, tmp_path / "t.xlsx", "Anna", "Ben", undecided=True)
 
 
@@ -179,14 +179,13 @@ def test_all_problems_are_told_at_their_cells_and_nothing_is_taken_in(
     with pytest.raises(BadInput) as raised:
         workspace.import_reviews([tmp_path / "s.xlsx"])
     assert [(problem.where, problem.what) for problem in raised.value.problems] == [
-        ("s.xlsx, Questions!E2", "'it is fit' needs your answer, and there is none"),
-        ("s.xlsx, Questions!G3", "expected https:// or http://, came 'javascript:alert(1)'"),
+        ("s.xlsx, Questions!E2", "'it is fit' needs your answer"),
+        ("s.xlsx, Questions!G3", "expected https:// or http://, got 'javascript:alert(1)'"),
         ("s.xlsx, Questions!F4",
-         "expected 2 different pages or more, came 1: two addresses of one page are one"),
-        ("s.xlsx, Questions!I5", "'it is not fit' needs a reason, and there is none"),
-        ("s.xlsx, Questions!E6", "there is an answer or a page, and the decision is "
-         "'it is not fit'"),
-        ("s.xlsx, Questions!D7", "no decision, and Questions!F7 is filled in"),
+         "expected 2 different pages or more, got 1: two addresses of one page are one"),
+        ("s.xlsx, Questions!I5", "'it is not fit' needs a reason"),
+        ("s.xlsx, Questions!E6", "an answer or a page is given, but the decision is 'it is not fit'"),
+        ("s.xlsx, Questions!D7", "there is no decision, but Questions!F7 is filled in"),
     ]  # fmt: skip
     assert states(workspace) == {"waits for a first answer": 6}
 
@@ -199,7 +198,7 @@ def test_a_third_with_an_answer_of_their_own_needs_pages(
     with pytest.raises(BadInput) as raised:
         take(workspace, tmp_path / "t.xlsx", lambda _n, _r: {FIT: "it is fit", ANSWER: "Inn"})
     assert [problem.what for problem in raised.value.problems] == [
-        "'Inn' is none of the answers that were found, and so needs two pages of its own"
+        "'Inn' is not one of the collected answers, so it needs two pages as evidence"
     ]
 
 
@@ -215,8 +214,8 @@ def test_rows_by_one_person_for_two_parts_are_refused(workspace: Workspace, tmp_
     with pytest.raises(BadInput) as raised:
         workspace.import_reviews([rows])
     assert [problem.what for problem in raised.value.problems] == [
-        "this person has looked at others' answers to the question, and cannot answer it",
-        "this person has a part in the question already: another third must decide",
+        "this person has seen others' answers to the question, and cannot answer it",
+        "this person already worked on the question: a different third person must decide",
     ]
     write_lines(rows, [*lines, {**third, "reviewer": "Chen"}])
     taken = workspace.import_reviews([rows])
@@ -243,7 +242,7 @@ def test_a_list_of_sources_is_for_questions_and_must_be_readable(
     (tmp_path / "bad.txt").write_text("https://a.org/x\n", encoding="utf-8")
     with pytest.raises(BadInput, match="authoritative sources cannot be read"):
         workspace.review_policy("rivers", tmp_path / "bad.txt")
-    with pytest.raises(BadInput, match="cannot be read as a list of sites"):
+    with pytest.raises(BadInput, match="is not a list of sites"):
         workspace.review_policy("rivers", tmp_path / "none.txt")
 
 

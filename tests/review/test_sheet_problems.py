@@ -55,9 +55,11 @@ def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
         "Statements!E50",
     ]  # fmt: skip
     assert told[0] == (
-        "back.xlsx, Statements!E2: expected one of: keep it, fix it, drop it; came 'maybe'"
+        "back.xlsx, Statements!E2: expected one of: keep it, fix it, drop it; got 'maybe'"
     )
-    assert told[5] == "back.xlsx, Statements!E7: no decision, and Statements!H7 is filled in"
+    assert (
+        told[5] == "back.xlsx, Statements!E7: there is no decision, but Statements!H7 is filled in"
+    )
     assert told[-1].startswith(
         "back.xlsx, Statements!E50: says otherwise than back.xlsx, Statements!E12"
     )
@@ -122,7 +124,7 @@ def test_a_sign_that_nobody_sees_is_refused_in_its_cell(
         workspace.import_reviews([tmp_path / "sheet.xlsx"])
     (problem,) = caught.value.problems
     assert str(problem) == (
-        "sheet.xlsx, Statements!F2: holds a control character, U+0007: take it out"
+        "sheet.xlsx, Statements!F2: contains a control character, U+0007: remove it"
     )
     (fact, *_others) = workspace.store.lookup.every("fact")
     target = f"fact:{fact.id.hex()}"
@@ -135,7 +137,7 @@ def test_a_sign_that_nobody_sees_is_refused_in_its_cell(
     with pytest.raises(BadInput, match="nothing was stored") as caught:
         workspace.edit(target, {"text": "New\x1b wording."}, reason="x", by="Ada")
     assert [str(p) for p in caught.value.problems] == [
-        "text: holds a control character, U+001B: take it out"
+        "text: contains a control character, U+001B: remove it"
     ]
 
 

@@ -65,7 +65,7 @@ def test_a_text_like_a_formula_is_none_in_the_file(workspace: Workspace, tmp_pat
 def test_the_same_command_gives_the_same_sheets(workspace: Workspace, tmp_path: Path) -> None:
     first = give(workspace, tmp_path, seed=3)
     kept = {one.file: Path(one.file).read_bytes() for one in first.sheets}
-    with pytest.raises(BadInput, match="may hold somebody's decisions"):
+    with pytest.raises(BadInput, match="existing spreadsheets may contain decisions"):
         give(workspace, tmp_path, seed=3)
     for file in kept:
         Path(file).unlink()
@@ -225,7 +225,7 @@ def test_a_truth_check_keeps_three_rates_apart(workspace: Workspace, tmp_path: P
         "What to do", "1 True or false", "2 Reasons"
     ]  # fmt: skip
     first, second = rows_of(file, 1), rows_of(file, 2)
-    assert "Why it is said to be false" not in first[0]
+    assert "Reason why it is false" not in first[0]
     false = {row[column_of(second, "Statement")] for row in second[1:]}
     true = [row[2] for row in first[1:] if row[2] not in false]
     odd = {*true[:2], min(false)}
@@ -233,7 +233,7 @@ def test_a_truth_check_keeps_three_rates_apart(workspace: Workspace, tmp_path: P
     def truth(_number: int, row: Mapping[str, str]) -> Mapping[str, str]:
         text = row["Statement"]
         if text == true[2]:
-            return {"Is it true?": "I cannot tell"}
+            return {"Is it true?": "Not sure"}
         return {"Is it true?": "it is false" if (text in false) != (text in odd) else "it is true"}
 
     def reason(number: int, _row: Mapping[str, str]) -> Mapping[str, str]:

@@ -160,7 +160,7 @@ def test_only_the_forms_that_are_named_are_corrected(workspace: Workspace, form:
     first = edited_item(workspace, form)
     other = items(workspace, form)[2].item
     target = f"item:{other.id.hex()}"
-    with pytest.raises(BadUsage, match="does not stand in"):
+    with pytest.raises(BadUsage, match=", or that form was already corrected"):
         workspace.edit(target, {"book": "B"}, reason="x", by="Ada", forms=[form])
     named = [first.forms[0].form]
     edited = workspace.edit(target, {"book": "B"}, reason="x", by="Ada", forms=named)
@@ -210,7 +210,7 @@ def test_a_fact_that_leaves_a_question_without_an_answer_names_the_question(
 
 def test_a_method_that_cannot_revise_says_so() -> None:
     """A method without the capability is named with what to do instead."""
-    with pytest.raises(BadUsage, match="recall does not say how its facts and items are edited"):
+    with pytest.raises(BadUsage, match="recall does not support editing of its facts and items"):
         _revises("recall.pair")
 
 
@@ -315,7 +315,7 @@ def test_a_bank_of_which_too_much_is_retired_makes_no_form(workspace: Workspace)
             workspace.exclude(f"fact:{fact.id.hex()}", reason="outdated", by="Ada")
     (made,) = workspace.build_form("old-books", setting="statements")
     assert made.n_items == len(bank.facts()) / 2
-    with pytest.raises(BadInput, match="which gives no sample"):
+    with pytest.raises(BadInput, match="statements, fewer than the sample of"):
         workspace.build_form("old-books", setting="statements", sample=made.n_items + 1)
 
 

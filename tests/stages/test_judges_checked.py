@@ -112,10 +112,12 @@ def test_what_nobody_read_is_said_to_be_so(workspace: Workspace) -> None:
         "standing, support, falsity, reason: not checked by people"
     ]
     lines = list(checked_judges_lines([*found.values()]))
-    assert lines[0] == "standing, as people on format   6 statements judged, none read by people"
+    assert lines[0] == (
+        "standing, compared with people's format   6 statements judged, none read by people"
+    )
     section = checked_judges_section([*found.values()])
-    assert section.finding.startswith("Nobody has read what the judges judged")
-    assert [table.title for table in section.tables] == ["Statements judged by both"]
+    assert section.finding.startswith("No judged statement was reviewed by people")
+    assert [table.title for table in section.tables] == ["Statements labeled by both"]
 
 
 def test_people_who_cannot_tell_or_differ_give_no_label(workspace: Workspace) -> None:
@@ -161,5 +163,5 @@ def test_the_card_names_the_judges_and_how_they_do(workspace: Workspace) -> None
     lines = describe(workspace.store, workspace.find("metals", "bank")).lines
     assert dict(lines)["judged by"].startswith("scripted/a, scripted/b, scripted/c (")
     told = [value for name, value in lines if name == "judges"]
-    assert told[0].startswith("support: 3 judges as people on 6 of 6 statements, 100.0 [")
+    assert told[0].startswith("support: 3 judges agree with people on 6 of 6 statements, 100.0 [")
     assert told[-1] == "standing, reason: not checked by people"

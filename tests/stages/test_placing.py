@@ -161,7 +161,7 @@ def test_a_tie_leaves_a_source_at_the_level_above_or_drops_it(workspace: Workspa
         assert field.dropped == {"judges tied": 1}
         placed(workspace, "Looms", judge=two)
     assert stands(workspace, "Looms") == Stratum("Crafts")
-    with pytest.raises(BadUsage, match="a quorum of 3 cannot be had from 2 judges"):
+    with pytest.raises(BadUsage, match="a quorum of 3 is not possible with 2 judges"):
         placed(workspace, "Looms", judge=two, quorum=3)
 
 
@@ -210,9 +210,9 @@ def test_a_person_s_placement_names_the_one_before_it(workspace: Workspace) -> N
         configure(workspace.folder, server.url)
         placed(workspace, "Looms")
     assert stands(workspace, "Looms") == by_hand.stratum
-    with pytest.raises(BadUsage, match="stands there already"):
+    with pytest.raises(BadUsage, match="the source has this label already"):
         workspace.place("Looms", {"subfield": "Warps"}, reason="again", by="Ada")
-    with pytest.raises(BadInput, match="cannot be placed so"):
+    with pytest.raises(BadInput, match="s label is invalid"):
         workspace.place("Looms", {"discipline": None}, reason="gap", by="Ada")
     with pytest.raises(BadInput, match="nothing was stored"):
         workspace.place("Looms", {"title": "Other"}, reason="no level", by="Ada")

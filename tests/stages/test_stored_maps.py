@@ -62,7 +62,9 @@ def section(workspace: Workspace, audience: str = "internal") -> Section:
 def test_a_page_shows_the_map_that_was_kept(workspace: Workspace, kept: StoredMap) -> None:
     """A dot a statement, at its place, with its text; the index and each group's share beside."""
     made = section(workspace)
-    assert made.finding == "Separation by book: 0.50 [0.40, 0.60], where 0 is mixed and 1 is apart."
+    assert (
+        made.finding == "Separation by book: 0.50 [0.40, 0.60], where 0 is mixed and 1 is separate."
+    )
     (figure,) = made.figures
     assert len(figure.marks) == 2 * PER_GROUP
     assert {mark.text for mark in figure.marks} == {
@@ -87,7 +89,7 @@ def test_the_card_says_it_in_a_line_and_the_page_has_it_among_its_sections(
     bank = workspace.find("old-books", "bank")
     line = dict(describe(workspace.store, bank).lines)["map"]
     assert line == (
-        "separation of 24 true statements by book: 0.50 [0.40, 0.60] (0 mixed, 1 apart), test"
+        "separation of 24 true statements by book: 0.50 [0.40, 0.60] (0 mixed, 1 separate), test"
     )
     (form,) = workspace.store.lookup.every("form")
     sections = bank_sections(workspace.store, [workspace.store.items.item_set(form.id)])

@@ -71,7 +71,10 @@ def test_they_are_found_by_item_read_in_pages_and_counted(store: Store) -> None:
     assert [
         (each.outcome, each.answer, each.basis, each.n)
         for each in store.scores.answer_counts(scoring, ["precision"])
-    ] == [("answered", "entailment", "judge", 3), ("answered", "neutral", "no reference", 2)]
+    ] == [
+        ("answered", "entailment", "judge", 3),
+        ("answered", "neutral", "no reference", 2),
+    ]
     assert store.scores.has_any([scoring], ["precision"])
 
 

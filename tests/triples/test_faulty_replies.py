@@ -44,9 +44,9 @@ def test_plain_json_is_read_as_it_stands_and_nothing_is_marked() -> None:
         (f"```json\n[{BORN},\n{DIED}]\n```", {"text around"}),
         (f"[{BORN}, {DIED}, ]", {"commas"}),
         (f"[{BORN} {DIED}]", {"commas"}),
-        (f"[{BORN},\n{DIED},\n", {"cut off"}),
-        (f"[{BORN},\n{DIED}", {"cut off"}),
-        (f"[{BORN},\n{DIED[:-1]}", {"cut off"}),
+        (f"[{BORN},\n{DIED},\n", {"truncated"}),
+        (f"[{BORN},\n{DIED}", {"truncated"}),
+        (f"[{BORN},\n{DIED[:-1]}", {"truncated"}),
         (f"{BORN}\n{DIED}", {"no array"}),
         (f'{{"triples": [{BORN}, {DIED}]}}', {"no array"}),
         (f"[{BORN[:-1]},\n{DIED}]", {"not closed", "commas"}),
@@ -191,14 +191,14 @@ def test_commas_within_a_name_or_object_are_told_apart_by_the_name_that_was_aske
     assert said(read_triples(f"({name}, passedIn, Delhi, India)")) == []
     longer = read_triples("(Tax Act, 1974, passedIn, Delhi)", names=["Tax Act"])
     assert said(longer) == []
-    assert [part.why for part in longer.unread] == ["fields not told apart"]
+    assert [part.why for part in longer.unread] == ["ambiguous fields"]
 
 
 def test_a_line_that_the_end_cuts_is_no_triple() -> None:
     text = f"({ADA}, birthPlace, London)\n({ADA}, deathPlace, Lon"
     read = read_triples(text, names=[ADA], is_cut=True)
     assert said(read) == BOTH[:1]
-    assert left(text, read) == [("cut off", f"({ADA}, deathPlace, Lon")]
+    assert left(text, read) == [("truncated", f"({ADA}, deathPlace, Lon")]
     table = f"{ADA} | birthPlace | London\n{ADA} | deathPlace | Lon"
     assert said(read_triples(table, names=[ADA], is_cut=True)) == BOTH[:1]
 

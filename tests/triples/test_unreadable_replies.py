@@ -70,4 +70,4 @@ def test_what_is_read_of_all_of_them() -> None:
     assert sum(not each.triples for each in found) == 9 + 13
     assert not any(each.says_nothing for each in found)
     left = Counter(part.why for each in found for part in each.unread)
-    assert left == {"cut off": 293, "no triple": 22, "end not clear": 2}
+    assert left == {"truncated": 293, "no triple": 22, "end not clear": 2}

@@ -26,7 +26,7 @@ from proofstone.session.written_files import write_flagged_items_file
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
-# The area under the ROC curve within strata, and its interval where sources are what was drawn.
+# The area under the ROC curve (AUROC) within strata, with a CI clustered by source.
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _with_interval(
     return Area(value, max(0.0, value - reach), min(1.0, value + reach), pairs, n)
 
 
-# Logistic regression with a ridge penalty: how well columns tell two kinds of texts apart.
+# Logistic regression with a ridge penalty, to classify two kinds of texts by columns.
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def fit_logistic(values: Floats, is_second: Bools, *, penalty: float = 1.0) -> L
     return LogisticModel(centre, scale, found[1:], float(found[0]))
 
 
-# Scores of texts by models that never saw their source.
+# Out-of-fold scores of texts, with folds by source.
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +218,10 @@ def cross_fit(values: Floats, is_second: Bools, fold: Ints, *, penalty: float = 
 
 
 # Ridge regression on a few hundred columns at once. Least squares to +1 and -1 ranks texts as a
-# logistic fit does, and needs of each fold only sums: so penalties are chosen within the training
-# folds, and kinds swapped hundreds of times, at the cost of one fit.
+# logistic fit does, and needs only sums per fold. So penalties are chosen within the training
+# folds, and kinds permuted hundreds of times, at the cost of one fit.
 
-PENALTIES = (0.01, 0.1, 1.0, 10.0)  # times the mean variance of a column times the texts
+PENALTIES = (0.01, 0.1, 1.0, 10.0)  # in units of the mean column variance times the number of texts
 
 
 def cross_ridge(
@@ -346,7 +346,7 @@ def _ranked(scores: Floats, second: Bools) -> tuple[Floats, Floats]:
     return above, n_second * (len(scores) - n_second)
 
 
-# Dropping the texts that give themselves away, and what is left measured on other sources.
+# Removal of texts with artifacts, and evaluation of the rest on held-out sources.
 
 Floats = NDArray[np.float64]
 
@@ -396,7 +396,7 @@ def filter_artifacts(
     training, two for evaluation.
     """
     if len(np.unique(source)) < 4:
-        raise ValueError("dropping needs four sources: two to learn from and two to measure on")
+        raise ValueError("filtering needs four sources: two for training and two for evaluation")
     held_out = _held_out(source, held_share)
     scores = _told(values, is_second, source, ~held_out, penalty)
     before = _area(values, is_second, source, held_out, penalty)
@@ -460,10 +460,10 @@ def _area(values: Floats, is_second: Bools, source: Ints, chosen: Bools, penalty
     return area_within(fit.scores, is_second[chosen], fold, source[chosen])
 
 
-# What can be seen of a text without knowing anything: lengths, signs, tell-tale words.
+# Surface features of texts that need no knowledge: lengths, punctuation, cue words.
 #
-# A falsified statement that is longer, more absolute or more negated than a true one can be told
-# from it by a reader who knows nothing of the subject.
+# False statements that are longer, more absolute or more often negated than true ones can be
+# detected without knowledge of the subject.
 
 _WORD = re.compile(r"[A-Za-z]+(?:['’-][A-Za-z]+)*|[0-9]+|[\u3400-\u9fff]")
 
@@ -584,9 +584,10 @@ def _terms(text: str) -> list[str]:
     return latin + [run[at : at + 2] for run in han for at in range(len(run) - 1)]
 
 
-# Embeddings of texts as a third view of a give-away audit, and what goes with what they tell.
+# Text embeddings as a third view of an artifact audit, and features that correlate with their
+# scores.
 
-_LEAST = 0.2  # a weaker correlation says nothing of what is seen
+_LEAST = 0.2  # a weaker correlation is uninformative
 
 
 @dataclass(frozen=True, slots=True)
@@ -641,12 +642,12 @@ def _ranks_within(values: Floats, fold: Ints) -> Floats:
     return ranks
 
 
-# The give-away audit: can the two kinds be told apart by one who knows nothing of the subject?
+# The artifact audit: can the two kinds be classified without knowledge of the subject?
 
 EMBEDDINGS = "embeddings"  # the name of their classifier
 
 
-_FEWEST = 5  # texts of a kind: of one alone every column "tells", without any spread
+_FEWEST = 5  # minimum texts per kind: a single text makes every column separate perfectly
 
 
 @dataclass(frozen=True, slots=True)
@@ -689,7 +690,7 @@ class Artifact:
         A higher AUROC with a wide CI is weaker evidence.
         """
         known = {
-            name: (np.nan_to_num(area.low), area.value)  # no interval from one source a fold
+            name: (np.nan_to_num(area.low), area.value)  # no CI with one source per fold
             for name, area in self.areas.items()
             if area.pairs
         }
@@ -769,7 +770,7 @@ def _leaks(
     if min(is_second.sum(), (~is_second).sum()) < _FEWEST or not table.names:
         return ()
     level = 1.0 - (1.0 - confidence) / len(table.names)
-    one = np.zeros(len(is_second), dtype=np.int64)  # raw columns compare over all texts
+    one = np.zeros(len(is_second), dtype=np.int64)  # raw columns are compared over all texts
     found = []
     for name, column in zip(table.names, table.values.T, strict=True):
         area = area_within(column, is_second, one, source, confidence=level)
@@ -789,9 +790,9 @@ def _together(tables: Mapping[str, FeatureTable]) -> FeatureTable:
 def _flags(is_second: Bools, sources: int) -> list[str]:
     flags = []
     if sources < 2:
-        flags.append("one source, or sources of one book: nothing to validate on")
+        flags.append("one source, or sources of one book: no cross-validation possible")
     elif sources < 10:
-        flags.append("fewer than ten sources: the interval is rough")
+        flags.append("fewer than ten sources: the interval is approximate")
     if min(int(is_second.sum()), int((~is_second).sum())) < 50:
         flags.append("fewer than fifty texts of a kind")
     return flags
@@ -858,7 +859,7 @@ class ToldRow(Struct, frozen=True, kw_only=True):
     text: str
     action: str = "exclude"
     decision: str = "exclude"
-    why: str = "gives itself away"
+    why: str = "annotation artifact"
 
 
 def check_target(
@@ -881,11 +882,11 @@ def check_target(
     method = method_of(session, found)
     contrasting = method.contrasts
     if contrasting is None:
-        raise BadUsage(f"{method.name} names no two kinds of texts that could give themselves away")
+        raise BadUsage(f"{method.name} has no two kinds of texts to check for artifacts")
     nature: Literal["fact", "item"] = "fact" if found.kind == "bank" else "item"
     if drop_to is not None and nature == "item":
         raise BadUsage(
-            "options cannot go one by one, so --drop-to is for banks",
+            "options cannot be excluded one by one, so --drop-to is for banks",
             hint="check the bank that the form was composed from",
         )
     contrasts = _contrasts(session.store, contrasting, found)
@@ -931,7 +932,7 @@ def _dropped(
     try:
         sifted = filter_artifacts(values, is_second, source, target=target)
     except ValueError as cause:
-        raise BadUsage(f"nothing can be dropped: {cause}") from None
+        raise BadUsage(f"cannot filter: {cause}") from None
     gone = np.flatnonzero(~sifted.kept).tolist()
     return Dropped(
         target=target,
@@ -977,8 +978,10 @@ def _estimate(area: Area) -> Estimate:
         high=float(area.high),
         level=_CONFIDENCE,
         population=_POPULATION,
-        made_by="share of concordant pairs; Obuchowski's variance by source, no less than that of "
-        "areas with the kinds swapped source by source",
+        made_by=(
+            "share of concordant pairs (AUROC); Obuchowski's variance by source, at least that "
+            "of AUROCs with kinds swapped by source"
+        ),
         resampled="sources",
     )
 

@@ -43,7 +43,7 @@ _ORDERS = 2
 _PAIRS = 500
 
 
-_MOST, _LEAST = 5, 0.6  # pairs of one statement, and how near they are
+_MOST, _LEAST = 5, 0.6  # pairs per statement, and their minimum similarity
 
 
 _CONTRADICT = "contradict"
@@ -149,7 +149,7 @@ def find_near_statements(
     whole = session.store.knowledge.bank(session.find(bank, "bank").id)
     method = find_method(whole.method)
     if method.contrasts is None:
-        raise BadUsage(f"{method.name} has no true and falsified statements")
+        raise BadUsage(f"{method.name} has no true and false statements")
     facts = fewer_facts(whole, excluded_facts(session.store, whole)).facts()
     languages = {fact.id: fact.language or "en" for fact in facts}
     true = {c.text: c.row for c in method.contrasts.of_facts(facts) if not c.is_second}

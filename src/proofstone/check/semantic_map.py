@@ -29,12 +29,12 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import noted, say, word
 
-# A map of texts in meaning, as a figure and as a section of a page.
+# A t-SNE map of texts, as a figure and as a section of a page.
 
 _SHOWN = 120
 
 
-_LONGEST_NAME = 80  # a longer name of a group is a text of its own
+_LONGEST_NAME = 80  # longer names of groups are shortened
 
 
 def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
@@ -53,9 +53,9 @@ def map_figure(kept: StoredMap, told: Sequence[str]) -> Figure:
         kind="map",
         title=say("Semantic map of {nature}", nature=word(kept.nature)),
         subtitle=say(
-            "{n:,} texts, t-SNE of {embedding_model}, seed {seed}; separation of the "
-            "groups {value:.2f} "
-            "[{low:.2f}, {high:.2f}] (0 mixed, 1 apart). Places and distances have no scale.",
+            "{n:,} texts, t-SNE of {embedding_model}, seed {seed}; separation of the groups "
+            "{value:.2f} [{low:.2f}, {high:.2f}] (0 mixed, 1 separate). Positions and distances "
+            "have no scale.",
             n=len(kept.rows), embedding_model=kept.embedding_model, seed=kept.seed,
             value=index.value, low=index.low, high=index.high,
         ),
@@ -78,8 +78,8 @@ def map_section(name: str, kept: StoredMap, told: Sequence[str]) -> Section:
         name=f"semantic-map-{name}",
         title=say("Semantic separation of {nature}", nature=word(kept.nature)),
         finding=say(
-            "Separation by {level}: {value:.2f} [{low:.2f}, {high:.2f}], where 0 is mixed and 1 is "
-            "apart.",
+            "Separation by {level}: {value:.2f} [{low:.2f}, {high:.2f}], where 0 is mixed and 1 "
+            "is separate.",
             level=word(kept.level), value=apart.index.value, low=apart.index.low,
             high=apart.index.high,
         ),
@@ -92,10 +92,9 @@ def map_section(name: str, kept: StoredMap, told: Sequence[str]) -> Section:
             "Distances on the map have no scale: they do not measure how similar two texts are."
         ),
         how=say(
-            "As kept by {command}: vectors by {embedding_model}, {n:,} of {n_all:,} texts, "
-            "seed {seed}. "
-            "Texts that share a statement or a passage are never counted as neighbours; intervals "
-            "resample sources.",
+            "Stored by {command}: embeddings by {embedding_model}, {n:,} of {n_all:,} texts, "
+            "seed {seed}. Texts with a common statement or passage are never counted as "
+            "neighbors; intervals resample sources.",
             command="check --map", embedding_model=kept.embedding_model, n=len(kept.rows),
             n_all=kept.n_all,
             seed=kept.seed,
@@ -113,7 +112,7 @@ def _groups(kept: StoredMap) -> Table:
     columns = (
         Column(key="group", name=say("Group")),
         Column(key="n", name=say("Texts"), digits=0),
-        Column(key="own", name=say("Neighbors in its own group"), unit="share"),
+        Column(key="own", name=say("Neighbors in the same group"), unit="share"),
         Column(key="chance", name=say("By chance"), unit="share"),
     )
     return Table(title=say("Groups"), columns=columns, rows=rows)
@@ -126,7 +125,7 @@ def _names(kept: StoredMap) -> list[str]:
     ]
 
 
-# How far groups of texts stand apart in meaning: the groups of each text's nearest neighbours.
+# Separation of groups in embedding space: the groups of each text's nearest neighbors.
 
 Floats = NDArray[np.float64]
 
@@ -149,7 +148,7 @@ def groups_apart(
     fewer than two groups or k below 1.
     """
     if k < 1 or len(np.unique(group)) < 2:
-        raise BadUsage("separation needs texts of two groups, and one neighbour or more")
+        raise BadUsage("separation needs texts of two groups, and k of 1 or more")
     near = _apart(np.asarray(vectors, dtype=np.float32), shared)
     is_alike = group[:, None] == group[None, :]
     allowed = np.isfinite(near)
@@ -312,7 +311,7 @@ def write_map(session: Session, drawn: SemanticMap, path: Path) -> None:
 def _texts(store: Store, method: Method, found: Found) -> Iterator[_Text]:
     contrasts = method.contrasts
     if contrasts is None:
-        raise BadUsage(f"{method.name} names no texts of its facts")
+        raise BadUsage(f"{method.name} has no texts of its facts")
     if found.kind == "bank":
         whole = store.knowledge.bank(found.id)
         facts = list(fewer_facts(whole, excluded_facts(store, whole)).facts())
@@ -353,14 +352,15 @@ def _drawn(texts: Sequence[_Text], seed: int) -> list[_Text]:
 def _grouped(texts: Sequence[_Text], found: Found) -> tuple[str, list[str]]:
     """Return the coarsest level at which texts differ, and each text's group."""
     if len(texts) < 4:
-        raise BadUsage(f"{found.kind} {found.name} has {len(texts)} texts: a map needs four")
+        raise BadUsage(f"{found.kind} {found.name} has {len(texts)} texts; a map needs four")
     for level in _LEVELS:
         groups = [getattr(each.stratum, level) or "\u2014" for each in texts]
         if len(set(groups)) > 1:
             return level, groups
     raise BadUsage(
-        f"all texts of {found.name} have one place in the taxonomy, so nothing can stand apart",
-        hint="give sources their fields: proofstone ingest --meta, or build strata",
+        f"all texts of {found.name} have the same taxonomy label, so there are no groups to "
+        "compare",
+        hint="set fields of sources: proofstone ingest --meta, or build labels",
     )
 
 
@@ -388,7 +388,7 @@ def _plane(vectors: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     return np.asarray(plane.fit_transform(vectors))
 
 
-# Maps in meaning as they were kept: for the card and the page, without being made again.
+# Stored maps for cards and pages.
 
 
 def _kept(drawn: SemanticMap) -> StoredMap:
@@ -424,9 +424,8 @@ def stored_map_lines(store: Store, found: Found) -> list[tuple[str, str]]:
     return [
         (
             "map",
-            f"separation of {len(kept.rows):,} {kept.nature} by {kept.level}: "
-            f"{index.value:.2f} [{index.low:.2f}, {index.high:.2f}] (0 mixed, 1 apart), "
-            f"{kept.embedding_model}",
+            f"separation of {len(kept.rows):,} {kept.nature} by {kept.level}: {index.value:.2f} "
+            f"[{index.low:.2f}, {index.high:.2f}] (0 mixed, 1 separate), {kept.embedding_model}",
         )
         for kept in store.maps.every(found.id)[-1:]
         for index in [kept.separation.index]

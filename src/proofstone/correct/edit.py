@@ -122,7 +122,7 @@ def revise(
     begun.sort(key=lambda part: order[id(part.asked)])
     problems.extend(_twice(begun))
     if problems:
-        raise BadInput("these cannot be edited so; nothing was stored", problems)
+        raise BadInput("these edits are invalid; nothing was stored", problems)
     places = _places(store, [part.asked.found for part in begun], begun, forms)
     keys = list(dict.fromkeys(key for held in places.values() for key in held))
     anew = {b.fact.corrects: b.fact for p in begun for b in p.facts if b.fact.corrects is not None}
@@ -180,19 +180,19 @@ def _begun(
     if newer is not None:
         raise BadUsage(
             f"{found.spelled} was edited into {newer.spelled}",
-            hint=f"edit that one: proofstone correct edit {newer.spelled}",
+            hint=f"edit the newer version: proofstone correct edit {newer.spelled}",
         )
     unseen = {name: unseen_sign(str(value)) for name, value in asked.changes.items()}
     problems = [
-        Problem(name, f"holds a control character, {sign}: take it out")
+        Problem(name, f"contains a control character, {sign}: remove it")
         for name, sign in unseen.items()
         if sign
     ]
     if problems:
-        raise BadInput("these values cannot be taken; nothing was stored", problems)
+        raise BadInput("these values are invalid; nothing was stored", problems)
     fields = tuple(_changed(fields_of(store, found), asked.changes))
     if not fields:
-        raise BadUsage(f"nothing of {found.spelled} changes", hint="no new version was made")
+        raise BadUsage(f"no field of {found.spelled} changes", hint="no new version was made")
     if found.kind == "fact":
         own = {fact.id: riding[fact.id] for fact in naming[found.id] if fact.id in riding}
         return _new_facts(store, asked, fields, naming[found.id], own)
@@ -210,15 +210,15 @@ def _twice(begun: Sequence[Revised]) -> Iterator[Problem]:
             if old in seen:
                 yield Problem(
                     part.asked.place or part.asked.found.spelled,
-                    f"{seen[old].asked.found.spelled} is edited too, and both make the same anew: "
-                    "apply one, then edit the newer version",
+                    f"{seen[old].asked.found.spelled} is edited too, and both change the same "
+                    "item or fact: apply one, then edit the newer version",
                 )
             seen[old] = part
         for item in part.items.values():
             if anew & {*item.facts}:
                 yield Problem(
                     part.asked.place or part.asked.found.spelled,
-                    "a fact that it rests on is edited too: apply that first, then edit the newer "
+                    "one of its facts is edited too: apply that first, then edit the newer "
                     "version of the item",
                 )
 
@@ -248,8 +248,8 @@ def _revises(kind: str) -> Editing:
     method = find_method(kind.partition(".")[0])
     if method.editing is None:
         raise BadUsage(
-            f"{method.name} does not say how its facts and items are edited",
-            hint="import corrected ones with their column 'corrects'",
+            f"{method.name} does not support editing of its facts and items",
+            hint="import corrected ones with a column 'corrects'",
         )
     return method.editing
 
@@ -363,8 +363,8 @@ def _places(
         names = ", ".join(named(form.name, form.id) for form in strangers)
         what = ", ".join(found.spelled for found in founds)
         raise BadUsage(
-            f"{what} does not stand in {names}, or that form was corrected already",
-            hint=f"it stands in: {', '.join(short(form) for form in held) or 'none'}",
+            f"{what} is not in {names}, or that form was already corrected",
+            hint=f"it is in: {', '.join(short(form) for form in held) or 'none'}",
         )
     chosen = [form.id for form in forms] or held
     return {form: held[form] for form in chosen if held[form]}
@@ -385,9 +385,9 @@ def _resting(store: Store, keys: Sequence[int], anew: Mapping[bytes, Fact]) -> d
             problems.append(Problem(f"item:{short(loaded.item.id)}", error.message))
     if problems:
         raise BadInput(
-            "items that rest on it would have no answer any more; nothing was stored",
+            "items that depend on it would have no answer; nothing was stored",
             problems,
-            hint="retire these items first: retired ones stay as they are",
+            hint="exclude these items first: excluded items are not changed",
         )
     return items
 
@@ -409,12 +409,11 @@ def _is_corrected(store: Store, form: bytes) -> bool:
     )
 
 
-# Editing: a new version of a fact or item that names the old one, and of the forms that hold it.
+# Editing: new versions of a fact or item, and of the forms that hold it.
 #
-# A form is frozen. To correct one of its items is to make a new form that names the old one, with
-# the new version in the item's place and every other item the very same, so that a run on it finds
-# all other replies in the cache. A corrected fact makes new versions of the items that rest on it,
-# and of its banks; forms keep the bank that they were composed from.
+# A form is immutable. Correcting one of its items makes a new form that refers to the old one, with
+# only that item replaced. A run on it therefore finds all other responses in the cache. A corrected
+# fact gives new versions of its items and banks. Forms keep the bank that they were composed from.
 
 _PAGE = 512
 
@@ -562,7 +561,7 @@ def _store_facts(store: Store, facts: Sequence[BuiltFact], now: float) -> Iterat
         corrected, _is_new = store.knowledge.add_bank(bank.name, bank.method, built, now)
         store.knowledge.correct_bank(corrected, former)
         yield corrected
-    if facts:  # also where no bank holds it: then the fact alone is stored
+    if facts:  # also if no bank holds it: then only the fact is stored
         store.knowledge.add_facts(facts)
 
 
@@ -579,9 +578,8 @@ def _store_form(
     return former, form, sum(item.id in anew for item in olds)
 
 
-# A bank brought to where its sources were placed since: new versions of its facts, a new bank.
-# Forms are frozen and stay as they are: their questions were drawn within the places that held
-# then, which the new ones may cut through.
+# Update a bank to its sources' new taxonomy labels: new fact versions, a new bank. Forms are
+# unchanged: their questions were composed within the former labels, which the new ones may split.
 
 
 class Followed(Struct, frozen=True, kw_only=True):
@@ -635,12 +633,12 @@ def follow_taxonomy_labels(
     elsewhere = facts_elsewhere(store, facts)
     if not elsewhere:
         raise BadUsage(
-            f"all of {found.name} stands where its sources are placed, so nothing is changed",
-            hint="place a source: proofstone correct edit SOURCE --set field=..., or build strata",
+            f"all facts of {found.name} have their sources' labels already; nothing is changed",
+            hint="label one: proofstone correct edit SOURCE --set field=..., or build labels",
         )
     method = find_method(former.method).editing
     if method is None:
-        raise BadUsage(f"{former.method} does not say how its facts are edited")
+        raise BadUsage(f"{former.method} does not support editing of its facts")
     made = list(_versions(store, method, facts, elsewhere))
     person, now = acting(session, by), session.clock.now()
     remade = {b.fact.corrects: b.fact.id for b in made if b.fact.corrects is not None}
@@ -707,7 +705,7 @@ def _levels(place: Stratum) -> dict[str, str | None]:
     return {name: level or None for name, level in msgspec.structs.asdict(place).items()}
 
 
-# A source placed by a person: a row that names who, why and the former placement.
+# A source label set by a person: a row with name, reason and the former label.
 
 
 def levels_of(store: Store, found: Found) -> dict[str, Any]:
@@ -732,22 +730,22 @@ def place(
     """
     store, found = session.store, session.find(source, "source")
     problems = [
-        Problem(name, f"cannot be changed; there is: {', '.join(TAXONOMY_LEVELS)}")
+        Problem(name, f"cannot be changed; expected one of: {', '.join(TAXONOMY_LEVELS)}")
         for name in changes
         if name not in TAXONOMY_LEVELS
     ]
     problems += [
-        Problem(name, f"expected a text, came {value!r}")
+        Problem(name, f"expected a text, got {value!r}")
         for name, value in changes.items()
         if value is not None and not isinstance(value, str)
     ]
     if problems:
-        raise BadInput("the source cannot be placed so; nothing was stored", problems)
+        raise BadInput("the source's label is invalid; nothing was stored", problems)
     before = levels_of(store, found)
     levels = {**before, **{name: " ".join((v or "").split()) for name, v in changes.items()}}
     _refuse_gaps(levels)
     if levels == before:
-        raise BadUsage("the source stands there already, so nothing is changed")
+        raise BadUsage("the source has this label already; nothing is changed")
     former = store.taxonomy_labels.in_force([found.id]).get(found.id)
     why = stated_reason(reason)
     made = TaxonomyLabel(
@@ -767,6 +765,6 @@ def _refuse_gaps(levels: Mapping[str, str]) -> None:
     above = TAXONOMY_LEVELS[0]
     for name in TAXONOMY_LEVELS[1:-1]:  # a book may be known without the others
         if levels[name] and not levels[above]:
-            what = f"is {levels[name]}, and its {above} is empty"
-            raise BadInput("the source cannot be placed so", [Problem(name, what)])
+            what = f"is {levels[name]}, but its {above} is empty"
+            raise BadInput("the source's label is invalid", [Problem(name, what)])
         above = name

@@ -107,7 +107,7 @@ def apply_flagged_items(
     problems.raise_any()
     with _problems_of(Path(path)):
         if edits:
-            revise(session.store, edits)  # refuses what cannot be edited before anything is stored
+            revise(session.store, edits)  # rejects invalid edits before anything is stored
         excluded, overridden = exclude(), override()
         edited = tuple(edit_all(session, edits, by=by))
     decided = [_DECISIONS[row.decision] for row in rows if row.decision]
@@ -130,7 +130,7 @@ def _problems_of(path: Path) -> Iterator[None]:
         raise refused(path, error.problems) if error.problems else error from None
 
 
-# What applies checked rows, and how many targets were corrected so already.
+# Functions that apply checked rows, and the number of targets corrected before.
 _Prepared = tuple[Callable[[], tuple[T, ...]], int]
 
 
@@ -168,7 +168,7 @@ def _overrides(
     found: dict[tuple[bytes, bytes, int], tuple[Answered, str, str]] = {}
     for row in rows:
         if not row.responses:
-            problems.add(row, f"decision {row.decision} needs responses; column replies is empty")
+            problems.add(row, f"decision {row.decision} needs responses; column responses is empty")
         for text in row.responses:
             response = problems.told(row, partial(find_response, store, text))
             why = problems.told(row, partial(_why, row, reason))
@@ -177,7 +177,7 @@ def _overrides(
             key = (response.run.id, response.item, response.response.sample)
             before = found.setdefault(key, (response, row.decision, why))
             if before[1] != row.decision:
-                problems.add(row, f"{text} is {before[1]} in another row, and {row.decision} here")
+                problems.add(row, f"{text} is {before[1]} in another row, but {row.decision} here")
     left = [one for one in found.values() if not _is_overridden(store, one[0], one[1])]
 
     def carry_out() -> tuple[Overridden, ...]:
@@ -191,7 +191,7 @@ def _overrides(
     return carry_out, len(found) - len(left)
 
 
-# ---------------------------------------------------------------- reading
+# ------------------------------------------------------------------- read
 
 
 class _Problems:
@@ -235,7 +235,7 @@ def _read(path: Path) -> list[_Decided]:
         )
     known = ", ".join(_DECISIONS)
     wrong = [
-        Problem(f"{row.place}, decision", f"expected one of {known}, or nothing; came {said!r}")
+        Problem(f"{row.place}, decision", f"expected one of {known}, or nothing, got {said!r}")
         for row in rows
         if (said := _text(row, "decision").lower()) and said not in _DECISIONS
     ]
@@ -263,7 +263,7 @@ def _text(row: Row, name: str) -> str:
 
 def _target(store: Store, row: _Decided) -> Found:
     if not row.target:
-        raise BadUsage("names no target: an item or a fact, as item:9ab3c4d1")
+        raise BadUsage("has no target: expected an item or a fact, such as item:9ab3c4d1")
     return store.lookup.find(row.target, ("item", "fact"))
 
 
@@ -290,20 +290,20 @@ def _changes(store: Store, found: Found, cell: Any) -> Mapping[str, Any]:
         try:
             values = json.loads(text)
         except ValueError as error:
-            raise BadUsage(f"changes: is no JSON object: {error}") from error
+            raise BadUsage(f"changes: invalid JSON object: {error}") from error
         return dict(values)
     now, changes = fields_of(store, found), {}
     for line in filter(None, (line.strip() for line in text.splitlines())):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
-            raise BadUsage(f"changes: expected FIELD=VALUE or a JSON object; came {line!r}")
+            raise BadUsage(f"changes: expected FIELD=VALUE or a JSON object, got {line!r}")
         changes[name.strip()] = typed(value.strip(), now.get(name.strip(), ""))
     if not changes:
-        raise BadUsage(f"edit says no changes (FIELD=VALUE); fields of it are {', '.join(now)}")
+        raise BadUsage(f"edit has no changes (FIELD=VALUE); its fields are {', '.join(now)}")
     return changes
 
 
-# ---------------------------------------------------------------- what holds already
+# ------------------------------------------------------------------- already applied
 
 
 def _is_excluded(store: Store, found: Found) -> bool:
@@ -316,7 +316,7 @@ def _is_overridden(store: Store, response: Answered, verdict: str) -> bool:
     return bool(overrides) and overrides[-1].verdict == verdict
 
 
-# What comes next of what was corrected.
+# Next steps after corrections.
 
 
 def run_forms(session: Session, names: Iterable[str]) -> list[str]:

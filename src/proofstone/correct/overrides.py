@@ -31,7 +31,7 @@ from proofstone.store.calls import StoredResponse
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
-# The rows that say what was corrected, and that what was retired stays so in its new version.
+# Rows of corrections, and exclusion of new versions of excluded facts and items.
 
 
 def correction_of(
@@ -79,8 +79,8 @@ def exclude(session: Session, target: Target, *, reason: str, by: str = "") -> S
     found, former = _with_former(session, target)
     if former is not None and former.action == "exclude":
         raise BadUsage(
-            f"{found.spelled} is retired already, since {day(former.at)}: {former.reason}",
-            hint=f"take it in again: proofstone correct include {found.spelled} --reason ...",
+            f"{found.spelled} is already excluded, since {day(former.at)}: {former.reason}",
+            hint=f"include it again: proofstone correct include {found.spelled} --reason ...",
         )
     return _stored(session, found, "exclude", former, stated_reason(reason), by)
 
@@ -90,7 +90,7 @@ def include(session: Session, target: Target, *, reason: str, by: str = "") -> S
     found, former = _with_former(session, target)
     if former is None or former.action != "exclude":
         hint = _through_facts(session.store, found)
-        raise BadUsage(f"{found.spelled} is not retired", hint=hint)
+        raise BadUsage(f"{found.spelled} is not excluded", hint=hint)
     return _stored(session, found, "include", former, stated_reason(reason), by)
 
 
@@ -131,15 +131,16 @@ def _through_facts(store: Store, found: Found) -> str:
         return ""
     facts = store.corrections.excluded_facts(store.items.one(found.key).item.facts)
     return "".join(
-        f"it is left out because fact:{short(fact)} is retired: proofstone correct include "
+        f"it is excluded because fact:{short(fact)} is excluded: proofstone correct include "
         f"fact:{short(fact)} --reason ..."
         for fact in facts[:1]
     )
 
 
-# Rulings: a person says what a stored reply is worth. Nobody is asked, nothing is changed.
+# Overrides: a person sets the verdict on a stored response. No model is called, and nothing is
+# changed.
 
-_FORM = "a response is named RUN/ITEM, or RUN/ITEM/SAMPLE, as 'proofstone show RUN' prints it"
+_FORM = "a response is written RUN/ITEM, or RUN/ITEM/SAMPLE, as in 'proofstone show RUN'"
 
 
 class Overridden(Struct, frozen=True, kw_only=True):
@@ -216,7 +217,7 @@ def _all_found(store: Store, texts: Sequence[str]) -> list[Answered]:
                 raise
             problems.append(Problem(text, error.message))
     if problems:
-        raise BadInput("these responses cannot be ruled on; nothing was stored", problems)
+        raise BadInput("these responses cannot be overridden; nothing was stored", problems)
     return found
 
 
@@ -224,13 +225,13 @@ def find_response(store: Store, text: str) -> Answered:
     """Return the response that ``RUN/ITEM/SAMPLE`` names."""
     parts = text.removeprefix("response:").split("/")
     if len(parts) not in (2, 3) or (len(parts) == 3 and not parts[2].isdecimal()):
-        raise BadUsage(f"{text!r} names no response", hint=_FORM)
+        raise BadUsage(f"{text!r} does not name a response", hint=_FORM)
     run = store.lookup.find(parts[0].strip(), ("run",))
     item = store.lookup.find(parts[1].strip(), ("item",))
     _key, record = store.runs.run(run.id)
     if not store.responses.is_asked(run.key, item.key):
         raise NotFound(
-            f"item {short(item.id)} is not asked in run {short(run.id)}",
+            f"item {short(item.id)} is not in run {short(run.id)}",
             hint=f"Next: proofstone show run:{short(run.id)}",
         )
     found = store.responses.of_item(run.key, item.key, record.last_step)
@@ -253,6 +254,6 @@ def _no_response(store: Store, run: Run, key: int, item: int, text: str, sample:
     error = store.responses.error_of_item(key, item, sample)
     why = f"its call failed ({error})" if error else "it was not asked yet"
     return BadUsage(
-        f"there is no reply to rule on at {text!r}: {why}, which is no score",
-        hint=f"ask it: proofstone run --resume run:{short(run.id)}",
+        f"no response to override at {text!r}: {why}",
+        hint=f"run it: proofstone run --resume run:{short(run.id)}",
     )

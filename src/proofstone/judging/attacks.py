@@ -152,7 +152,7 @@ def _of(data: _File, name: str, language: _Language) -> Iterator[Attack]:
             yield _attack(
                 data.tasks[task], task, next(cases[task]), carrier, command, name, language, number
             )
-        next(turns)  # so that each command meets both tasks over the carriers
+        next(turns)  # so that each command is combined with both tasks over the carriers
 
 
 def _attack(

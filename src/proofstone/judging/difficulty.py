@@ -47,9 +47,9 @@ class DifficultyRule(Struct, frozen=True):
         """Raise BadUsage for invalid numbers."""
         if not 1 <= self.least_wrong <= self.n:
             raise BadUsage(
-                f"a panel of {self.n} keeps what 1 to {self.n} of them get wrong, not "
+                f"least_wrong for a panel of {self.n} must be 1 to {self.n}, got "
                 f"{self.least_wrong}",
-                hint="name more members, or ask for fewer wrong ones",
+                hint="add panel members, or lower the number",
             )
 
     def __str__(self) -> str:
@@ -84,8 +84,7 @@ def decide_difficulty(answers: Sequence[MemberAnswer], rule: DifficultyRule) -> 
     names = [answer.member for answer in answers]
     if len(names) != rule.n or len(set(names)) != rule.n:
         raise BadUsage(
-            f"a panel of {rule.n} decides by {rule.n} answers of different members, not by "
-            f"{len(names)} of {len(set(names))}"
+            f"expected {rule.n} answers of different members, got {len(names)} of {len(set(names))}"
         )
     count = {state: sum(answer.state == state for answer in answers) for state in _STATES}
     wrong = count["wrong"] + count["unparsed"]
@@ -105,18 +104,18 @@ def decide_difficulty(answers: Sequence[MemberAnswer], rule: DifficultyRule) -> 
 _STATES: tuple[MemberState, ...] = ("right", "wrong", "unparsed", "failed")
 
 
-# A panel as a step of a build: rows that are too easy are dropped, with who got them right.
+# A panel as a build step: easy rows are dropped, with the members that answered correctly.
 
-# All members of a panel asked at once, each reply scored by the method's own rule.
+# Prompt all members of a panel at once; the method's rule scores each response.
 
 Ask = Callable[[], Awaitable[Response]]
 
 
-# The method's scorer of one reply; None where it could not be scored (a judge was not heard).
+# The method's scorer of one response; None without a score (no judge responded).
 Rate = Callable[[Response], Awaitable[Score | None]]
 
 
-# A refusal is an answer that is not right; what nobody can read is wrong too, and counted apart.
+# A refusal is incorrect; unparsed answers are incorrect too, and counted separately.
 _STATE_OF: Mapping[Outcome, MemberState] = {
     "refused": "wrong",
     "unparsed": "unparsed",
@@ -199,7 +198,7 @@ def panel_step(
     """
     if len(set(panel.slots.values())) != panel.rule.n or len(panel.slots) != panel.rule.n:
         raise BadUsage(
-            f"a panel of {panel.rule.n} needs so many different models, not "
+            f"expected {panel.rule.n} different models for the panel, got "
             f"{', '.join(panel.slots.values()) or 'none'}"
         )
     rule = {"n": panel.rule.n, "least_wrong": panel.rule.least_wrong}
@@ -230,7 +229,7 @@ async def _work(panel: PanelFilter, row: Any, context: StepContext) -> Kept:
     decision = decide_difficulty(answers, panel.rule)
     if decision.state == "blocked":
         failed = next(answer for answer in answers if answer.state == "failed")
-        raise CallFailed(failed.trouble, f"{failed.member} of the panel gave no answer")
+        raise CallFailed(failed.trouble, f"panel member {failed.member} gave no answer")
     if decision.state == "drop":
         return Drop(TOO_EASY, _told(decision))
     return row if panel.kept is None else panel.kept(row, decision)
@@ -240,4 +239,4 @@ def _told(decision: PanelDecision) -> str:
     """Return the number of correct members, and the names of the others."""
     wrong = [answer.member for answer in decision.answers if answer.state != "right"]
     others = f"; not {', '.join(wrong)}" if wrong else ""
-    return f"{decision.right} of {decision.rule.n} right{others}"
+    return f"{decision.right} of {decision.rule.n} correct{others}"

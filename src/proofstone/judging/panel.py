@@ -33,13 +33,13 @@ from proofstone.records.verdicts import (
 from proofstone.texts.languages import is_chinese
 from proofstone.texts.templates import LANGUAGES, bundled_text, bundled_words
 
-# The model behind a role of a build step as a judge.
+# The model of a role in a build step, used as a judge.
 
 
 class RowJudge:
     """Wrap a step's call for one row as a ``JudgeModel``; its votes are samples."""
 
-    takes_schema = True  # the client leaves a schema out where the endpoint takes none
+    takes_schema = True  # the client omits the schema if the endpoint does not support it
 
     def __init__(self, call: StepCall, question: str, *, name: str) -> None:
         self.name = name
@@ -68,11 +68,10 @@ class RowJudge:
             raise
 
 
-# A ranking by a panel, and what becomes of it when each judge is left out.
+# A panel's ranking, and the rankings without each judge.
 #
-# A panel's ranking that one judge makes is that judge's ranking. So the panel decides each cell
-# anew without each of its members in turn, by the same rules, and ranks are compared with ties as
-# ties.
+# If a single judge determines a ranking, it is not the panel's. So each cell is decided again
+# without each member, by the same rules, and rank ranges are compared.
 
 Codes = NDArray[np.int64]
 
@@ -125,7 +124,7 @@ def decide_cells(votes: Codes, n_labels: int, rules: PanelRules, tie: int = -1) 
     in, -1 without a tie rule. Raises BadUsage for a quorum below 1.
     """
     if rules.quorum < 1:
-        raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
+        raise BadUsage(f"the quorum of a panel must be 1 or more, got {rules.quorum}")
     counts = np.stack([(votes == code).sum(axis=-1) for code in range(n_labels)], axis=-1)
     cast, most = counts.sum(axis=-1), counts.max(axis=-1)
     suffices = (counts == most[..., None]).sum(axis=-1) == 1
@@ -147,7 +146,7 @@ def leave_each_out(
     ``votes.without``. Raises BadUsage for fewer than two judges, and for an invalid quorum.
     """
     if len(judges) < 2:
-        raise BadUsage(f"leaving a judge out needs two or more, not {len(judges)}")
+        raise BadUsage(f"leaving one judge out needs two or more, got {len(judges)}")
     values, n_labels = np.asarray(worth, dtype=np.float64), len(worth)
     decided = decide_cells(votes, n_labels, rules, tie)
     standings = _standings(decided, values)
@@ -388,27 +387,24 @@ def _check(judges: Sequence[JudgeModel], asking: JudgingRules, rules: PanelRules
     names = [judge.name for judge in judges]
     twice = sorted(name for name, n in Counter(names).items() if n > 1)
     if not names:
-        raise BadUsage("a panel needs a judge", hint="name one: --judge provider/model")
+        raise BadUsage("a panel needs a judge", hint="add one: --judge provider/model")
     if twice:
-        raise BadUsage(f"{', '.join(twice)} would judge twice; each judge has one vote")
+        raise BadUsage(f"duplicate judge {', '.join(twice)}; each judge has one vote")
     if rules.quorum > len(names):
-        raise BadUsage(f"a quorum of {rules.quorum} cannot be had from {len(names)} judges")
+        raise BadUsage(f"a quorum of {rules.quorum} is not possible with {len(names)} judges")
     if asking.votes < 1 or asking.orders < 1 or asking.reasks < 0:
-        raise BadUsage(
-            "a judge has one vote and is asked in one order at least, and never fewer than 0 times "
-            "again"
-        )
+        raise BadUsage("votes and orders must be 1 or more, reasks 0 or more")
 
 
 def _check_labels(question: JudgeQuestion, rules: PanelRules) -> None:
     folded = {name.casefold() for name in question.names}
     if len(folded) < 2 or len(folded) < len(question.names) or not all(question.names):
-        raise BadUsage(f"labels must be two or more different words, not {question.names}")
+        raise BadUsage(f"labels must be two or more different words, got {question.names}")
     if rules.tie and rules.tie not in question.names:
-        raise BadUsage(f"the tie rule gives {rules.tie!r}, which is none of {question.names}")
+        raise BadUsage(f"the tie rule {rules.tie!r} is not one of {question.names}")
 
 
-# The judges of a build: a model at each seat of a role, and how they come to one verdict a row.
+# The judges of a build: a model per slot of a role, and one verdict per row.
 
 _ROLE = "judge"
 
@@ -484,7 +480,7 @@ class JudgeSlots(Struct, frozen=True, kw_only=True):
         verdict = await panel.decide(question)
         failed = next((each for each in verdict.judge_votes if each.state == "failed"), None)
         if failed is not None and (verdict.state != "decided" or verdict.by_rule):
-            raise CallFailed(failed.trouble, f"the judge {failed.judge} was not heard")
+            raise CallFailed(failed.trouble, f"judge {failed.judge} did not respond")
         context.verdicts.append(RowVerdict(question=name, verdict=verdict))
         return verdict
 
@@ -522,11 +518,11 @@ def judge_slots(
     slots = slots_of(role, models)
     for name in ("votes", "orders"):
         if params[name] < 1:
-            raise BadUsage(f"--{name} is 1 or more, not {params[name]}")
+            raise BadUsage(f"--{name} must be 1 or more, got {params[name]}")
     n = max(1, len(slots))
     if not 0 <= params["quorum"] <= n:
         judges = "1 judge" if n == 1 else f"{n} judges"
-        raise BadUsage(f"a quorum of {params['quorum']} cannot be had from {judges}")
+        raise BadUsage(f"a quorum of {params['quorum']} is not possible with {judges}")
     return JudgeSlots(
         slots=slots,
         role=role,
@@ -540,8 +536,7 @@ def why_undecided(verdict: PanelVerdict) -> str:
     return TIED if verdict.state == "tied" else UNJUDGED
 
 
-# Questions to judges whose words stand in files: ``questions.en.toml`` and ``questions.zh.toml``
-# of a package, for steps that ask about texts in any language.
+# Judge questions from the files ``questions.en.toml`` and ``questions.zh.toml`` of a package.
 
 
 class _Question(Struct, frozen=True, forbid_unknown_fields=True):

@@ -18,9 +18,9 @@ from proofstone.records.runs import Response
 from proofstone.records.verdicts import Citing, JudgeQuestion, Label, PanelVerdict
 from proofstone.texts.templates import bundled_words
 
-# Texts under judgement, set apart so that nothing in them can pass for anything else.
+# Judged texts are fenced, so that they cannot pass for instructions.
 
-# What chat templates use for turns: within a text some endpoints' tokenizers take them for real.
+# Chat template markers: some endpoints' tokenizers interpret them within a text.
 _TURN_SIGNS = re.compile(
     r"<\|[^|<>\n]{0,40}\|>|<\uff5c[^\uff5c<>\n]{0,40}\uff5c>|\[/?(?:INST|SYS(?:TEM)?)\]|<</?SYS>>"
     r"|</?(?:s|bos|eos|start_of_turn|end_of_turn|think|tool_call)>",
@@ -41,7 +41,7 @@ def fence_code(texts: Sequence[str]) -> str:
         code = digest(f"fence {number}\0{joined}".encode("utf-8", "replace")).hex()[:8]
         if code not in joined:
             return code
-    raise AssertionError("no text holds a million codes")
+    raise AssertionError("no code of a million is unused in the texts")
 
 
 def harmless(text: str) -> str:
@@ -60,7 +60,7 @@ def _visible(character: str) -> str:
     return f"\u27e8U+{ord(character):04X}\u27e9"
 
 
-# What panels made of one question over many rows: how it was decided, and each judge's part.
+# A panel's results on one question over many rows: decisions, and each judge's part.
 
 
 class QuestionAccount(Struct, frozen=True, kw_only=True):
@@ -116,15 +116,15 @@ class QuestionTally:
         )
 
 
-# A question to a judge as messages, for endpoints with and without JSON schemas.
+# A judge question as messages, for endpoints with and without JSON schemas.
 
 ResponseForm = Literal["json", "line"]
 
 
-RESTS_ON = "rests_on"  # the key under which a reply names what it rests on
+RESTS_ON = "rests_on"  # the key of the cited exhibit in a response
 
 
-NOTHING = "none"  # what it says there where it rests on nothing that was shown
+NOTHING = "none"  # its value if no exhibit is cited
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -339,9 +339,9 @@ def _plain(said: str) -> str:
     return text.rstrip(_STOPS).strip(_AROUND).casefold()
 
 
-# The same question in other orders, so that a judge's liking for a place shows and cancels.
+# The same question in other orders, so that a judge's position bias shows and cancels.
 
-# Orders are drawn until enough differ; where there are too few, drawing ends after so many.
+# Orders are sampled until enough differ, with a maximum number of attempts.
 _TRIES_EACH = 64
 
 
@@ -352,7 +352,7 @@ def arrangements(question: JudgeQuestion, n: int) -> tuple[JudgeQuestion, ...]:
     Fewer if there are not as many. Raises ValueError for ``n`` below 1.
     """
     if n < 1:
-        raise ValueError(f"a question is asked in one order at least, not {n}")
+        raise ValueError(f"the number of label orders must be 1 or more, got {n}")
     made: dict[bytes, JudgeQuestion] = {}
     for arranged in _orders(question, _TRIES_EACH * n):
         made.setdefault(canonical_json(arranged), arranged)

@@ -10,13 +10,13 @@ from msgspec import Struct, structs
 from proofstone.errors import BadUsage
 from proofstone.records.verdicts import JudgeVote, Majority, PanelRules, PanelVerdict
 
-# From ballots to a verdict: quorum, majority and what a tie is worth.
+# From votes to a verdict: quorum, majority and tie rule.
 
 
 def decide(judge_votes: Sequence[JudgeVote], rules: PanelRules) -> PanelVerdict:
     """Return the verdict of votes, in any order. Raises BadUsage for a quorum below 1."""
     if rules.quorum < 1:
-        raise BadUsage(f"a panel needs a quorum of one judge at least, not {rules.quorum}")
+        raise BadUsage(f"the quorum of a panel must be 1 or more, got {rules.quorum}")
     made = PanelVerdict(state="no_quorum", judge_votes=tuple(judge_votes), rules=rules)
     votes = made.votes()
     cast = sum(votes.values())

@@ -227,7 +227,7 @@ def _edited(
     )  # fmt: skip
 
 
-# Judges of a build against people.
+# A build's judges compared with people.
 
 
 AGREEMENT = "agreement"
@@ -236,13 +236,13 @@ AGREEMENT = "agreement"
 COEFFICIENTS = ("Cohen's kappa", "Gwet's AC1")
 
 
-_ALL = ""  # what all judges together decided
+_ALL = ""  # the panel's decision
 
 
 _CONFIDENCE = 0.95
 
 
-# What people said of a text, task by task: verdicts with how many of them gave each.
+# People's verdicts on a text, by task: number of people per verdict.
 _Said = dict[tuple[ReviewTask, JudgedText], Counter[str]]
 
 
@@ -395,7 +395,7 @@ def _checked(compared: _Compared) -> CheckedQuestion:
 def _judge(compared: _Compared, name: str) -> CheckedJudge:
     """Compare a judge with people, clustered by source."""
     judged = _labels(compared, name)
-    # With one source nothing says how sources vary: then of this bank alone.
+    # One source gives no variance between sources: the result is for this bank only.
     population: Population = "domain" if len(set(compared.sources)) > 1 else "bank"
     table = judged_confusion(judged, population, _CONFIDENCE)
     silent = int((judged.judge < 0).sum())

@@ -60,7 +60,7 @@ class ImportedReviews(Struct, frozen=True, kw_only=True):
     targets: tuple[Found, ...] = ()
 
 
-# A decision before it is known whether it is new, and where it stands.
+# A decision and its location, before comparison with stored ones.
 _Taken = tuple[str, Review]
 
 
@@ -84,8 +84,11 @@ def import_reviews(
     problems += hand_problems(store, taken)
     if problems:
         count = "1 problem" if len(problems) == 1 else f"{len(problems):,} problems"
-        raise BadInput(f"the reviews have {count}; nothing was taken in", problems,
-                       hint="mend these cells, or ask for them, and import the same files again"
+        raise BadInput(f"the reviews have {count}; nothing was imported", problems,
+                       hint=(
+                           "fix these cells, or ask the reviewers to, and import the same files "
+                           "again"
+                       )
                        )  # fmt: skip
     fresh = _fresh(store, [review for _where, review in taken])
     actors = {one.reviewer for one in fresh if one.reviewer}
@@ -175,7 +178,7 @@ class _Sheets:
 def _answered(answers: Iterable[Answer], clock: Clock) -> list[_Taken]:
     taken = []
     for answer in answers:
-        # Besides, the model's answer that was compared, and whether a new wording is true.
+        # Additionally, the compared model answer, and whether a new wording is true.
         said = {"model": scrub(answer.model), "claim": answer.claim}
         rubric: dict[str, str | int | float] = {name: text for name, text in said.items() if text}
         review = Review(
@@ -260,13 +263,13 @@ def _said(one: Review) -> tuple[object, ...]:
     return one.verdict, one.reason, dict(one.changes), dict(one.rubric), one.answer, one.urls
 
 
-# ---------------------------------------------------------------- who may not decide
+# ---------------------------------------------------------- eligibility of reviewers
 
 
 _TWICE = {
-    "answer": "this person has looked at others' answers to the question, and cannot answer it",
-    "third": "this person has a part in the question already: another third must decide",
-    "same": "this person has a part in the question already: somebody else must compare",
+    "answer": "this person has seen others' answers to the question, and cannot answer it",
+    "third": "this person already worked on the question: a different third person must decide",
+    "same": "this person already worked on the question: another person must compare",
 }
 
 
@@ -313,8 +316,10 @@ def _unsupported(
         return
     answers = [o.answer for o in others if o.task == "answer"]
     if not any(rule.same_answer(fact, one.answer, answer) for answer in answers):
-        yield Problem(where, f"{one.answer!r} is none of the answers that were found, and so needs "
-                      "two pages of its own")  # fmt: skip
+        yield Problem(where, (
+            f"{one.answer!r} is not one of the collected answers, so it needs two pages as "
+            "evidence"
+        ))  # fmt: skip
 
 
 def export_reviews(session: Session, target: Target, path: Path | str) -> int:

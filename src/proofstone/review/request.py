@@ -22,32 +22,34 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
     """
 
     per_person: Annotated[int | None, Opt(
-        "A file per person, for N people ('reader 1', ...). Or name them with --people.",
+        "Number of reviewers, one file each ('reviewer 1', ...); alternatively name them with "
+        "--people.",
         metavar="N", least=1,
     )] = None  # fmt: skip
     people: Annotated[tuple[str, ...], Opt(
         "Names of reviewers: Anna,Ben,Chen.", metavar="NAMES", once="each reader has one file",
     )] = ()  # fmt: skip
     overlap: Annotated[float | None, Opt(
-        "How much of it several people read, so that their agreement shows; 100% as in the "
-        "paper.  [default: 20%]", metavar="SHARE", is_share=True,
+        "Share of statements with several reviews, to measure "
+        "agreement; 100% as in the paper.  [default: 20%]", metavar="SHARE", is_share=True,
     )] = None  # fmt: skip
     reviewers_each: Annotated[int | None, Opt(
-        "How many people read a statement of the overlap (2: in pairs); all of them by default.",
+        "Reviewers per statement of the overlap (2: in pairs; default: all).",
         metavar="N", least=1,
     )] = None  # fmt: skip
     most: Annotated[int | None, Opt(
-        "The most that one reader is given.", metavar="N", least=1,
+        "Maximum number of statements per reviewer.", metavar="N", least=1,
     )] = None  # fmt: skip
     fact_check: Annotated[int | None, Opt(
-        "Instead of the format, have the truth of N statements checked, drawn in proportion to "
-        "discipline and source.", metavar="N", least=1,
+        "Check the truth of N statements instead of the format, sampled "
+        "in proportion to discipline and source.", metavar="N", least=1,
     )] = None  # fmt: skip
     half_width: Annotated[float | None, Opt(
-        "As --fact-check, so many that an error rate of 5% is known to within this, as 0.02.",
+        "Like --fact-check, with the size chosen so that the 95% CI of a 5% error rate has this "
+        "half width, such as 0.02.",
         metavar="SHARE", least=0.0, most=0.5, is_open=True,
     )] = None  # fmt: skip
-    only: Annotated[Literal["true", "false", ""], Opt("Only those meant to be so.")] = ""
+    only: Annotated[Literal["true", "false", ""], Opt("Only statements with this answer key.")] = ""
     undecided: Annotated[bool, Opt(
         "Only undecided rows, each for a reviewer who has not seen it.",
     )] = False  # fmt: skip
@@ -57,7 +59,8 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.people and self.per_person not in (None, len(self.people)):
             raise BadUsage(
-                f"--per-person {self.per_person}, and {len(self.people)} people are named"
+                f"--per-person {self.per_person} conflicts with {len(self.people)} names in "
+                "--people"
             )
 
     @property
@@ -70,20 +73,20 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
     """Hold policy options; None if not given."""
 
     quorum: Annotated[int | None, Opt(
-        "Fewer reviewers than this leave a statement open (the paper's review has 3).  "
-        "[default: as decided last, else 1]", metavar="N", least=1,
+        "Minimum number of reviewers for a decision (the paper's review "
+        "has 3).  [default: last decision's, or 1]", metavar="N", least=1,
     )] = None  # fmt: skip
     drop: Annotated[Literal["any", "majority", "all"] | None, Opt(
-        "How many reviewers must want a statement gone.  "
-        "[default: as decided last, else majority]",
+        "How many reviewers must vote to drop a statement.  [default: last decision's, or "
+        "majority]",
     )] = None  # fmt: skip
     tie: Annotated[Literal["open", "keep", "drop"] | None, Opt(
         "Decision on a tie; open asks one more reviewer (default: as decided last, otherwise "
         "open).",
     )] = None  # fmt: skip
     fix: Annotated[Literal["any", "majority", "all"] | None, Opt(
-        "How many of those who would keep it must ask for a change.  "
-        "[default: as decided last, else any]",
+        "How many of those who keep a statement must request a change.  [default: last "
+        "decision's, or any]",
     )] = None  # fmt: skip
     sources: Annotated[Path | None, Opt(
         "For questions answered by reviewers: changes to the list of authoritative sites, one "
@@ -101,8 +104,8 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
         named.pop("sources", None)
         if named and not isinstance(usual.answers, UnsetType):
             raise BadUsage(
-                f"{', '.join(f'--{name}' for name in named)}: questions are decided by two answers "
-                "each, and a third where they differ",
-                hint="--sources FILE says which pages count as authoritative",
+                f"{', '.join(f'--{name}' for name in named)}: questions are decided by two "
+                "answers each, and a third if they differ",
+                hint="--sources FILE lists the authoritative sites",
             )
         return structs.replace(usual, **named)

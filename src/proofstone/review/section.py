@@ -22,7 +22,9 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, noted, paragraph, say, word
 
-_LEFT_OUT = "what judges kept out of the bank nobody read: of that nothing is known here"
+_LEFT_OUT = (
+    "rows that judges rejected were not reviewed by people: judge accuracy on them is unknown"
+)
 
 
 def checked_judges_section(questions: Sequence[CheckedQuestion]) -> Section:
@@ -30,17 +32,17 @@ def checked_judges_section(questions: Sequence[CheckedQuestion]) -> Section:
     read = [one for one in questions if one.judges]
     return Section(
         name="judges-and-people",
-        title=say("Judges of the build against people"),
+        title=say("Agreement of judges and people"),
         finding=_finding(read),
         plain=_plain(read),
         cannot=say(
-            "The judges' error rate on rejected statements is unknown: people read only statements "
-            "of the bank, which the judges accepted."
+            "The judges' error rate on rejected statements is unknown: people only reviewed "
+            "statements of the bank, which the judges accepted."
         ),
         how=say(
-            "Labels of the same wording by judges and by people, whose label is that of more than "
-            "half of those who could tell. Statements of one source are taken together; "
-            "coefficients by percentiles of 2,000 draws, agreement by Wilson."
+            "Labels of the same wording by judges and by people (majority of those with an "
+            "opinion). Standard errors are clustered by source; coefficients have percentile "
+            "intervals of 2,000 bootstrap resamples, agreement has a Wilson interval."
         )
         if read
         else "",
@@ -59,7 +61,7 @@ def checked_judges_sentences(questions: Sequence[CheckedQuestion]) -> Iterator[s
         if one.judges:
             first = one.judges[0]
             who = first.judge or f"{len(one.judges) - 1} judges"
-            yield f"{one.question}: {who} as people on {_agreed(first)}"
+            yield f"{one.question}: {who} agree with people on {_agreed(first)}"
     unread = [one.question for one in questions if not one.judges]
     if unread:
         yield f"{', '.join(unread)}: not checked by people"
@@ -71,12 +73,12 @@ def checked_judges_lines(questions: Sequence[CheckedQuestion]) -> Iterator[str]:
     A line per question, a table of its judges, and the labels of disagreements.
     """
     for one in questions:
-        told = f"{one.question}, as people on {one.task}"
+        told = f"{one.question}, compared with people's {one.task}"
         if not one.read:
-            yield f"{told}   {counted(one.judged, 'statement')} judged, none read by people"
+            yield f"{told}   {counted(one.judged, 'statement')} judged, none reviewed by people"
             continue
-        unsure = f", on {one.unsure:,} of them without a label" if one.unsure else ""
-        yield f"{told}   {one.judged:,} statements judged, {one.read:,} read by people{unsure}"
+        unsure = f", {one.unsure:,} of them without a label" if one.unsure else ""
+        yield f"{told}   {one.judged:,} statements judged, {one.read:,} reviewed by people{unsure}"
         if one.judges:
             yield from aligned([("judge", "n", "agree %", "kappa", "AC1", "silent"),
                                 *map(_row, one.judges)], left=(0,))  # fmt: skip
@@ -129,12 +131,12 @@ def _agreed(judge: CheckedJudge) -> str:
 def _finding(read: Sequence[CheckedQuestion]) -> str:
     told = [one for one in read if one.judges[0].measures]
     if not told:
-        return say("Nobody has read what the judges judged: how good they are is not known here.")
+        return say("No judged statement was reviewed by people: judge accuracy is unknown.")
     worst = min(told, key=lambda one: one.judges[0].measures[AGREEMENT].value)
     first = worst.judges[0]
     return say(
-        "Judges and people agree on {share}% of {statements} that both labelled, where they agree "
-        "least: {question}.",
+        "Lowest agreement of judges and people: {share}% of {statements} labeled by both, for "
+        "{question}.",
         share=shown_estimate(first.measures[AGREEMENT]),
         statements=counted(first.n, "statement"),
         question=worst.question,
@@ -150,7 +152,7 @@ def _plain(read: Sequence[CheckedQuestion]) -> str:
         if least is not None and least.judge and least is not one.judges[0]:
             parts.append(
                 say(
-                    "On {question} {judge} agrees least: {share}%.",
+                    "For {question}, {judge} has the lowest agreement: {share}%.",
                     question=one.question,
                     judge=least.judge,
                     share=shown_estimate(least.measures[AGREEMENT]),
@@ -169,15 +171,14 @@ def _compared(questions: Sequence[CheckedQuestion]) -> Table:
         Column(key="question", name=say("Asked")),
         Column(key="task", name=say("People were asked")),
         Column(key="judged", name=say("Judged"), digits=0,
-               help=say("Statements of the bank that judges saw as they read.")),
+               help=say("Statements of the bank with the wording that judges saw.")),
         Column(key="read", name=say("Read by people"), digits=0),
         Column(key="unsure", name=say("Without a label"), digits=0,
-               help=say("People could not tell, or were half against half.")),
+               help=say("People had no opinion, or were tied.")),
         Column(key="against", name=say("Kept out"), digits=0,
-               help=say("Verdicts against what did not come into the bank: people read none of "
-                        "it.")),
+               help=say("Verdicts that rejected a statement: people reviewed none of these.")),
     )  # fmt: skip
-    return Table(title=say("Statements judged by both"), columns=columns, rows=rows, sorts=False)
+    return Table(title=say("Statements labeled by both"), columns=columns, rows=rows, sorts=False)
 
 
 def _judges(read: Sequence[CheckedQuestion]) -> Table:
@@ -202,8 +203,8 @@ def _judges(read: Sequence[CheckedQuestion]) -> Table:
         columns=columns,
         rows=tuple(rows),
         note=say(
-            "A bank holds what its judges let in, so that nearly all labels are one. Kappa is low "
-            "then although both agree, or cannot be computed; AC1 does not fall with it."
+            "A bank holds statements that its judges accepted, so nearly all labels are equal. "
+            "Kappa is then low or undefined despite high agreement; AC1 is less affected."
         ),
         sorts=False,
     )
@@ -236,13 +237,13 @@ def _matrix(question: CheckedQuestion) -> Table:
     )
 
 
-# What reviewers made of a bank's statements, as a section of a page.
+# Reviewers' decisions on a bank's statements, as a section of a page.
 
 _STEPS = {
     "keep": noted("Kept as they are"),
     "fix": noted("To be fixed"),
     "drop": noted("To be dropped"),
-    "open": noted("Open: one more reader is needed"),
+    "open": noted("Open: one more reviewer is needed"),
 }
 
 
@@ -252,20 +253,20 @@ def review_section(funnel: ReviewFunnel) -> Section:
     drop, fix = funnel.outcomes.get("drop", 0), funnel.outcomes.get("fix", 0)
     return Section(
         name="review-funnel",
-        title=say("What reviewers made of the statements"),
+        title=say("Review of statements"),
         finding=say(
-            "Of {all}, people read {read}; {drop:,} are to be dropped and {fix:,} fixed.",
+            "People reviewed {read} of {all}; {drop:,} are to be dropped and {fix:,} fixed.",
             drop=drop, fix=fix, **said,
         ),
         plain=say(
-            "{done:,} of these {n:,} are carried out.", done=funnel.carried_out, n=drop + fix
+            "{done:,} of these {n:,} are applied.", done=funnel.carried_out, n=drop + fix
         ),
         cannot=say(
-            "Reviewers looked at how statements are written, not at whether they are true. A "
-            "fact-check sample shows that."
+            "Reviewers checked how statements are written, not whether they are true. A "
+            "fact-check sample measures truth."
         ),
         how=say(
-            "The newest decision of each reader counts; decided by this policy: {policy}.",
+            "The newest decision of each reviewer counts. Policy: {policy}.",
             policy=policy_words(funnel.policy),
         ),
         tables=(_funnel(funnel), *_agreement(funnel)),
@@ -340,7 +341,9 @@ def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
     if now.n_read:
         decided = ", ".join(f"{n:,} {outcome}" for outcome, n in now.outcomes.items() if n)
         by = f"{now.n_people} {'person' if now.n_people == 1 else 'people'}"
-        told = f"{now.n_read:,} of {now.n:,} read by {by}: {decided} ({policy_words(now.policy)})"
+        told = (
+            f"{now.n_read:,} of {now.n:,} reviewed by {by}: {decided} ({policy_words(now.policy)})"
+        )
         lines.append(("review", told))
     lines += [("checked", _rate_sentence(one)) for one in now.rates]
     return lines
@@ -349,7 +352,7 @@ def review_lines(store: Store, found: Found) -> list[tuple[str, str]]:
 def _rate_sentence(checked: CheckedRate) -> str:
     """Return ``true statements that are false: 2 of 100, 2.0 [0.6, 7.0] %``."""
     told = f"{RATE_NAMES[checked.name]}: {checked.wrong:,} of {checked.rate.n:,}"
-    unsure = f"; {checked.unsure:,} nobody could tell" if checked.unsure else ""
+    unsure = f"; {checked.unsure:,} undecided" if checked.unsure else ""
     return f"{told}, {shown_estimate(checked.rate)} %{unsure}"
 
 

@@ -27,17 +27,17 @@ from proofstone.review.workbook import TASKS, TITLES, Role, Task, is_private, ro
 from proofstone.texts.languages import unseen_sign
 from proofstone.wording.messages import LANGUAGES, speaking, word
 
-# Addresses of web pages that people name as evidence, and whose they are.
+# Web addresses given as evidence, and their sites.
 #
-# Two addresses are one page where only dress differs: http and https, capitals in the host, the
-# usual port, percent signs, a slash at the end, a place on the page. A host belongs to a site where
-# it is that site or ends in a dot and its name, so that ``zh.wikipedia.org`` is Wikipedia's, and
-# neither ``notwikipedia.org`` nor ``wikipedia.org.example.com`` is.
+# Two addresses mean one page if they differ only in scheme, case of the host, default port, percent
+# encoding, a trailing slash, or a fragment. A host belongs to a site if it equals it or ends in a
+# dot and its name. ``zh.wikipedia.org`` belongs to Wikipedia; ``notwikipedia.org`` and
+# ``wikipedia.org.example.com`` do not.
 
 _HOST_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 
 
-# Between addresses: white space, or a comma or semicolon with another address behind it.
+# Separators of addresses: white space, or a comma or semicolon before another address.
 _BETWEEN = re.compile(r"\s+|[,;\uff0c\uff1b\u3001]\s*(?=[a-zA-Z]+:)")
 
 
@@ -69,12 +69,12 @@ def read_address(text: str) -> WebAddress:
     """
     parts, port = _parts(text.strip())
     if parts.scheme not in _PORTS:
-        raise NoAddress(f"expected https:// or http://, came {_cut(text)!r}")
+        raise NoAddress(f"expected https:// or http://, got {_cut(text)!r}")
     if "@" in parts.netloc:
-        raise NoAddress(f"there is a name or password before the host of {_cut(text)!r}")
+        raise NoAddress(f"credentials before the host of {_cut(text)!r}")
     host = _host(parts.hostname or "", text)
     own_port = "" if port in (None, _PORTS[parts.scheme]) else f":{port}"
-    # A fragment is a place on the page, but for pages that live behind it (#/ and #!).
+    # A fragment is a position on the page, except for single-page applications (#/ and #!).
     behind = f"#{parts.fragment}" if parts.fragment.startswith(("/", "!")) else ""
     query = f"?{unquote(parts.query)}" if parts.query else ""
     path = unquote(parts.path).rstrip("/")
@@ -102,7 +102,7 @@ def read_site(text: str) -> str:
     if plain.startswith(".") and plain.count(".") == 1:
         return f".{_ascii(plain[1:], text)}"
     if re.search(r"[/:@?#\s]", plain):
-        raise NoAddress(f"expected a site, as wikipedia.org; came {_cut(text)!r}")
+        raise NoAddress(f"expected a site such as wikipedia.org, got {_cut(text)!r}")
     return _host(plain.removeprefix("."), text)
 
 
@@ -112,25 +112,23 @@ def is_of_site(host: str, site: str) -> bool:
 
 
 def _parts(text: str) -> tuple[SplitResult, int | None]:
-    # A backslash before the query is a slash to browsers, and so may end the host.
+    # Browsers read a backslash before the query as a slash, so it may end the host.
     if re.search(r"[\s\x00-\x1f]", text.split("#", 1)[0]) or "\\" in re.split("[?#]", text)[0]:
-        raise NoAddress(
-            f"there is white space, a control character or a backslash in {_cut(text)!r}"
-        )
+        raise NoAddress(f"white space, control character or backslash in {_cut(text)!r}")
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as cause:
-        raise NoAddress(f"{_cut(text)!r} cannot be read: {cause}") from None
+        raise NoAddress(f"invalid address {_cut(text)!r}: {cause}") from None
     return parts, port
 
 
 def _host(name: str, text: str) -> str:
     host = _ascii(name.rstrip("."), text)
     if "." not in host:
-        raise NoAddress(f"expected the host of a site, as zh.wikipedia.org; came {_cut(text)!r}")
+        raise NoAddress(f"expected the host of a site such as zh.wikipedia.org, got {_cut(text)!r}")
     if host.rpartition(".")[2].isdigit():
-        raise NoAddress(f"the host of {_cut(text)!r} is a number and no site's name")
+        raise NoAddress(f"the host of {_cut(text)!r} is a number")
     return host
 
 
@@ -140,7 +138,7 @@ def _ascii(name: str, text: str) -> str:
     except UnicodeError:
         host = ""
     if not host or not all(_HOST_LABEL.fullmatch(label) for label in host.split(".")):
-        raise NoAddress(f"there is no host that can be in {_cut(text)!r}")
+        raise NoAddress(f"invalid host in {_cut(text)!r}")
     return host
 
 
@@ -153,10 +151,14 @@ _FILLED: tuple[Role, ...] = ("verdict", "new", "claim", "answer", "url", "url2",
 
 
 _CHANGED = {
-    False: "the statement was changed in its own column: put it back, and write the new one under "
-    "'New wording'",
-    True: "the question was changed in its own column: put it back; where it cannot be asked so, "
-    "it is not fit",
+    False: (
+        "the statement was changed in its column: restore it, and write the new one under 'New "
+        "wording'"
+    ),
+    True: (
+        "the question was changed in its column: restore it; if it is unsuitable, mark it as "
+        "not fit"
+    ),
 }
 
 
@@ -226,7 +228,9 @@ def read_answers(files: Sequence[tuple[str, Sequence[Grid]]], find: FindSheet) -
             reading.read(name, grid)
         if reading.n_tabs == before:
             reading.problems.append(
-                Problem(name, "holds no sheet that 'review export' wrote: no column of row keys")
+                Problem(
+                    name, ("is not a spreadsheet of 'review export': it has no column of row keys")
+                )
             )
     return ReadSheets(
         answers=tuple(reading.answers.values()),
@@ -281,17 +285,19 @@ class _Reading:
         if found is None:
             if any(row.text(role) for role in _FILLED):
                 lost = f"came {key!r}" if key else "is empty"
-                self._wrong(row, "key", f"the row's hidden key {lost}, so nobody can say which "
-                            "statement this is: take the row from the file that was sent out"
+                self._wrong(row, "key", (
+                    f"the row's hidden key {lost}, so its statement is unknown: take the row "
+                    "from the exported file"
+                )
                             )  # fmt: skip
             return
         of = self._find(found[1])
         if of is None:
-            self._wrong(row, "key", f"sheet {found[1]} was not given out from this workspace")
+            self._wrong(row, "key", f"spreadsheet {found[1]} was not exported from this workspace")
             return
         if of.is_withdrawn:
             if any(row.text(role) for role in _FILLED):
-                self._wrong(row, "key", f"sheet {found[1]} was withdrawn")
+                self._wrong(row, "key", f"spreadsheet {found[1]} was withdrawn")
             return
         position = int(found[2]) - 1
         if position >= len(of.sheet.places) or row_key(of.sheet, position) != key:
@@ -326,8 +332,10 @@ class _Reading:
         )  # fmt: skip
         before = self.answers.setdefault((of.sheet.id, position), answer)
         if structs.replace(before, where=answer.where) != answer:
-            self._wrong(row, "verdict", f"says otherwise than {before.where}, which is the same "
-                        "row of the same sheet: leave one of them out")  # fmt: skip
+            self._wrong(row, "verdict", (
+                f"contradicts {before.where}, the same row of the same spreadsheet: remove one "
+                "of them"
+            ))  # fmt: skip
 
     def _wrong(self, row: _Row, role: Role, what: str) -> None:
         self.problems.append(Problem(row.at(role), what))
@@ -369,13 +377,15 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
     if not said:
         filled = [role for role in _FILLED[1:] if row.text(role)]
         if filled:
-            yield Problem(row.at("verdict"), f"no decision, and {row.cell(filled[0])} is filled in")
+            yield Problem(
+                row.at("verdict"), (f"there is no decision, but {row.cell(filled[0])} is filled in")
+            )
         return
     yield from _answers_unseen(row)
     verdict = _labels(task).get(_plain(said))
     if verdict is None:
         choices = ", ".join(word(text) for text in task.verdicts.values())
-        yield Problem(row.at("verdict"), f"expected one of: {choices}; came {said!r}")
+        yield Problem(row.at("verdict"), f"expected one of: {choices}; got {said!r}")
         return
     words = word(task.verdicts[verdict])
     yield from _wording_problems(row, task, verdict, words, shown)
@@ -383,7 +393,7 @@ def _problems(row: _Row, task: Task, shown: str) -> Iterator[Problem]:
         found = _answer_problems(row.text, task, verdict, words)
         yield from (Problem(row.at(role), what) for role, what in found)
     if verdict in task.needs_reason and not why:
-        yield Problem(row.at("why"), f"{words!r} needs a reason, and there is none")
+        yield Problem(row.at("why"), f"{words!r} needs a reason")
 
 
 def _wording_problems(
@@ -392,9 +402,9 @@ def _wording_problems(
     new = row.text("new")
     if verdict in task.needs_text:
         if not new:
-            yield Problem(row.at("new"), f"{words!r} needs the new wording, and there is none")
+            yield Problem(row.at("new"), f"{words!r} needs the new wording")
         elif collapsed(new) == collapsed(shown):
-            yield Problem(row.at("new"), "the new wording is the old one")
+            yield Problem(row.at("new"), "the new wording equals the old one")
         yield from _claim_problems(row)
     elif new or row.text("claim"):
         role: Role = "new" if new else "claim"
@@ -418,7 +428,7 @@ def _claim_problems(row: _Row) -> Iterator[Problem]:
 def _answers_unseen(row: _Row) -> Iterator[Problem]:
     for role in _FILLED[1:]:
         if sign := unseen_sign(row.text(role)):
-            yield Problem(row.at(role), f"holds a control character, {sign}: take it out")
+            yield Problem(row.at(role), f"contains a control character, {sign}: remove it")
 
 
 def _head(grid: Grid) -> tuple[int, dict[Role, int]] | None:
@@ -465,7 +475,7 @@ def _plain(text: str) -> str:
     return collapsed(text).casefold()
 
 
-# The cells of a sheet in which a question is answered: the answer and the pages that say so.
+# The cells of an answer to a question: the answer and its pages.
 
 
 _Cell = Callable[[Role], str]
@@ -474,13 +484,13 @@ _Cell = Callable[[Role], str]
 _PAGES: tuple[Role, ...] = ("url", "url2", "urls")
 
 
-# What a decision speaks of besides the text itself, and so must still be in its row.
+# Columns, beside the text, that a decision refers to, and that must be unchanged.
 _COMPARED: Mapping[ReviewTask, tuple[Role, ...]] = {
     "same": ("found", "model"), "wording": ("reworded",),
 }  # fmt: skip
 
 
-_LOST = "what was compared is no longer there: take the row from the file that was sent out"
+_LOST = "the compared texts are missing: take the row from the exported file"
 
 
 def _stated_answer(cell: _Cell, task: Task) -> dict[str, Any]:
@@ -511,14 +521,14 @@ def _answer_problems(
     answer, pages = cell("answer"), [url for role in _PAGES for url in split_addresses(cell(role))]
     if verdict in task.needs_answer:
         if not answer:
-            yield "answer", f"{words!r} needs your answer, and there is none"
+            yield "answer", f"{words!r} needs your answer"
         n = len(pages_of(pages))
         if n < task.n_pages and not any(_page_problems(cell)):
-            same = ": two addresses of one page are one" if len(pages) > n else ""
-            yield "url", f"expected {task.n_pages} different pages or more, came {n}{same}"
+            same = "; several addresses of one page count once" if len(pages) > n else ""
+            yield "url", f"expected {task.n_pages} different pages or more, got {n}{same}"
     elif answer or pages:
         filled: Role = "answer" if answer else next(role for role in _PAGES if cell(role))
-        yield filled, f"there is an answer or a page, and the decision is {words!r}"
+        yield filled, f"an answer or a page is given, but the decision is {words!r}"
 
 
 def _page_problems(cell: _Cell) -> Iterator[tuple[Role, str]]:
@@ -532,10 +542,10 @@ def _page_problems(cell: _Cell) -> Iterator[tuple[Role, str]]:
 
 # Reviews as rows of a JSONL file.
 #
-# A row: ``target`` (``fact:...``, or any name where no workspace is asked), ``verdict``,
-# ``reviewer`` (a name, or an actor's 64 digits) or ``judge`` (a model); and, where there is
-# something to say, ``task``, ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``,
-# ``id``, ``corrects``; of people who answer questions ``answer`` and ``urls``.
+# Required are ``target`` (``fact:...``, or any name without a workspace), ``verdict``, and
+# ``reviewer`` (a name, or an actor's 64 digits) or ``judge`` (a model). Optional are ``task``,
+# ``reason``, ``changes``, ``rubric``, ``seconds``, ``round``, ``at``, ``id``, ``corrects``; for
+# answers to questions also ``answer`` and ``urls``.
 
 
 _TASKS: tuple[ReviewTask, ...] = get_args(ReviewTask)
@@ -594,13 +604,13 @@ def read_reviews(rows: Iterable[Row]) -> list[StatedReview]:
 
 def _line_problems(line: _Line) -> Iterable[str]:
     if line.task not in _TASKS:
-        yield f"task: expected one of {', '.join(_TASKS)}; came {line.task!r}"
+        yield f"task: expected one of {', '.join(_TASKS)}; got {line.task!r}"
         return
     task = next(TASKS[name] for name in _TASKS if name == line.task)
     if line.verdict not in task.verdicts:
-        yield f"verdict: expected one of {', '.join(task.verdicts)}; came {line.verdict!r}"
+        yield f"verdict: expected one of {', '.join(task.verdicts)}; got {line.verdict!r}"
     if not line.target:
-        yield "target: is empty; expected an item or a fact, as fact:51b0c2aa"
+        yield "target: is empty; expected an item or a fact, such as fact:51b0c2aa"
     if bool(line.reviewer) == bool(line.judge):
         yield "expected either a reviewer (a person) or a judge (a model)"
     if line.verdict in task.needs_text and not line.changes:
@@ -611,7 +621,7 @@ def _line_problems(line: _Line) -> Iterable[str]:
     yield from _line_answer_problems(line, task)
     for name, digits in (("id", line.id), ("corrects", line.corrects)):
         if digits and _identity(digits) is None:
-            yield f"{name}: expected 64 hexadecimal digits; came {digits!r}"
+            yield f"{name}: expected 64 hexadecimal digits, got {digits!r}"
 
 
 def _line_answer_problems(line: _Line, task: Task) -> Iterable[str]:
@@ -628,7 +638,7 @@ def _unseen(line: _Line) -> Iterable[str]:
     texts = (*line.changes.items(), ("reason", line.reason), ("answer", line.answer))
     for name, text in texts:
         if isinstance(text, str) and (sign := unseen_sign(text)):
-            yield f"{name}: holds a control character, {sign}: take it out"
+            yield f"{name}: contains a control character, {sign}: remove it"
 
 
 def _stated(where: str, line: _Line) -> StatedReview:

@@ -81,17 +81,17 @@ def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | st
     kept = [n for n, rows in enumerate(shares.rows) if rows]
     if not kept:
         raise BadUsage(
-            f"there is nothing to give to {', '.join(asked.reviewers)}: all have read each of the "
+            f"nothing to assign to {', '.join(asked.reviewers)}: they reviewed all of the "
             f"{len(read.facts):,} open statements of {state.found.name}",
-            hint="name somebody who has not: --people",
+            hint="name a new reviewer: --people",
         )
     files = _files(asked.reviewers, Path(to))
     there = [Problem(str(files[n]), "is there already") for n in kept if files[n].exists()]
     if there:
         raise BadInput(
-            "a sheet that is there may hold somebody's decisions; nothing was written",
+            "existing spreadsheets may contain decisions; nothing was written",
             there,
-            hint="name another file with --to, or take these away",
+            hint="choose another file with --to, or remove these",
         )
     recipe = _recipe(asked) | ({"documents": "private"} if given and given.is_private else {})
     sheets = {}
@@ -109,7 +109,7 @@ def give_out(session: Session, target: Target, asked: SheetsAsked, to: Path | st
     rows = dict(given.rows if given else shown_rows(store, read.facts, read.texts))
     rows |= {one: structs.replace(rows[one], reworded=text) for one, text in read.wordings.items()}
     for n, sheet in sheets.items():
-        # How much of what is read for its format is false on purpose.
+        # Share of false statements in a format review.
         read_so = (place.target for place in sheet.places if place.task == "format")
         claims = [read.texts[target].claim for target in read_so]
         book = make_workbook(
@@ -176,7 +176,7 @@ def _chosen(state: ReviewState, asked: SheetsAsked) -> _Read:
     texts = state.texts(facts)
     kept = [fact for fact in facts if asked.only in ("", texts[fact.id].claim)]
     if not kept:
-        raise BadUsage(f"{state.found.name} holds nothing to review", hint="leave --only out")
+        raise BadUsage(f"{state.found.name} has nothing to review", hint="leave --only out")
     if asked.undecided:
         return _undecided(state.among(kept), texts, asked.policy or state.policy)
     if asked.fact_check is not None or asked.half_width is not None:
@@ -198,8 +198,8 @@ def _undecided(
     name = state.found.name
     if not state.reviews:
         raise BadUsage(
-            f"nobody has read any of {name} yet, so no review of it is open",
-            hint="give all of it out first: without --undecided",
+            f"no statement of {name} was reviewed yet, so no review of it is open",
+            hint="export all of it first: without --undecided",
         )
     if not chosen:
         raise BadUsage(f"no review of {name} is open", hint=f"proofstone review status {name}")
@@ -216,7 +216,7 @@ def _undecided(
     )  # fmt: skip
 
 
-# ---------------------------------------------------------------- sheets and files
+# ---------------------------------------------------------- spreadsheets and files
 
 
 def _places(facts: Sequence[Fact], read: _Read, asked: SheetsAsked) -> list[ReviewPlace]:
@@ -248,25 +248,25 @@ def _check(asked: SheetsAsked, to: Path) -> None:
     if to.suffix.lower() != ".xlsx":
         others = ", ".join(WORKBOOK_SUFFIXES)
         raise BadUsage(
-            f"{to.name}: sheets are written as .xlsx",
+            f"{to.name}: spreadsheets are written as .xlsx",
             hint=f"import reads {others} as they come back",
         )
     if not to.parent.is_dir():
-        raise BadUsage(f"{to}: there is no folder {to.parent}", hint="make it, or name another")
+        raise BadUsage(f"{to}: folder {to.parent} not found", hint="make it, or name another")
     spelled: dict[str, list[str]] = {}
     for name in asked.reviewers:
         spelled.setdefault(name.casefold(), []).append(name)
     twice = [" and ".join(names) for names in spelled.values() if len(names) > 1]
     if twice:
         raise BadUsage(
-            f"the same reader is named twice: {', '.join(twice)}",
-            hint="names are told apart by more than capitals, as their files are",
+            f"duplicate reviewer: {', '.join(twice)}",
+            hint="names must differ in more than case, like their files",
         )
     if not asked.reviewers:
-        raise BadUsage("nobody is named", hint="--people Anna,Ben, or --per-person 6")
+        raise BadUsage("no reviewer is named", hint="--people Anna,Ben, or --per-person 6")
     if asked.reviewers_each is not None and not 1 <= asked.reviewers_each <= len(asked.reviewers):
         raise BadUsage(
-            f"{asked.reviewers_each} reviewers each, and {len(asked.reviewers)} are named",
+            f"{asked.reviewers_each} reviewers each, but only {len(asked.reviewers)} are named",
             hint=f"--reviewers-each 1 to {len(asked.reviewers)}",
         )
 
@@ -307,8 +307,8 @@ def withdraw_sheet(
     found = store.reviews.sheet(digits) if digits else None
     if found is None:
         raise BadUsage(
-            f"sheet {sheet!r} not found",
-            hint="give the file that was sent out, or the digits that 'review export' printed",
+            f"spreadsheet {sheet!r} not found",
+            hint="give the exported file, or the digits that 'review export' printed",
         )
     who = acting(session, by).actor
     store.reviews.withdraw(
@@ -320,8 +320,8 @@ def withdraw_sheet(
     )  # fmt: skip
 
 
-# Sheets in which questions are answered: two people each, a third where they differ, and somebody
-# who compares with the model's answer.
+# Spreadsheets for answers to questions: two people each, a third if they differ, and a comparison
+# with the model's answer.
 
 _IN_ORDER: tuple[ReviewTask, ...] = ("answer", "third", "same")
 
@@ -355,9 +355,9 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
     refused = [name for name, value in named.items() if value is not None]
     if refused:
         raise BadUsage(
-            f"{', '.join(refused)}: questions are answered by two people each, and by a third "
-            "where they differ",
-            hint="leave it out; --undecided gives out what comes after the first two",
+            f"{', '.join(refused)}: questions are answered by two people each, and by a third if "
+            "they differ",
+            hint="leave it out; --undecided exports the steps after the first two answers",
         )
     readers = None if asked.undecided else min(2, len(asked.reviewers))
     return structs.replace(asked, overlap=1.0, reviewers_each=readers)
@@ -442,12 +442,12 @@ def shown_rows(
     return rows
 
 
-# Who reads what: drawn by seed, in even shares, some of it by several people.
+# Assignment: random, in even shares, with an overlap.
 
-_FACT_CHECK_SAMPLE = "truth sample"
+_FACT_CHECK_SAMPLE = "fact-check sample"
 
 
-_Z = 1.959963984540054  # the normal quantile of 95%
+_Z = 1.959963984540054  # the normal quantile for 95%
 
 
 def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
@@ -458,8 +458,8 @@ def draw_by_stratum(strata: Sequence[str], size: int, seed: int) -> list[int]:
     """
     if not 0 < size <= len(strata):
         raise BadUsage(
-            f"a sample of {size:,} cannot be drawn of {len(strata):,}",
-            hint=f"take 1 to {len(strata):,}",
+            f"cannot sample {size:,} of {len(strata):,}",
+            hint=f"use 1 to {len(strata):,}",
         )
     members: dict[str, list[int]] = {}
     for place, stratum in enumerate(strata):
@@ -485,7 +485,7 @@ def size_for(half_width: float, population: int, expected: float = 0.05) -> int:
     Normal approximation, with the correction for a finite population (Cochran 1977, 4.4).
     """
     if not 0.0 < half_width < 1.0 or not 0.0 < expected < 1.0:
-        raise BadUsage("a half width and an expected rate lie between 0 and 1, as 0.02")
+        raise BadUsage("a half width and an expected rate must be between 0 and 1, such as 0.02")
     endless = _Z**2 * expected * (1.0 - expected) / half_width**2
     return min(population, math.ceil(endless / (1.0 + (endless - 1.0) / population)))
 

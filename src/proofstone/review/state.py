@@ -45,7 +45,7 @@ from proofstone.session.session import Session, Target, acting, find_target
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
-# From all decisions on a version to one: keep, fix, drop, or open until one more has read it.
+# All decisions on a version to one: keep, fix, drop, or open until one more review.
 
 
 def decide(
@@ -99,10 +99,10 @@ def _with_key(
     other = "true" if shown.claim == "false" else "false"
     why = ""
     if votes[other] and votes[other] >= votes[shown.claim]:
-        found = f"{votes[other]} of {votes.total()} readers find the new wording {other}"
-        why = f"meant to be {shown.claim}, and {found}"
+        found = f"{votes[other]} of {votes.total()} reviewers find the new wording {other}"
+        why = f"intended to be {shown.claim}, and {found}"
     elif shown.claim == "false" and not {"false"} & set(said[1:]):
-        why = "false on purpose: a second reader must say whether the new wording still is"
+        why = "intended to be false: a second reviewer must say whether the new wording still is"
     if why:
         return structs.replace(decided, outcome="open", changes={}, why=why, wording=wording)
     if shown.claim == "true" or not shown.key_field:
@@ -118,7 +118,7 @@ def _decided(reviews: Sequence[Review], policy: ReviewPolicy) -> ReviewDecision:
         asked = [one.changes for one in reviews if one.verdict == "fix"]
         if _is_enough(len(asked), len(asked) + votes["keep"], policy.fix, ties=True):
             if len({canonical_json(dict(one)) for one in asked}) > 1:
-                outcome, why = "open", "they want different changes"
+                outcome, why = "open", "reviewers request different changes"
             else:
                 outcome, changes = "fix", asked[0]
     if outcome in ("drop", "fix"):
@@ -135,10 +135,10 @@ def _decided(reviews: Sequence[Review], policy: ReviewPolicy) -> ReviewDecision:
 def _fate(votes: Counter[str], n: int, policy: ReviewPolicy) -> tuple[ReviewOutcome, str]:
     """Return drop, keep or open, by the votes to drop."""
     if n < policy.quorum:
-        return "open", f"{n} of {policy.quorum} have read it"
+        return "open", f"{n} of {policy.quorum} reviews done"
     drops = votes["drop"]
     if policy.drop == "majority" and 2 * drops == n:
-        return policy.tie, "half of them would drop it" if policy.tie == "open" else ""
+        return policy.tie, "a tie on dropping it" if policy.tie == "open" else ""
     return ("drop" if _is_enough(drops, n, policy.drop) else "keep"), ""
 
 
@@ -152,7 +152,7 @@ def _is_enough(said: int, n: int, rule: str, *, ties: bool = False) -> bool:
     return said == n if rule == "all" else 2 * said > n or (ties and 2 * said == n)
 
 
-# Questions that people answer: one decision by what their own answers come to.
+# Questions: one decision from people's answers.
 
 
 def usual_policy(answers: Answers | None, *, is_private: bool = False) -> ReviewPolicy:
@@ -228,7 +228,7 @@ class ReviewState:
     def reviewing(self) -> Reviewing:
         """Return the method's review support. Raises BadUsage without it."""
         if self.method.reviewing is None:
-            raise BadUsage(f"{self.method.name} has no sheets for reviewers")
+            raise BadUsage(f"{self.method.name} does not support reviews")
         return self.method.reviewing
 
     @property
@@ -249,8 +249,8 @@ class ReviewState:
         own, n_purged = self.store.knowledge.readable_facts_of_set(self.found.id)
         if not own and not n_purged:
             raise BadUsage(
-                f"form {self.found.name} was made elsewhere and rests on no statements",
-                hint="review its bank, or take its items' reviews in: review import reviews.jsonl",
+                f"form {self.found.name} was imported and has no statements to review",
+                hint="review its bank, or import reviews of its items: review import reviews.jsonl",
             )
         return self._in_force(own), n_purged
 
@@ -395,22 +395,21 @@ def review_policy(
         return state.policy
     if state.answers is None:
         raise BadUsage(
-            f"--sources: {state.found.name} holds statements, and no pages stand behind reviews of "
-            "them",
-            hint="it is for questions that people answer",
+            f"--sources: {state.found.name} has statements, whose reviews cite no pages",
+            hint="it applies to questions that people answer",
         )
     file = Path(sources)
     try:
         lines = file.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as cause:
         raise BadInput(
-            f"{file} cannot be read as a list of sites", [Problem(file.name, str(cause))],
-            hint="a text file in UTF-8, with a site a line, as wikipedia.org",
+            f"{file} is not a list of sites", [Problem(file.name, str(cause))],
+            hint="expected a UTF-8 text file with one site per line, such as wikipedia.org",
         ) from None  # fmt: skip
     return structs.replace(state.policy, answers=state.answers.answer_policy(lines, file.name))
 
 
-# How far a review is.
+# Review progress.
 
 
 class ReaderProgress(Struct, frozen=True, kw_only=True):
@@ -518,8 +517,8 @@ def _versions(store: Store, found: Found) -> list[bytes]:
     return versions
 
 
-# What reviews come to by a policy: decisions, the work list that ``exclude`` and ``edit --from``
-# carry out, and whether a decision that was stored still stands.
+# Decisions by a policy, flagged items for ``exclude`` and ``edit --from``, and validity of stored
+# decisions.
 
 _DECISION = {"drop": "exclude", "fix": "edit", "keep": "keep", "open": ""}
 
@@ -585,7 +584,7 @@ def review_decisions(
         and one.target in texts
         and not (one.outcome == "fix" and state.is_fixed(one, one.target))
     ]
-    # A reason that does not fit takes no statement away (the paper's five did not either).
+    # A wrong reason does not remove a statement (nor did the paper's five).
     meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
     work += [
         _wrong(one, texts[one.target])
@@ -637,7 +636,7 @@ def _wrong(one: Checked, shown: ReviewText) -> ReviewedRow:
     return ReviewedRow(
         target=f"fact:{short(one.target)}", text=shown.text, key=shown.claim, outcome="drop",
         votes=_votes(one.votes), decision="exclude",
-        why="; ".join(("found otherwise than meant", *one.reasons)),
+        why="; ".join(("verdict differs from the answer key", *one.reasons)),
     )  # fmt: skip
 
 
@@ -645,7 +644,7 @@ def _votes(votes: Mapping[str, int]) -> str:
     return ", ".join(f"{n} {verdict}" for verdict, n in votes.items())
 
 
-# Decisions as they were made, and whether their reviews still come to the same.
+# Stored decisions, and whether their reviews still give the same result.
 
 
 class LastDecision(Struct, frozen=True, kw_only=True):
@@ -669,7 +668,7 @@ def keep_decision(
     """
     store, found = session.store, session.find(target, "bank", "form")
     if not decided.reviews:
-        raise BadUsage(f"nobody has reviewed {found.name}, so nothing is decided")
+        raise BadUsage(f"{found.name} has no reviews to decide")
     record = DecidedReviews(
         policy=decided.policy,
         reviews=decided.reviews,
@@ -700,7 +699,7 @@ def last_decision(session: Session, target: Target) -> LastDecision | None:
     if not made:
         return None
     known = set(made[-1].reviews)
-    # Reviews of statements that were purged since are no more.
+    # Reviews of purged statements no longer exist.
     own = [one for one in state.bundled if one.id in known]
     again: dict[str, int] = {str(name): 0 for name in made[-1].outcomes}
     for one in decided_of(state.reviewing, state.facts, own, made[-1].policy):

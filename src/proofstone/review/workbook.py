@@ -17,18 +17,17 @@ from proofstone.records.reviews import QUESTIONS, ReviewSheet, ReviewTask
 from proofstone.records.tables import SheetColumn, SheetTab, Workbook
 from proofstone.wording.messages import counted, noted, say, word
 
-# What reviewers are asked, and the closed labels that they answer with.
+# Tasks for reviewers, and their closed labels.
 #
-# ``format`` is Encyclo-K's review (appendix C): does a statement stand alone and is it well formed.
-# ``truth`` asks of a statement whether it is true, without saying what it is meant to be;
-# ``reason`` whether the reason fits that goes with a falsified one. The paper's check of 200 kept
-# the last two apart: all 200 were false, and the reasons of five did not fit. ``wording`` asks
-# somebody else whether the new wording that a reviewer wrote for a statement is true: the reviewer
-# may have made a false statement true.
+# ``format`` is Encyclo-K's review (appendix C): is a statement self-contained and well formed?
+# ``truth``: is a statement true, without its intended truth? ``reason``: does the reason of a false
+# statement fit? The paper's check of 200 had both: all 200 were false, and the reasons of five did
+# not fit. ``wording``: is a proposed wording true, by a second reviewer, since it may have made a
+# false statement true?
 #
-# ``answer`` is Chinese SimpleQA's (3.3): is a question fit, and what is its answer by one's own
-# search. ``third`` asks the same of somebody who sees what others found; ``same`` whether what
-# people found and the model's answer are one.
+# ``answer`` is Chinese SimpleQA's (3.3): is a question fit, and what is its answer by independent
+# search? ``third``: the same, by somebody who sees the answers. ``same``: are people's and the
+# model's answer the same?
 
 
 class Task(Struct, frozen=True, kw_only=True):
@@ -51,7 +50,7 @@ class Task(Struct, frozen=True, kw_only=True):
 _TRUTH = {
     "true": noted("it is true"),
     "false": noted("it is false"),
-    "unsure": noted("I cannot tell"),
+    "unsure": noted("Not sure"),
 }
 
 
@@ -73,7 +72,7 @@ TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
             verdicts={
                 "fits": noted("the reason fits"),
                 "misses": noted("it does not fit"),
-                "unsure": noted("I cannot tell"),
+                "unsure": noted("Not sure"),
             },
             undecided="unsure",
         ),
@@ -84,7 +83,7 @@ TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
             needs_answer=frozenset({"answered"}),
             n_pages=2,
         ),
-        # Who takes an answer that is there may leave the pages to it; a stage checks the others.
+        # If an existing answer is adopted, its pages suffice; otherwise they are checked.
         "third": Task(
             name="third",
             verdicts=_FIT,
@@ -99,7 +98,7 @@ TASKS: Mapping[ReviewTask, Task] = MappingProxyType(
 )
 
 
-# The tab of each in a sheet.
+# The tab of each in a spreadsheet.
 TABS: Mapping[ReviewTask, str] = MappingProxyType(
     {
         "format": noted("Statements"),
@@ -113,66 +112,92 @@ TABS: Mapping[ReviewTask, str] = MappingProxyType(
 )
 
 
-# What the first page says of each task; of private documents something else.
+# Instructions of each task; those for private documents differ.
 _TASK_LINES: Mapping[ReviewTask, Sequence[str]] = {
     "format": (
-        noted("Of each statement decide whether it can be used as it stands. You need not know "
-              "the subject: look at how it is written, not at whether it is true."),
-        noted("{keep}: it can be understood without its book, is one complete sentence or "
-              "paragraph, and has no misprint that changes it."),
-        noted("{fix}: a small change makes it so. Write the whole statement anew under New "
-              "wording, without changing what it says."),
-        noted("{drop}: it points at a figure, a chapter or a formula that is not there, has no "
-              "clear meaning, or is no statement of knowledge. Say why."),
+        noted(
+            "For each statement, decide whether it can be used unchanged. You need not know the "
+            "subject: look at how it is written, not at whether it is true."
+        ),
+        noted(
+            "{keep}: it is self-contained (clear without its book), is one complete sentence or "
+            "paragraph, and has no misprint that changes it."
+        ),
+        noted(
+            "{fix}: a small change makes it so. Write the whole statement under New wording, "
+            "without changing what it says."
+        ),
+        noted(
+            "{drop}: it refers to a missing figure, chapter or formula, has no clear meaning, "
+            "or is not a statement of knowledge. Say why."
+        ),
     ),
     "wording": (
         noted("{tab}: another reviewer proposed a new wording for each of these statements. Say "
               "whether the new wording is true. Look up what you do not know."),
     ),
     "truth": (
-        noted("Of each statement say whether it is true. Some were made false on purpose; you "
-              "are not told which. Look up what you do not know, and say so if you cannot tell."),
+        noted(
+            "For each statement, say whether it is true. Some are intentionally false and not "
+            "marked. Look up what you do not know, and say so if you are not sure."
+        ),
     ),
     "reason": (
-        noted("The second sheet holds statements that are meant to be false, each with the "
-              "reason. Fill in the first sheet before you look at it. Say whether the reason "
-              "states what is wrong."),
+        noted(
+            "The second sheet has statements that are intended to be false, each with the "
+            "reason. Complete the first sheet before you look at it. Say whether the reason "
+            "states what is wrong."
+        ),
     ),
     "answer": (
-        noted("{tab}: of each question decide whether it is fit, and answer it."),
-        noted("{unfit}: it has no single right answer, or one that changes with time; it is "
-              "unclear what is asked; or no page that one can trust answers it. Say which."),
-        noted("{fit}: search the web yourself, and write the answer alone, as short as it can "
-              "be. Give at least two pages that say so, whole addresses with https://, one of "
-              "them an encyclopaedia, a public body or another source that people trust."),
+        noted("{tab}: for each question, decide whether it is fit, and answer it."),
+        noted(
+            "{unfit}: it has no single correct answer, or one that changes with time; it is "
+            "unclear; or no reliable page answers it. Say which."
+        ),
+        noted(
+            "{fit}: search the web yourself, and write the answer alone, as short as possible. "
+            "Give at least two supporting pages, full addresses with https://, one of them an "
+            "encyclopedia, a public body or another reliable source."
+        ),
     ),
     "third": (
-        noted("{tab}: people answered these differently, each with the pages named. Look at "
-              "these, search for more, and write the answer that is right. Take over one of "
-              "theirs as it stands, or give your own with at least two pages."),
+        noted(
+            "{tab}: people answered these differently, each with the pages listed. Look at "
+            "these, search for more, and write the correct answer. Copy one of theirs, or give "
+            "a new one with at least two pages."
+        ),
     ),
     "same": (
-        noted("{tab}: say whether the two are one answer. They are where nobody who knows the "
-              "subject would call one right and the other wrong; a part of an answer, or one "
-              "with more in it, is another answer."),
+        noted(
+            "{tab}: say whether the two are the same answer. They are if no expert would call "
+            "one correct and the other incorrect. A part of an answer, or one with additions, "
+            "is a different answer."
+        ),
     ),
 }  # fmt: skip
 
 
 _PRIVATE_LINES: Mapping[ReviewTask, Sequence[str]] = {
     "answer": (
-        noted("{tab}: of each question decide whether it is fit, and answer it from the passage "
-              "beside it."),
+        noted(
+            "{tab}: for each question, decide whether it is fit, and answer it from the passage "
+            "in its row."
+        ),
         noted("The documents are private. Do not enter these questions into a search engine or "
               "a chatbot."),
-        noted("{unfit}: the passage does not answer it, it has several right answers, it is "
-              "unclear, or its answer changes and the question names no date. Say which."),
+        noted(
+            "{unfit}: the passage does not answer it, it has several correct answers, it is "
+            "unclear, or its answer changes and the question names no date. Say which."
+        ),
         noted("{fit}: write the answer alone, as short as it can be. Knowledge that only your "
               "organization has is fit."),
     ),
     "third": (
-        noted("{tab}: people answered these differently. Read the passage, and write the answer "
-              "that is right: one of theirs as it stands, or your own."),
+        noted(
+            "{tab}: people answered these differently. Read the passage, and write the correct "
+            "answer: copy one of theirs, or give a new one."
+        ),
     ),
 }  # fmt: skip
 
@@ -200,17 +225,24 @@ def what_to_do(
         if task == "format" and false_share:
             yield from _about_false(false_share)
         yield ""
-    yield say("Fill in the yellow columns only. Empty rows count as not looked at; you can send "
-              "the file back half done, and again when there is more.")  # fmt: skip
+    yield say(
+        "Fill in the yellow columns only. Empty rows count as not reviewed; you can send back "
+        "an incomplete file, and send it again later."
+    )  # fmt: skip
     if is_asked:
-        yield say("Decide by yourself: please do not talk about single questions with the others, "
-                  "and ask no chatbot.")  # fmt: skip
+        yield say(
+            "Decide independently: please do not discuss single questions with the others, and "
+            "do not use a chatbot."
+        )  # fmt: skip
     else:
-        yield say("Decide by yourself: please do not talk about single statements with the others "
-                  "before all files are back.")  # fmt: skip
-    yield say("You may filter and hide rows; to sort or delete some, take the protection off first "
-              "(it has no password). Leave the grey columns as they are: what should read "
-              "otherwise goes into a yellow one.")  # fmt: skip
+        yield say(
+            "Decide independently: please do not discuss single statements with the others "
+            "before all files are back."
+        )  # fmt: skip
+    yield say(
+        "You may filter and hide rows; to sort or delete some, remove the protection first (it "
+        "has no password). Leave the gray columns unchanged: corrections go into a yellow one."
+    )  # fmt: skip
     yield say("Save it as .xlsx or .ods, under any name, and send it back.")
 
 
@@ -224,13 +256,17 @@ def _lines_of(task: ReviewTask, *, private: bool) -> Iterator[str]:
 
 def _about_false(share: float) -> Iterator[str]:
     if share == 1.0:
-        yield say("All of these statements are false on purpose. Leave them false.")
+        yield say("All of these statements are intentionally false. Leave them false.")
     elif abs(share - 0.5) < 0.1:
-        yield say("About half of these statements are false on purpose; the sheet does not say "
-                  "which. Leave them false.")  # fmt: skip
+        yield say(
+            "About half of these statements are intentionally false, and not marked. Leave them "
+            "false."
+        )  # fmt: skip
     else:
-        yield say("About {percent}% of these statements are false on purpose; the sheet does not "
-                  "say which. Leave them false.",
+        yield say((
+            "About {percent}% of these statements are intentionally false, and not marked. "
+            "Leave them false."
+        ),
                   percent=min(max(round(share * 10), 1), 9) * 10)  # fmt: skip
     yield say("{fix} is for language only. Do not correct what a statement claims. For each new "
               "wording, say whether it is true; a second reviewer checks it.",
@@ -258,15 +294,15 @@ _QUESTIONS: Mapping[ReviewTask, str] = MappingProxyType(
 )
 
 
-# The heads by which a column is known again, in every language.
+# Headings that identify a column, in every language.
 TITLES: Mapping[Role, tuple[str, ...]] = MappingProxyType(
     {
         "key": ("proofstone key",),
         "number": (noted("No."),),
         "text": (noted("Statement"), noted("Question")),
-        "reworded": (noted("Wording that a reader proposed"),),
-        "because": (noted("Why it is said to be false"),),
-        "passage": (noted("Passage it was taken from"),),
+        "reworded": (noted("Wording that a reviewer proposed"),),
+        "because": (noted("Reason why it is false"),),
+        "passage": (noted("Source passage"),),
         "page": (noted("Page"),),
         "source": (noted("Source"),),
         "valid": (noted("Valid at"),),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @cache
 def _template(name: str) -> Jinja2Template:
-    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  # kept out of the import
+    from jinja2 import Environment, StrictUndefined  # kept out of the import
 
     # Prompts are plain text: escaping would change the names in them.
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
@@ -45,17 +45,18 @@ def _prompt_text(name: str) -> str:
     return path.read_text(encoding="utf-8").rstrip("\n")
 
 
-# Ways of asking: a set of prompts, and how many triples it asks for: ``wikidata@25-50``.
+# Prompting methods: a prompt template, and the number of triples that it requests
+# (``wikidata@25-50``).
 
 PROMPT_METHODS = {
-    "direct": "triples about an entity, at once",
-    "repeated-2": "the same with its instruction twice in one request",
-    "repeated-3": "the same with its instruction three times; also repeated-4 to -9",
+    "direct": "triples about an entity, in one request",
+    "repeated-2": "like direct, with the instruction twice in one request",
+    "repeated-3": "like direct, with the instruction three times; also repeated-4 to -9",
     "wikidata": "only predicates of a closed list of 50 Wikidata properties",
     "wikidata-open": "predicates of Wikidata or others",
     "schema-org": "only predicates of a closed list of 25 Schema.org properties",
     "schema-org-open": "predicates of Schema.org or others",
-    "two-step": "first the predicates that apply, then one request for the objects of each",
+    "two-step": "first the applicable predicates, then one request per predicate for its objects",
 }
 
 
@@ -116,16 +117,21 @@ def read_prompt_method(name: str) -> ReadPromptMethod:
     prompts, sign, wanted = name.partition(RANGES_SIGN)
     repeated = _REPEATED.fullmatch(prompts)
     if prompts not in PROMPT_METHODS and repeated is None:
-        raise BadUsage(f"no way of asking is named {name!r}; there is {', '.join(PROMPT_METHODS)}")
+        raise BadUsage(
+            f"unknown prompting method {name!r}; expected one of: {', '.join(PROMPT_METHODS)}"
+        )
     if sign and wanted not in ranges():
         raise BadUsage(
-            f"{wanted!r} is no range of triples; there is {', '.join(ranges())}",
-            hint="each is that of a widely known entity; little known ones have a smaller one",
+            f"unknown range of triples {wanted!r}; expected one of: {', '.join(ranges())}",
+            hint=(
+                "each range applies to well-known entities; little-known entities have a "
+                "smaller one"
+            ),
         )
     if sign and prompts == TWO_STEP:
         raise BadUsage(
-            f"{TWO_STEP} asks for each predicate in a request of its own and for no number of "
-            f"triples, so it takes no range, not {wanted!r}",
+            f"{TWO_STEP} sends one request per predicate and sets no number of triples; the "
+            f"range {wanted!r} does not apply",
             hint=f"leave the range out for {TWO_STEP}",
         )
     asked = ranges()[wanted] if sign else default_range()
@@ -174,20 +180,22 @@ def _defaults() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-# Prompts by a person's own template, such as one that holds a published text.
+# Prompts from a user's template, for example a published text.
 
 VARIABLES: Mapping[str, str] = {
     "entity": "the entity's name",
-    "description": "what its list says that it is; often empty",
-    "known": "the number of triples asked for of a widely known entity: 50 to 100 triples",
-    "little_known": "the same of a little known one: 5 to 10 triples",
-    "predicates": "the closed list of wikidata and schema-org; empty for other sets",
-    "predicate": "of two-step, the predicate whose objects are asked for; empty in the first step",
-    "prompt_method": "the set of prompts, such as direct or wikidata",
+    "description": "description of the entity in the list; often empty",
+    "known": "number of triples requested for a well-known entity: 50 to 100 triples",
+    "little_known": "number of triples requested for a little-known entity: 5 to 10 triples",
+    "predicates": "closed predicate list of wikidata and schema-org; empty for other templates",
+    "predicate": (
+        "two-step only: the predicate whose objects are requested; empty in the first step"
+    ),
+    "prompt_method": "prompt template, such as direct or wikidata",
 }
 
 
-# A last line that is the entity alone becomes the user message, what is before it the system one.
+# If the last line is only the entity, it becomes the user message and the rest the system message.
 _ENTITY_LAST = re.compile(r"\n[^\S\n]*\{\{-?\s*entity\s*-?\}\}\s*\Z")
 
 
@@ -202,10 +210,12 @@ def check_prompt(prompt: OwnPrompt, prompt_method: str, _item_set: ItemSet) -> N
     needed = ("entity", "predicate") if two_steps else ("entity",)
     if not uses.issuperset(needed):
         raise BadInput(
-            f"the template {prompt.name} does not show what {prompt_method} asks: it must use "
+            f"the template {prompt.name} lacks fields that {prompt_method} needs; it must use "
             f"{' and '.join(needed)}",
-            hint=f"it uses {', '.join(sorted(uses)) or 'nothing of the entity'}; see "
-            "docs/prompts.md",
+            hint=(
+                f"it uses {', '.join(sorted(uses)) or 'no field of the entity'}; see "
+                "docs/prompts.md"
+            ),
         )
 
 
@@ -247,7 +257,7 @@ def _turns(text: str, name: str) -> Turns:
     return read_turns(text, name, VARIABLES)
 
 
-# Prompts from files, rendered for an entity; all of them in English, as in the paper.
+# Prompts from files, rendered for an entity. All are in English, as in the paper.
 #
 # The instruction is the system message, and the entity's name the user message.
 
@@ -303,13 +313,13 @@ PREDICATES = "predicates"
 TRIPLES = "triples"
 
 
-_OBJECTS = "objects "  # and the number of the predicate, from 1; that of the last is TRIPLES
+_OBJECTS = "objects "  # and the number of the predicate, from 1; the last number is TRIPLES
 
 
-MOST_PREDICATES = 100  # are asked for: what a reply lists beyond is a runaway
+MOST_PREDICATES = 100  # requested: more than that is a runaway response
 
 
-_TEXT_VERSION = 2  # raised by every change of the texts for base models
+_TEXT_VERSION = 2  # incremented with every change of the texts for base models
 
 
 _ANSWER = "\n\nAnswer:\n"
@@ -334,7 +344,7 @@ def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None)
     """
     prompt_method = read_prompt_method(name)
     if shots:
-        raise BadUsage(f"entities are asked about without worked examples, not with {shots}")
+        raise BadUsage(f"BeQu supports no few-shot examples, got {shots}")
     listed = schema_predicates(prompt_method.prompts)
     key = [
         prompt_method.prompts,
@@ -348,7 +358,7 @@ def prepare(name: str, shots: int, _item_set: ItemSet, _bank: BankReader | None)
         last_step=TRIPLES,
         prompt_hash=content_id("bequ.prompt", key),
         text=TextForm(version=_TEXT_VERSION),
-        whole_response="every triple of a response is read, and its place is kept",
+        whole_response="every triple of a response is read, and its position is kept",
     )
 
 
@@ -409,7 +419,7 @@ def _as_sent(turns: list[Message], prompt_method: PromptMethod) -> list[Message]
     return [Message("user", "".join(parts).rstrip() + "\n")]
 
 
-# ---------------------------------------------------------------- simulated respondents
+# --------------------------------------------------------------------- simulated models
 
 
 def _oracle(entity: Entity, step: str) -> Oracle:

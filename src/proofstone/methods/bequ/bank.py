@@ -20,17 +20,17 @@ from proofstone.records.tables import Row
 from proofstone.records.verdicts import Passage
 from proofstone.texts.languages import UNDETERMINED
 
-# What is on its way while a reference is built: texts of entities, passages, triples.
+# Rows in progress while a reference knowledge base is built: entity texts, passages, triples.
 
-# Why a corpus has no text about an entity.
+# Reasons why a corpus has no text about an entity.
 Missing = Literal[
     "no article",
     "article of meanings",
-    "unreadable article",
+    "unparsed article",
     "article of several entities",
     "nonexistent",
     "no page",
-    "unreadable page",
+    "unparsed page",
 ]
 
 
@@ -104,7 +104,7 @@ class Known(Struct, frozen=True, kw_only=True):
 KIND = "bequ.reference"
 
 
-_ORIGIN = ("source", "title", "url", "date", "content")  # where a passage is from, as texts
+_ORIGIN = ("source", "title", "url", "date", "content")  # provenance of a passage, stored as texts
 
 
 class ReferenceFact(Struct, frozen=True, gc=False, kw_only=True, tag=KIND):
@@ -203,10 +203,10 @@ def fact_of_row(row: Row, problems: list[Problem]) -> Fact:
     return made_fact(payload, fields.language() or "", stratum, fields.identity("corrects"))
 
 
-# References from the rows of a file, in any form that ``verify-triples`` takes.
+# References from the rows of a file, in any format that ``verify-triples`` accepts.
 #
-# What ``write_fact`` wrote is a fact a row, and is read as that very fact. Other rows may list all
-# that is known of an entity at once, as published references do: each entry is a fact then.
+# A row from ``write_fact`` is one fact and is read back unchanged. Other rows may list all facts
+# about an entity, as published references do. Each entry then becomes one fact.
 
 _NAMES = frozenset({"entity", "subject_name"})
 
@@ -277,8 +277,8 @@ def _facts(row: Row, listed: dict[tuple[str, str], str], problems: list[Problem]
         problems.append(
             Problem(
                 f"{row.place}, field entity",
-                f'two entities are named "{found.name}" (the other: {first}); a column '
-                "wikidata_id tells them apart",
+                f'two entities are named "{found.name}" (the other: {first}); add a column '
+                "wikidata_id to distinguish them",
             )
         )
     for passage in found.row.passages:
@@ -338,7 +338,7 @@ def read_reference(row: Row, problems: list[Problem]) -> NamedReference | None:
     passages = tuple(_row_passages(fields, source))
     listed = [field for field in _LIST_COLUMNS if row.values.get(field) not in (None, "")]
     if is_triple:
-        # A row's one passage is where its triple comes from.
+        # If a row has one passage, its triple comes from that passage.
         passage = passages[0] if passages else Passage("", source, "", fields.label("url"))
         value = object_text(row.values.get("object"))
         triples = [ReferenceTriple(fields.required_text("predicate"), value, passage)]
@@ -461,7 +461,7 @@ def _fact(item: Item) -> Fact:
     return structs.replace(fact, id=fact_id(fact))
 
 
-# A form of a bank of entities: all of them, or so many drawn by the seed, each asked about.
+# A test form of an entity bank: all entities, or a random sample of them.
 
 COMPOSER_VERSION = 1
 
@@ -480,11 +480,11 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters, checked, with the composer's version. Raises BadUsage."""
     unknown = sorted(params.keys() - {"entities", "composer"})
     if unknown:
-        raise BadUsage(f"no parameter is named {', '.join(unknown)}", hint="there is: entities")
+        raise BadUsage(f"unknown parameter: {', '.join(unknown)}", hint="there is: entities")
     entities = params.get("entities")
     is_number = isinstance(entities, int) and not isinstance(entities, bool)
     if entities is not None and not (is_number and entities > 0):
-        raise BadUsage(f"entities is a whole number of 1 or more, not {entities!r}")
+        raise BadUsage(f"entities must be a whole number of 1 or more, got {entities!r}")
     return {"composer": COMPOSER_VERSION, "entities": entities}
 
 
@@ -496,14 +496,14 @@ def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[
     facts = Draws(seed, 0, "entities").shuffled(bank.facts())
     if any(not isinstance(fact.payload, Entity) for fact in facts):
         raise BadInput(
-            f"{bank.name} is a reference: what is known of entities, and nothing that is asked",
+            f"{bank.name} is a reference knowledge base, which holds no items for models",
             hint="proofstone export BANK -o reference.jsonl, for verify-triples --reference",
         )
     wanted = recipe["entities"] or len(facts)
     if wanted > len(facts):
         raise BadInput(
-            f"{wanted} entities were wanted; {bank.name} has {len(facts)}",
-            hint="ask for fewer, or leave the number out for all",
+            f"expected at least {wanted} entities; {bank.name} has {len(facts)}",
+            hint="lower the number, or leave it out for all entities",
         )
     for number, fact in enumerate(facts[:wanted]):
         item = Item(

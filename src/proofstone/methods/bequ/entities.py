@@ -34,10 +34,10 @@ from proofstone.records.knowledge import Stratum
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
 
-# Names that mean one thing: how they are compared, and which rows of a list are one entity.
+# How names are compared, and which rows of a list mean the same entity.
 
-# Digits, and the letters of Latin, Greek, Cyrillic, Armenian and Georgian, between whose words
-# spaces stand and to which nothing is joined, as it is in Arabic, Hebrew and Korean.
+# Digits and letters of scripts that separate words by spaces and attach nothing to them: Latin,
+# Greek, Cyrillic, Armenian and Georgian, but not Arabic, Hebrew and Korean.
 _OF_WORDS = (
     "[0-9A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0300-\u036f\u0370-\u03ff\u0400-\u052f"
     "\u0531-\u0556\u0561-\u0587\u10a0-\u10fa\u1e00-\u1fff]"
@@ -121,7 +121,7 @@ class _Joined:
                 problems.append(_two_of_one_name(self._rows[other], row))
 
     def by_alias(self) -> None:
-        named: dict[str, set[int]] = {}  # groups that were one before any alias was looked at
+        named: dict[str, set[int]] = {}  # groups before any alias was considered
         for place, row in enumerate(self._rows):
             named.setdefault(plain_name(row.name), set()).add(self._root(place))
         for place, row in enumerate(self._rows):
@@ -156,13 +156,13 @@ class _Joined:
 def _two_of_one_name(first: NamedRow, row: NamedRow) -> Problem:
     return Problem(
         f"{row.place}, field name",
-        f'"{row.name}" is {row.wikidata} here and {first.wikidata} in {first.place}: a model could '
-        "not tell which is meant; give each a description, or a name such as NAME (what it is)",
+        f'"{row.name}" is {row.wikidata} here and {first.wikidata} in {first.place}: the name '
+        "is ambiguous for a model; add a description to each, or a name such as NAME (what it "
+        "is)",
     )
 
 
-# What is stored: an entity that models are asked about, a triple that one of them said, and one
-# that is known and looked for.
+# Stored records: an entity, an elicited triple, and a reference triple.
 
 Fiction = Literal["plausible", "absurd"]
 
@@ -256,7 +256,7 @@ DOMAINS = (
 _SPELLED = {"organization": "organisation", "artefact": "artifact", "artwork": "work of art"}
 
 
-# All columns that mean something here: a file with others may be a list of anything that has names.
+# All known columns. Other columns may occur in any list that has names.
 _KNOWN = frozenset(
     {*NAME, "description", "aliases", "redirects", "also_known_as", "domain", "category", "tier",
      "popularity_bucket", "popularity_tier", "group", "wikidata", "wikidata_id", "wikibase_item",
@@ -269,7 +269,7 @@ _KNOWN = frozenset(
 _Q_NUMBER = re.compile(r"(?:https?://www\.wikidata\.org/(?:wiki|entity)/)?(Q[1-9]\d{0,14})")
 
 
-# What turns the direction of all that follows it, so that a line no longer reads as it is.
+# Direction marks change how the rest of a line is displayed.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -349,9 +349,9 @@ def _name(fields: Fields) -> str:
     bad = [sign for sign in name if sign in _TURNING or unicodedata.category(sign) == "Cc"]
     if bad:
         where = fields.find(*NAME)[0]
-        fields.wrong(where, f"holds U+{ord(bad[0]):04X}, which is no part of a name")
+        fields.wrong(where, f"holds U+{ord(bad[0]):04X}, which is not allowed in a name")
     elif name and not plain_name(name):
-        fields.wrong(fields.find(*NAME)[0], f"{came(name)} holds nothing that can be read")
+        fields.wrong(fields.find(*NAME)[0], f"{came(name)} has no visible characters")
     return name
 
 
@@ -407,10 +407,10 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
     domains = {draft.domain: draft for draft in drafts if draft.domain}
     if len(domains) > 1:
         one, other = list(domains.values())[:2]
-        what = f'is "{other.domain}" here and "{one.domain}" in {one.place}, and one entity'
+        what = f'is "{other.domain}" here and "{one.domain}" in {one.place}, for the same entity'
         problems.append(Problem(f"{other.place}, field domain", what))
     if any(draft.entity.is_nonexistent != first.entity.is_nonexistent for draft in drafts):
-        what = f"is nonexistent in one row, and not in another ({first.place})"
+        what = f"is non-existent in one row, but not in another ({first.place})"
         problems.append(Problem(f"{drafts[-1].place}, field nonexistent", what))
     aliases: dict[str, str] = {}
     for draft in drafts:
@@ -433,7 +433,7 @@ def _merged(drafts: Sequence[_Draft], problems: list[Problem]) -> _Draft:
     )
 
 
-# ---------------------------------------------------------------- made and written
+# ----------------------------------------------------------------- build and write
 
 
 def _item(draft: _Draft, language: str) -> Item:

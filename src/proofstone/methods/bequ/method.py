@@ -48,12 +48,14 @@ METHOD = Method(
     measures=score.MEASURES,
     headline=score.HEADLINE,
     analyses={
-        "random": "models by F1 of their triples, against the first on the same entities",
-        "effort": "triples by effort of reasoning, with tokens and money",
-        "domains": "triples by domain, and those about entities that do not exist",
-        "prompts": "triples by set of prompts, against the direct one",
-        "ranges": "triples by how many are asked for, against the usual range",
-        "popularity": "triples by third of popularity, and the trend by statements",
+        "random": (
+            "models by F1 of their triples, compared with the first model on the same entities"
+        ),
+        "effort": "triples by reasoning effort, with tokens and cost",
+        "domains": "triples by domain, and triples about non-existent entities",
+        "prompts": "triples by prompt template, compared with direct",
+        "ranges": "triples by the number requested, compared with the default range",
+        "popularity": "triples by third of popularity, and the trend over statement counts",
     },
     make_analysis=later(f"{_HERE}.experiments.groups:make_analysis"),
     verifying=Verifying(
@@ -63,8 +65,10 @@ METHOD = Method(
         forecast=later(f"{_HERE}.verification.runs:verify_forecast"),
         check_judged=later(f"{_HERE}.verification.runs:check_judged"),
         has_reference=bank.has_knowledge,
-        reference_columns="entity; and predicate and object, or text, or lists of triples "
-        "(triples_wiki, triples_web, triples)",
+        reference_columns=(
+            "entity with predicate and object, with text, or with lists of triples "
+            "(triples_wiki, triples_web, triples)"
+        ),
         listed_in=bank.triples_in,
         is_listed=bank.is_triple,
         show_response=later(f"{_HERE}.views:show_response"),

@@ -44,7 +44,7 @@ class ReferenceRow(Struct, frozen=True, gc=False, array_like=True):
     triples: tuple[ReferenceTriple, ...]
 
 
-# How a triple reads as words: for a search, and for a judge.
+# Triples as text, for search queries and for judges.
 
 _NAMESPACE = re.compile(r"\A[A-Za-z][A-Za-z0-9-]{0,15}:(?=[A-Za-z])(?!//)")
 
@@ -80,7 +80,7 @@ def has_han(text: str) -> bool:
     return _HAN.search(text) is not None
 
 
-# The family of a predicate: what kind of thing it says, by the words of its name.
+# Predicate families: the kind of information, by the words of a predicate's name.
 
 OTHER = "other"
 
@@ -106,7 +106,7 @@ def _families() -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((name, tuple(marks)) for name, marks in tomllib.loads(text).items())
 
 
-# How a sample of triples is drawn and found.
+# How triples are sampled, and how passages are retrieved.
 
 SamplingMethod = Literal["entities", "triples"]
 
@@ -140,7 +140,7 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
     sample: Annotated[
         int,
         Opt(
-            "Triples of each model, and of the reference, that are judged; 0: all.",
+            "Triples to judge per model and for the reference (0: all).",
             least=0,
             shows_default=True,
         ),
@@ -148,14 +148,14 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
     sampling: Annotated[
         SamplingMethod,
         Opt(
-            "Draw an entity and then one of its triples, or uniformly over triples.",
+            "Sample an entity and then one of its triples, or sample triples uniformly.",
             shows_default=True,
         ),
     ] = "entities"
     sample_per: Annotated[
         Literal["all", "domain", "popularity"],
         Opt(
-            "Draw --sample triples overall, or of each domain or popularity (as published).",
+            "Sample --sample triples overall, or per domain or popularity tier (as published).",
             shows_default=True,
         ),
     ] = "all"
@@ -171,20 +171,23 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
     recall: Annotated[
         Literal["together", "single"],
         Opt(
-            "Recall by what all elicited triples of an entity entail together (as published), or "
-            "by whether a single triple covers the reference triple (stricter).",
+            "Entailment by all elicited triples of an entity together (as published), or by a "
+            "single triple (stricter).",
             shows_default=True,
         ),
     ] = "together"
     search_method: Annotated[
         Literal["bm25", "dense", "hybrid"],
-        Opt("Find passages and candidates by words, by meaning, or by both.", shows_default=True),
+        Opt(
+            ("Retrieve passages and candidates by words, by embeddings, or by both."),
+            shows_default=True,
+        ),
     ] = "bm25"
     k: Annotated[int, Opt("Passages a triple.", least=1, most=50, shows_default=True)] = 10
     candidates: Annotated[
         int,
         Opt(
-            "With --recall single: elicited triples that are shown for one of the reference.",
+            "With --recall single: elicited triples shown to the judge per reference triple.",
             least=1,
             most=50,
             shows_default=True,
@@ -193,13 +196,13 @@ class VerifySettings(Struct, frozen=True, kw_only=True):
     seed: Annotated[int, Opt("Random seed.", least=0, shows_default=True)] = 0
 
 
-# What reading a reply for triples gives: what was found, how, where, and what was left.
+# Results of parsing triples from a response.
 
-# What had to be overlooked: of a whole reply (text around the array, an array that never ends, no
-# array of objects at all), or of one record.
+# Recovery faults, of a whole response (surrounding text, unclosed array, no array of objects) or of
+# one record.
 Fault = Literal[
     "text around",
-    "cut off",
+    "truncated",
     "no array",
     "not closed",
     "quotes",
@@ -223,7 +226,7 @@ FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
 UnreadWhy = Literal[
-    "cut off",
+    "truncated",
     "no subject",
     "no predicate",
     "no object",
@@ -233,7 +236,7 @@ UnreadWhy = Literal[
     "no JSON",
     "no text",
     "nested too deeply",
-    "fields not told apart",
+    "ambiguous fields",
     "no triple",
 ]
 
@@ -285,7 +288,7 @@ class ReadTriples(Struct, frozen=True):
         return sum(triple.is_recovered for triple in self.triples)
 
 
-# Triples that say the same in other letters: how they are compared, and each of them once.
+# Comparison of triples that differ in spelling only, and removal of duplicates.
 
 _JOINTS = re.compile(r"[_\-‐‑\s]+")
 
@@ -328,7 +331,7 @@ def _plain(text: str) -> str:
     return plain.strip(_EDGES) or plain
 
 
-# What came of triples that were checked against a reference, and the measures of groups of them.
+# Verification results of triples against a reference, and measures of groups.
 
 Direction = Literal["precision", "recall"]
 
@@ -339,7 +342,7 @@ DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 VerdictLabel = Literal["", "entailment", "contradiction", "neutral", "covered", "not covered"]
 
 
-# Whose word a verdict is: the judge's, or that of what can be seen without one.
+# Who gave a verdict: the judge, or a rule that needs none.
 Basis = Literal[
     "judge", "no reference", "no object", "same words", "nothing elicited", "unparsed", "waiting"
 ]
@@ -499,8 +502,7 @@ class VerifiedRuns:
     items: tuple[bytes, ...] = ()
 
 
-# What the triples of a run were verified against, by whom and how they were drawn: the settings of
-# a scoring, which is known by all of them as one text.
+# Verification settings of a run: reference, judges and sampling. One text identifies them.
 
 _REFERENCE = ", reference="
 
@@ -546,15 +548,17 @@ class Against(Struct, frozen=True, kw_only=True):
     @property
     def drawn(self) -> str:
         """Describe the sampling in words."""
-        found = "" if self.search_method == "bm25" else f", found by {self.search_method} search"
-        over = "" if self.over == "reference" else ", recall over what was elicited"
+        found = (
+            "" if self.search_method == "bm25" else (f", retrieved by {self.search_method} search")
+        )
+        over = "" if self.over == "reference" else ", recall over entities with elicited triples"
         over += ", recall by single triples" if self.recall == "single" else ""
         if not self.sample:
             return f"all triples{found}{over}"
         part = "" if self.sample_per == "all" else f" and {self.sample_per}"
         return (
-            f"{_DRAWS.get(self.sampling, self.sampling)}, up to {self.sample:,} of each direction"
-            f"{part}, seed {self.seed}{found}{over}"
+            f"{_DRAWS.get(self.sampling, self.sampling)}, up to {self.sample:,} per "
+            f"direction{part}, seed {self.seed}{found}{over}"
         )
 
 

@@ -57,8 +57,7 @@ from proofstone.search.chunks import CHUNKS_VERSION, Chunking, cut_chunks, token
 from proofstone.texts.languages import guess_language, is_chinese, passage_language
 from proofstone.texts.templates import Prompts
 
-# The entities whose reference is built, each told apart from the others, and the names under which
-# its article may stand.
+# Entities whose reference is built, and the names of their articles.
 
 
 class Wanted:
@@ -131,15 +130,15 @@ def _check_told_apart(items: Sequence[Item]) -> None:
     problems = [
         Problem(
             f'entity "{same[0].name}"',
-            f"stands for {len(same)} entities "
-            f"({'; '.join(each.description or 'no description' for each in same)}), and not each "
-            "has a Wikidata number: verification would take what is known of one for the others",
+            f"names {len(same)} entities "
+            f"({'; '.join(each.description or 'no description' for each in same)}), not all "
+            "with a Wikidata number; verification would mix up their triples",
         )
         for same in groups.values()
         if len({each.wikidata for each in same} - {""}) < len(same) > 1
     ]
     if problems:
-        raise BadInput("Some entities cannot be told apart by name.", problems)
+        raise BadInput("Some entities have the same name.", problems)
 
 
 KINDS = ("dump", "zim", "folder")
@@ -168,12 +167,14 @@ def read_corpus(text: str) -> tuple[str, Path]:
     if kind not in KINDS or not rest:
         known = ", ".join(f"{each}:PATH" for each in KINDS) + f", {SOURCES}, {WIKI}:LANGUAGE"
         came = repr(text) if text else "nothing"
-        raise BadUsage(f"--corpus says where the texts are ({known}), and is {came}")
+        raise BadUsage(f"--corpus must be one of {known}, got {came}")
     path = Path(rest)
     if not path.exists():
         raise NotFound(f"there is no {path}", hint="Check the name and the folder.")
     if path.is_dir() != (kind == "folder"):
-        raise BadUsage(f"{path} is {'a folder' if path.is_dir() else 'no folder'}, not a {kind}")
+        raise BadUsage(
+            f"expected {path} to be a {kind}, got {'a folder' if path.is_dir() else 'a file'}"
+        )
     return kind, path
 
 
@@ -247,7 +248,7 @@ def _of_wiki(wanted: Wanted, path: Path) -> Iterator[EntityText]:
         yield from (of_article(wanted, n, article, of_key[article.key])
                     for n in of_key[article.key])  # fmt: skip
     for key in sorted(unread):
-        yield from (missing_text(wanted, number, f"a redirect to {key}, which is not there")
+        yield from (missing_text(wanted, number, f"a redirect to {key}, which does not exist")
                     for number in of_key[key])  # fmt: skip
 
 
@@ -266,7 +267,7 @@ def of_article(
         )
     if article.trouble:
         sought = f"{article.title}: {article.trouble}"
-        return EntityText(about=about, missing="unreadable article", sought=sought)
+        return EntityText(about=about, missing="unparsed article", sought=sought)
     if article.is_meanings:
         return EntityText(about=about, missing="article of meanings", sought=article.title)
     taken = Taken(
@@ -278,9 +279,9 @@ def of_article(
 
 def missing_text(wanted: Wanted, number: int, why: str = "") -> EntityText:
     """Return a row that says that no text was found, with the names looked up."""
-    told = [f"looked for {', '.join(wanted.names[number]) or 'nothing'}"]
+    told = [f"looked up {', '.join(wanted.names[number]) or 'no name'}"]
     if shared := wanted.shares(number):
-        told.append(f"not for {', '.join(shared)}, which other entities are named too")
+        told.append(f"not {', '.join(shared)}, shared with other entities")
     if why:
         told.append(why)
     return EntityText(about=wanted.abouts[number], missing="no article", sought="; ".join(told))
@@ -318,7 +319,7 @@ def documents_of(folder: Path) -> Iterator[tuple[str, Taken]]:
     """
     files = find_files([folder]).files
     if not files:
-        raise BadInput(f"{folder} holds no document.")
+        raise BadInput(f"{folder} has no documents.")
     jobs = [Job(path=str(file.path), root=str(file.root)) for file in files]
     opened: Opened | None = None
     texts: list[str] = []
@@ -348,7 +349,7 @@ def _document(path: Path, opened: Opened, texts: Sequence[str]) -> tuple[str, Ta
     return bare_name(path), taken
 
 
-# Texts about entities from a live wiki and from searches of the web.
+# Texts about entities from a live wiki and from web search.
 
 
 def wants(
@@ -363,9 +364,11 @@ def wants(
     if not api and not search:
         return None
     if per_input is not None:
-        raise BadUsage("--per-input does not go with a live wiki or a search", hint="--limit N")
+        raise BadUsage(
+            ("--per-input cannot be combined with a live wiki or a search"), hint="--limit N"
+        )
     if params["web_pages"] < 1:
-        raise BadUsage(f"--web-pages is 1 or more, not {params['web_pages']}")
+        raise BadUsage(f"--web-pages must be 1 or more, got {params['web_pages']}")
     wanted = read_wanted(inputs)
     real = [n for n, entity in enumerate(wanted.entities) if not entity.is_nonexistent]
     return OnlineWanted(
@@ -440,7 +443,7 @@ def _of_web(
         for page in texts.pages(query):
             if page.problem:
                 sought = f"{page.url}: {page.problem} ({page.detail})"
-                yield EntityText(about=about, missing="unreadable page", sought=sought), b""
+                yield EntityText(about=about, missing="unparsed page", sought=sought), b""
             else:
                 n_read += 1
                 taken = Taken(
@@ -455,7 +458,7 @@ def _of_web(
 ONLINE = OnlineRows(wants=wants, rows=rows)
 
 
-# Texts about entities among the workspace's own sources: passages that name them.
+# Texts about entities in the workspace's sources: passages that mention them.
 
 SEARCH = "search:bm25"
 
@@ -478,7 +481,7 @@ def search_step(most: int) -> Step:
                 if is_named(f"{each.title}\n{each.text}", row.names):
                     found.setdefault((each.passage, each.start), each)
         if not found:
-            return Drop(_NO_ARTICLE, f"{row.about.name}: looked for {', '.join(row.names)}")
+            return Drop(_NO_ARTICLE, f"{row.about.name}: looked up {', '.join(row.names)}")
         taken = (
             Taken(
                 text=each.text, source="documents", title=each.title, url=each.address,
@@ -500,7 +503,7 @@ def search_step(most: int) -> Step:
     )
 
 
-# Texts about entities cut into passages, each of them known as it stands, and to be asked of.
+# Entity texts as passages, for the reference and for triple extraction.
 
 _NO_TEXT = "no text in it"
 
@@ -545,10 +548,10 @@ def _passages(taken: Taken, most: int) -> Iterator[Taken]:
             yield structs.replace(taken, text=text, language=passage_language(text, language))
 
 
-# Triples whose object stands in their passage: a model also writes what it knows from elsewhere.
+# Triples whose object occurs in their passage: models also add facts from memory.
 #
-# Seen with a small model (decision 0019): of a passage that names no birth place it took
-# one, and of 1906-12-09 it made 1906-02-09.
+# A small model took a birth place from a passage that names none, and changed 1906-12-09 to
+# 1906-02-09 (decision 0019).
 
 _ELSEWHERE = "not in the passage"
 
@@ -559,7 +562,7 @@ _NUMBER = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d)[,' \u00a0\u202f](?=\d{3}(?!\d))")  # 1,085 is 1085
 
 
-_STEM = 5  # letters by which words are compared: melts and melting are one
+_STEM = 5  # prefix length for comparing words: melts and melting match
 
 
 def grounds_step() -> Step:
@@ -608,9 +611,9 @@ def _words(text: str) -> set[str]:
     return {term[:_STEM] for term in terms_of(text) if not term[0].isdigit()}
 
 
-# Triples from passages, by a model; those of the entity, and each of them once.
+# Triples extracted from passages by a model, of the right subject, without duplicates.
 
-_UNREADABLE, _NONE = "unreadable reply", "no triple in it"
+_UNREADABLE, _NONE = "unparsed response", "no triple in it"
 
 
 _OTHER, _AGAIN = "of something else", "said before"
@@ -720,10 +723,10 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     by_search_alone = params["search"] and not params["corpus"]
     is_searched = not by_search_alone and read_corpus(params["corpus"])[0] == SOURCES
     if params["found"] < 1:
-        raise BadUsage(f"--found is 1 or more, not {params['found']}")
+        raise BadUsage(f"--found must be 1 or more, got {params['found']}")
     if params["passage_tokens"] < _LEAST_TOKENS:
         raise BadUsage(
-            f"--passage-tokens is {_LEAST_TOKENS} or more, not {params['passage_tokens']}"
+            f"--passage-tokens must be {_LEAST_TOKENS} or more, got {params['passage_tokens']}"
         )
     steps: list[Step | BatchStep] = [search_step(params["found"])] if is_searched else []
     steps += [

@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from proofstone.methods.bequ.records import Fault, FoundTriple, ReadTriples, Unread, UnreadWhy
 from proofstone.methods.bequ.response_lines import RowScan
 
-# Replies that are just what was asked for, read at the speed of the JSON library.
+# Fast path: responses in the requested form, parsed by the JSON library.
 
 _decoded = json.JSONDecoder(object_pairs_hook=tuple).raw_decode
 
@@ -72,7 +72,7 @@ def _is_whole(text: object) -> TypeGuard[str]:
     return text.isascii() or not any("\ud800" <= sign <= "\udfff" for sign in text)
 
 
-# An object or array of nearly JSON while it is open.
+# An open object or array of malformed JSON.
 
 
 class Frame:
@@ -96,8 +96,8 @@ class Frame:
         self.draft = Draft()
         self.role: Role | None = None
         self.texts: list[str] = []
-        self.nested = False  # it holds another object or array
-        self.bore = False  # a triple was found within it
+        self.nested = False  # it contains another object or array
+        self.bore = False  # it contains a triple
         self.after_comma = False
         self.broken: UnreadWhy | None = None
 
@@ -112,12 +112,11 @@ def sorted_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(sorted(set(faults)))
 
 
-# One text between quotes, as JSON writes it or nearly so: where it ends, and what it says.
+# A quoted text in valid or malformed JSON: its end and its value.
 #
-# Models leave quotes within a text as they are, and forget the one that closes it. So a quote ends
-# a text only where what follows it could follow a text; and where a line ends, or another key
-# begins, before such a quote came, the text was never closed, and how far it was meant to go is not
-# guessed.
+# Models leave inner quotes unescaped and forget closing quotes. So a quote closes a text only if
+# the following characters can follow a text. If a line ends or another key starts before such a
+# quote, the text is unclosed, and its end is not guessed.
 
 QUOTES = {'"': '"', "'": "'", "“": "”"}
 
@@ -125,7 +124,7 @@ QUOTES = {'"': '"', "'": "'", "“": "”"}
 _KEY_LONGEST = 200
 
 
-# A key with its colon; one that the end of the reply cuts off is one too, and one of ours without.
+# A key with its colon, also if truncated at the end of the response or without the opening quote.
 _KEY = (
     rf"""["'“](?:[^"'”\n]{{0,{_KEY_LONGEST}}}(?:["'”]\s*(?::|\Z)|\Z)"""
     r"""|(?:subject|predicate|object)["'”])"""
@@ -171,7 +170,7 @@ def read_key(text: str, at: int) -> QuotedText:
     while True:
         end = _plain_end(text, end, close)
         if end >= len(text):
-            return QuotedText("", len(text), why="cut off")
+            return QuotedText("", len(text), why="truncated")
         if text[end] == "\n":
             return QuotedText("", end, why="end not clear")
         if text[end] == close:
@@ -189,7 +188,7 @@ def read_text(text: str, at: int, *, in_array: bool, is_strict: bool) -> QuotedT
     while True:
         end = _plain_end(text, end, close)
         if end >= len(text):
-            return QuotedText("", len(text), why="cut off")
+            return QuotedText("", len(text), why="truncated")
         sign = text[end]
         if sign == "\\":
             end += 2
@@ -203,7 +202,7 @@ def read_text(text: str, at: int, *, in_array: bool, is_strict: bool) -> QuotedT
         elif end > at + 1 and _QUOTED_KEY.match(text, end):
             return QuotedText("", _record_before(text, at + 1, end), why="end not clear")
         elif text.startswith((",", ":"), _after_space(text, end + 1)):
-            # It seems to close the text, though what follows says not.
+            # It looks like a closing quote, but the next characters contradict that.
             return QuotedText("", end + 1, why="end not clear")
         else:
             faults.add("inner quotes")
@@ -230,7 +229,7 @@ def _closes(text: str, after: int, *, in_array: bool) -> bool:
         at = _after_space(text, at + 1)
         next_sign = text[at : at + 1]
         return in_array or next_sign in ("", "}", "]", "{") or bool(KEY_AHEAD.match(text, at))
-    # A comma or a brace was left out before the next key or record.
+    # A comma or a brace is missing before the next key or record.
     return sign == "{" or (at > after and bool(_QUOTED_KEY.match(text, at)))
 
 
@@ -252,7 +251,7 @@ def _texts_decoded(raw: str, end: int, faults: set[Fault], quote: str) -> Quoted
     said = raw
     if "\\" in raw:
         said = _ESCAPE.sub(lambda found: _unescaped(found[1], faults), raw)
-        try:  # the halves of pairs become one character; a lone half is none
+        try:  # surrogate pairs become one character; an unpaired surrogate is dropped
             said = said.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
         except UnicodeDecodeError:
             return QuotedText("", end, why="no text")
@@ -317,7 +316,7 @@ class RecordScan:
         self.empty_end = -1
         self._scan()
 
-    # ------------------------------------------------------------ from sign to sign
+    # ------------------------------------------------------------------------- scan
 
     def _scan(self) -> None:
         while self._at < len(self._text):
@@ -464,7 +463,7 @@ class RecordScan:
         if found is None or not _ENDS_VALUE.match(self._text, found.end()):
             return None
         if found.end() == len(self._text):
-            top.broken = "cut off"
+            top.broken = "truncated"
             return None
         if found["other"] is not None or found["word"] in ("None", "True", "False"):
             top.draft.faults.add("bare value")
@@ -483,7 +482,7 @@ class RecordScan:
         for texts, overlooked in told:
             faults = sorted_faults(overlooked | top.draft.faults)
             self.triples.append(FoundTriple(*texts, start=top.start, end=end, faults=faults))
-        is_record = not top.draft.is_empty or top.role is not None or top.broken == "cut off"
+        is_record = not top.draft.is_empty or top.role is not None or top.broken == "truncated"
         if why is not None and is_record and (told or not top.bore):
             self.unread.append(Unread(top.start, end, why))
         top.bore = top.bore or bool(told)
@@ -554,7 +553,7 @@ class RecordScan:
         if why == "no JSON":
             self._at = max(self._at, top.start + 1)
 
-    # ------------------------------------------------------------ leaving brackets, and the end
+    # ------------------------------------------------------------ closing brackets, and the end
 
     def _was_within(self, closed: Frame, end: int) -> None:
         if not self._stack:
@@ -576,11 +575,11 @@ class RecordScan:
         """
         while self._stack:
             top = self._stack.pop()
-            self.faults.add("cut off")
+            self.faults.add("truncated")
             if top.is_object:
                 if not (top.expects == "comma" and top.draft.is_whole):
-                    top.broken = top.broken or "cut off"
-                top.draft.faults.add("cut off")
+                    top.broken = top.broken or "truncated"
+                top.draft.faults.add("truncated")
                 self._tell(top, len(self._text))
             if not self._stack:
                 self.spans.append((top.start, len(self._text)))
@@ -588,7 +587,7 @@ class RecordScan:
                 self._stack[-1].bore = self._stack[-1].bore or top.bore
 
 
-# Replies as triples: JSON first, then what is nearly JSON, then lines. Nothing is guessed.
+# Responses as triples: JSON first, then malformed JSON, then lines. Nothing is guessed.
 
 _FENCES = re.compile(r"```\w*")
 
@@ -619,7 +618,7 @@ def read_triples(text: str, *, names: Sequence[str] = (), is_cut: bool = False) 
         return ReadTriples(says_nothing=True)
     if not text.strip():
         return ReadTriples()
-    return ReadTriples(unread=(Unread(0, len(text), "cut off" if is_cut else "no triple"),))
+    return ReadTriples(unread=(Unread(0, len(text), "truncated" if is_cut else "no triple"),))
 
 
 def _is_json(text: str) -> bool:
@@ -663,7 +662,7 @@ Role = Literal["subject", "predicate", "object"]
 ROLES: tuple[Role, ...] = ("subject", "predicate", "object")
 
 
-# Other names for the same places, as knowledge bases call them; nothing else is taken for one.
+# Alternative field names used by knowledge bases; no other names are accepted.
 _NAMED: dict[str, Role] = {
     **{role: role for role in ROLES},
     "property": "predicate",
@@ -679,7 +678,7 @@ _MISSING: dict[Role, UnreadWhy] = {
 }
 
 
-Spoken = tuple[tuple[str, str, str], frozenset[Fault]]  # a triple, and what was overlooked in it
+Spoken = tuple[tuple[str, str, str], frozenset[Fault]]  # a triple, and its recovery faults
 
 
 class Draft:

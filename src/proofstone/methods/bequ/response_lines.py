@@ -51,7 +51,7 @@ def read_tuples(
             has_read = True
             yield start, end or len(line), texts
         elif has_read or _is_meant(inner, names) or (is_open and end is None):
-            yield start, end or len(line), "cut off" if end is None else "fields not told apart"
+            yield start, end or len(line), "truncated" if end is None else "ambiguous fields"
 
 
 def fields_after(line: str, names: Sequence[str], between: str) -> Texts | None:
@@ -176,11 +176,11 @@ def _unquoted(text: str) -> str:
     return text
 
 
-# Triples that stand in lines and not in JSON: in brackets, in tables, between arrows, numbered.
+# Triples in lines: in brackets, in tables, with arrows, numbered.
 #
-# Where the fields of a line are not set apart by what cannot stand within one, the subject that was
-# asked for tells where they begin, written out as it was asked: then the predicate goes to the next
-# comma, and all the rest is the object, which may hold more of them.
+# If no unambiguous separator divides a line's fields, it must start with the subject as written in
+# the prompt. The predicate then ends at the next comma, and the rest is the object, commas
+# included.
 
 _MARK = re.compile(r"(?:[-*•·]|\(?\d{1,5}[.)])\s+")
 
@@ -200,7 +200,7 @@ _HEADS = {"subject", "predicate", "object"}
 _BETWEEN = (", ", "; ", " - ", " – ", " — ", ": ")
 
 
-_LEAST_ALIKE = 2  # lines that must be of one form before commas alone are believed
+_LEAST_ALIKE = 2  # minimum lines of one form before commas alone are accepted
 
 
 class _Line(Struct, frozen=True, gc=False):
@@ -267,12 +267,12 @@ class RowScan:
         if len(cells) == 3 and all(cells):
             is_ended = line.text.endswith(sign)
             if line.is_open and not is_ended:
-                self.unread.append(Unread(line.start, line.end, "cut off"))
+                self.unread.append(Unread(line.start, line.end, "truncated"))
             else:
                 self._tell(line, cells, "table", is_ended=True)
             return True
         if self._has_head:
-            why: UnreadWhy = "cut off" if line.is_open else "fields not told apart"
+            why: UnreadWhy = "truncated" if line.is_open else "ambiguous fields"
             self.unread.append(Unread(line.start, line.end, why))
         return self._has_head
 
@@ -297,11 +297,11 @@ class RowScan:
         self, line: _Line, texts: Sequence[str], fault: Fault, *, is_ended: bool = False
     ) -> None:
         if line.is_open and not is_ended:
-            self.unread.append(Unread(line.start, line.end, "cut off"))
+            self.unread.append(Unread(line.start, line.end, "truncated"))
             return
         fields = told_apart(texts)
         if fields is None:
-            self.unread.append(Unread(line.start, line.end, "fields not told apart"))
+            self.unread.append(Unread(line.start, line.end, "ambiguous fields"))
         else:
             self.triples.append(FoundTriple(*fields, line.start, line.end, (fault,)))
 

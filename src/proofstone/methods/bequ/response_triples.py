@@ -26,10 +26,10 @@ from proofstone.methods.bequ.records import (
 from proofstone.methods.bequ.response_json import read_triples
 from proofstone.records.runs import Outcome, Response
 
-_BETWEEN = "\n\n"  # texts of several replies
+_BETWEEN = "\n\n"  # combined texts of several responses
 
 
-_KEPT = 128  # replies that are scored together are read once
+_KEPT = 128  # responses that are scored together are parsed once
 
 
 class Elicited(Struct, frozen=True):
@@ -85,9 +85,9 @@ def elicited(entity: Entity, responses: Mapping[str, Response]) -> Elicited:
     outcomes = [one.outcome for one in each]
     is_answered = bool(said) or set(outcomes) == {"answered"}
     lost = sum(outcome != "answered" for outcome in outcomes)
-    flags = [f"{lost} of {len(each)} replies without triples"] if is_answered and lost else []
+    flags = [f"{lost} of {len(each)} responses without triples"] if is_answered and lost else []
     n = len(read_predicates(responses[PREDICATES].text)) if PREDICATES in responses else 0
-    flags += [f"{n - MOST_PREDICATES} predicates not asked about"] if n > MOST_PREDICATES else []
+    flags += [f"{n - MOST_PREDICATES} predicates not requested"] if n > MOST_PREDICATES else []
     return Elicited(
         outcome="answered" if is_answered else next(o for o in outcomes if o != "answered"),
         triples=tuple(fold_triples(said)),

@@ -44,12 +44,14 @@ _OF_TRIPLES: Mapping[Outcome, Worth] = {
 
 
 MEASURES = (
-    Measure(name=HEADLINE, of=GIVEN, counts=_GIVEN, denominator=noted("all entities with a reply")),
+    Measure(
+        name=HEADLINE, of=GIVEN, counts=_GIVEN, denominator=noted("all entities with a response")
+    ),
     Measure(
         name="abstained",
         of=GIVEN,
         counts=_ABSTAINED,
-        denominator=noted("all entities with a reply"),
+        denominator=noted("all entities with a response"),
         label=noted("abstained"),
     ),
     Measure(
@@ -57,7 +59,7 @@ MEASURES = (
         of=GIVEN,
         counts=_GIVEN,
         answer_keys=("nonexistent",),
-        denominator=noted("all fictional entities with a reply"),
+        denominator=noted("all non-existent entities with a response"),
         label=noted("of fictional"),
     ),
     Measure(
@@ -65,20 +67,20 @@ MEASURES = (
         of=RECOVERED,
         unit=TRIPLE,
         counts=_OF_TRIPLES,
-        denominator=noted("all triples that were read, repetitions left out"),
+        denominator=noted("all parsed triples, without repetitions"),
         label=noted("recovered"),
     ),
 )
 
 
-# Verified triples as units that are scored, and read back from them.
+# Verified triples as scored units, and their records.
 
 
-# Raised with every change that can move a score (how replies are read too); each score names it.
+# Incremented with every change that can move a score, including parsing. Each score stores it.
 SCORER_VERSION = 2
 
 
-_SHOWN = 200  # characters of a triple that are kept with its score
+_SHOWN = 200  # characters of a triple that are stored with its score
 
 
 def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
@@ -109,7 +111,7 @@ def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> S
 
 async def score(units: Sequence[Unit], _judge: Judge | None) -> Sequence[Score]:
     """Return a score for each unit, in order."""
-    read: dict[int, _Read] = {}  # by the replies, which the units of one entity share
+    read: dict[int, _Read] = {}  # cached by response, which the units of one entity share
     scores = []
     for place, unit in enumerate(units):
         known = read.get(id(unit.responses))
@@ -154,7 +156,7 @@ def _of_entity(place: int, _unit: Unit, read: _Read) -> Score:
         outcome=said.outcome,
         value=float(n > 0) if said.outcome == "answered" else None,
         answer="1 triple" if n == 1 else f"{n:,} triples",
-        basis="abstention" if said.has_abstained else "reading the reply",
+        basis="abstention" if said.has_abstained else "parsing the response",
         flags=(*said.flags, *read.counts()),
     )
 

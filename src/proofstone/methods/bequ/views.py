@@ -57,7 +57,7 @@ def show_response(item: LoadedItem, responses: Mapping[str, Response]) -> str:
         first = triple.first
         notes = [
             f"recovered: {', '.join(first.faults)}" if first.faults else "",
-            f"said {triple.times} times" if triple.again else "",
+            f"elicited {triple.times} times" if triple.again else "",
             "about another entity" if id(triple) in others else "",
         ]
         told = "; ".join(filter(None, notes))
@@ -67,7 +67,9 @@ def show_response(item: LoadedItem, responses: Mapping[str, Response]) -> str:
     text = read_text(responses)
     for part in said.unread:
         place = f"{part.start}-{part.end}"
-        lines.append(f"{place:>13}  unread, {part.why}: {_shortened(text[part.start : part.end])}")
+        lines.append(
+            f"{place:>13}  unparsed, {part.why}: {_shortened(text[part.start : part.end])}"
+        )
     return "\n".join(lines)
 
 
@@ -100,17 +102,17 @@ def _fiction(entity: Entity) -> str:
     if not entity.is_nonexistent:
         return ""
     kind = "" if entity.fiction is UNSET else f", and {entity.fiction}"
-    return f"fictional{kind}: nothing of that name exists"
+    return f"non-existent{kind}: nothing has this name"
 
 
 def _head(said: Elicited) -> str:
     if said.has_abstained:
-        return "no triple: the reply says that nothing is known"
+        return "no triples: the response states no knowledge"
     n = len(said.triples)
     parts = ["1 triple" if n == 1 else f"{n:,} triples"]
     parts += [f"{said.n_recovered} recovered"] if said.n_recovered else []
-    parts += [f"{said.n_said - n} said again"] if said.n_said > n else []
-    parts += [f"{len(said.unread)} parts unread"] if said.unread else []
+    parts += [f"{said.n_said - n} repeated"] if said.n_said > n else []
+    parts += [f"{len(said.unread)} parts unparsed"] if said.unread else []
     return ", ".join(parts)
 
 
@@ -119,7 +121,7 @@ def _shortened(text: str) -> str:
     return plain if len(plain) <= 80 else f"{plain[:77]}..."
 
 
-# What a list of entities is made of: domains and tiers, and what is known of them.
+# Statistics of an entity list: domains, tiers and available data.
 
 _Rows = Sequence[tuple[Stratum, Entity]]
 
@@ -248,7 +250,7 @@ def triples_by_run(
         Column(key="nonexistent_given", group=other, name=say("with triples")),
         Column(key="nonexistent_triples", group=other, name=say("triples")),
     ]
-    notes = (say("Each triple of an entity counts once; those said again are counted beside."),)
+    notes = (say("Each triple of an entity counts once; repetitions are counted separately."),)
     return (
         Tabulation(title=say("Triples"), columns=tuple(columns), rows=tuple(rows), notes=notes),
     )
@@ -262,7 +264,7 @@ def _run_row(store: Store, method: Method, key: int, run: Run) -> tuple[Cell, ..
     of_triples = next(measure for measure in method.measures if measure.unit != "item").of
     said = said_by(tallies, of_triples)
     made_up = said_by([each for each in tallies if each.answer_key == NONEXISTENT], of_triples)
-    counted: Counter[str] = Counter()  # what the flags of replies count: ``3 said again``
+    counted: Counter[str] = Counter()  # what the flags of responses count: ``3 said again``
     for flag in store.scores.flags(current.key, method.headline):
         if count := _COUNT.fullmatch(flag):
             counted[count[2]] += int(count[1].replace(",", ""))
@@ -284,17 +286,17 @@ def _run_row(store: Store, method: Method, key: int, run: Run) -> tuple[Cell, ..
     )
 
 
-# Triples of one reply that say in other words what was said before: folded at a stated bar.
+# Near-duplicate triples within one response, merged at a given threshold.
 #
-# What a sentence encoder calls near is seldom the same fact: over 25,178 triples of eight models,
-# the nearest ones of an entity differ in one name, number or rank (docs/triples.md). So two triples
-# are compared only where subject and object are the same text and every number in them is too; how
-# near their predicates must then be is for people to say, and by default nothing is folded.
+# High similarity of sentence embeddings seldom means the same fact. Over 25,178 triples of eight
+# models, the nearest ones of an entity differ in one name, number or rank (docs/triples.md). So
+# triples are compared only if subject, object and all numbers are equal. The threshold for their
+# predicates is the user's choice, and by default nothing is merged.
 
 ALSO_SAID = "also_said"
 
 
-_LEAST = 0.5  # below it, anything is near anything
+_LEAST = 0.5  # lower values match everything
 
 
 _NUMBER = re.compile(r"\d+")
@@ -303,7 +305,7 @@ _NUMBER = re.compile(r"\d+")
 def check_bar(least: float) -> None:
     """Raise BadUsage if a cosine threshold is out of range."""
     if not _LEAST <= least <= 1.0:
-        raise BadUsage(f"texts are near from {_LEAST} to 1, not from {least}")
+        raise BadUsage(f"the similarity threshold must be {_LEAST} to 1, got {least}")
 
 
 def fold_alike(

@@ -49,15 +49,15 @@ from proofstone.texts.templates import (
 )
 
 PROMPT_METHODS = {
-    "direct": "the answer at once, nothing else",
-    "recall": "what is known that bears on the question, then the answer",
-    "cot": "step by step, then the answer",
-    "confidence": "the answer, and how sure the model is of it, from 0 to 100",
-    "as-published": "the question alone, as the published code sends it",
+    "direct": "the answer only, without reasoning",
+    "recall": "relevant knowledge first, then the answer",
+    "cot": "chain of thought, then the answer",
+    "confidence": "the answer, with the model's confidence from 0 to 100",
+    "as-published": "the question alone, as in the published code",
     **likelihood.PROMPT_METHODS,
 }
 
-# The step of the one call says how it was asked, and so how its reply is read.
+# The step of the one call names the prompting method, and so how its response is parsed.
 STEPS = {
     "direct": "answer",
     "recall": "recalled",
@@ -68,10 +68,10 @@ STEPS = {
     likelihood.LETTER: likelihood.STEP,
 }
 
-# Two examples may have an item's answer, or its question: so many are left for each item.
+# Up to two examples may share an item's answer or question; this many remain for each item.
 MOST_SHOTS = 4
 
-_TEXT_VERSION = 1  # raised by every change of the texts for base models
+_TEXT_VERSION = 1  # incremented with every change of the texts for base models
 
 _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 
@@ -101,19 +101,19 @@ def prepare(
     """
     check_prompt_method(prompt_method, PROMPT_METHODS)
     if not 0 <= shots <= MOST_SHOTS:
-        raise BadUsage(f"there are 0 to {MOST_SHOTS} worked examples, not {shots}")
+        raise BadUsage(f"the number of few-shot examples must be 0 to {MOST_SHOTS}, got {shots}")
     is_open = posed_of(item_set.recipe) == "open"
     if prompt_method == PUBLISHED and not is_open:
         raise BadUsage(
-            f"{item_set.name} asks over options: the paper prints no prompt for them",
-            hint=f"ask {', '.join(name for name in PROMPT_METHODS if name != PUBLISHED)}",
+            f"{item_set.name} has multiple-choice questions; the paper has no prompt for them",
+            hint=f"use one of {', '.join(name for name in PROMPT_METHODS if name != PUBLISHED)}",
         )
     if prompt_method in likelihood.VARIANTS:
         return _scoring(prompt_method, shots, item_set.name, is_open=is_open)
     key = [prompt_method, [*_PROMPTS.texts(prompt_method), *_bundled_texts("examples")], shots]
     if not is_open:
         key.append([*_PROMPTS.texts(f"choose_{prompt_method}"), *_bundled_texts("example_options")])
-    # An answer ends at the head of the next question; a bare one at the line's end.
+    # An answer ends at the start of the next question; a direct one at the line's end.
     stop = {"confidence": ("\n\n",)}.get(prompt_method, ("\n",) if prompt_method in BARE else ())
     return PromptMethod(
         name=prompt_method,
@@ -185,7 +185,7 @@ def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
     turns: list[Message] = []
     if (
         prompt_method.own_prompt is not None
-    ):  # system message, few-shot examples of the template's own
+    ):  # system message, then the template's few-shot examples
         own = turns_of(prompt_method.own_prompt, VARIABLES)
         turns = own.messages_before(_values(put, language, prompt_method.name))
     if prompt_method.likelihood and prompt_method.as_text and closed is not None:
@@ -259,7 +259,7 @@ def _shown(put: str | Closed, language: str) -> dict[str, Any]:
     }
 
 
-# Worked examples, and the replies that they deserve.
+# Few-shot examples, and their reference responses.
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
@@ -351,14 +351,14 @@ def _line(answer: str, language: str) -> str:
     return f"答案：{answer}" if is_chinese(language) else f"Answer: {answer}"
 
 
-# Prompts by a person's own template: in any language, and in any words.
+# Prompts from a user's template, in any language.
 
 VARIABLES: Mapping[str, str] = {
     "question": "the question",
-    "options": "the options in order, each with .letter and .text; none where the form is open",
-    "letters": "the options' letters in one text: A, B, C",
-    "language": "the question's language, such as en or zh",
-    "prompt_method": "the way of asking, such as direct or cot",
+    "options": "the options in order, each with .letter and .text; empty for open questions",
+    "letters": "letters of the options as one text: A, B, C",
+    "language": "language of the question, such as en or zh",
+    "prompt_method": "prompting method, such as direct or cot",
 }
 
 
@@ -371,7 +371,7 @@ def check_prompt(prompt: OwnPrompt, prompt_method: str, item_set: ItemSet) -> No
     needed = (
         ("question",) if is_open or prompt_method == likelihood.OPTION else ("question", "options")
     )
-    check_shown(prompt, VARIABLES, [needed], f"what {prompt_method} asks:")
+    check_shown(prompt, VARIABLES, [needed], f"required by {prompt_method}:")
 
 
 PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
@@ -381,7 +381,7 @@ def _values(put: str | Closed, language: str, prompt_method: str) -> dict[str, A
     return {**_shown(put, language), "language": language, "prompt_method": prompt_method}
 
 
-# Items as one text for base models, as they are searched by, and as people read them.
+# Items as one text for base models, as search queries, and for display.
 
 
 def _as_text(
@@ -445,7 +445,7 @@ def show(item: LoadedItem) -> str:
     return "\n".join([asked.question, *(f"* {answer}" for answer in asked.answers)])
 
 
-# Simulated respondents.
+# Simulated models.
 
 
 def oracle(item: LoadedItem, prompt_method: str) -> Oracle:

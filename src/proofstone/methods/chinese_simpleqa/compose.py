@@ -40,15 +40,15 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(params.keys() - {"questions", "posed", "composer"})
     if unknown:
         raise BadUsage(
-            f"no parameter is named {', '.join(unknown)}", hint="there is: questions, posed"
+            f"unknown parameter: {', '.join(unknown)}", hint="expected one of: questions, posed"
         )
     posed = params.get("posed") or "open"
     if posed not in get_args(Posed):
-        raise BadUsage(f"posed is one of {', '.join(get_args(Posed))}, not {posed!r}")
+        raise BadUsage(f"posed must be one of {', '.join(get_args(Posed))}, got {posed!r}")
     questions = params.get("questions")
     is_number = isinstance(questions, int) and not isinstance(questions, bool)
     if questions is not None and not (is_number and questions > 0):
-        raise BadUsage(f"questions is a whole number of 1 or more, not {questions!r}")
+        raise BadUsage(f"questions must be a whole number of 1 or more, got {questions!r}")
     made = {"composer": COMPOSER_VERSION, "questions": questions}
     return made if posed == "open" else {**made, "posed": posed}
 
@@ -70,8 +70,8 @@ def compose(bank: BankReader, recipe: Mapping[str, Any], seed: int) -> Iterator[
     wanted = recipe["questions"] or len(facts)
     if wanted > len(facts):
         raise BadInput(
-            f"{wanted} questions were wanted; {bank.name} has {len(facts)}",
-            hint="ask for fewer, or leave the number out for all",
+            f"expected at least {wanted} questions; {bank.name} has {len(facts)}",
+            hint="lower the number, or leave it out for all questions",
         )
     for number, fact in enumerate(facts[:wanted]):
         payload = _payload(fact, posed, seed)
@@ -107,7 +107,8 @@ def _order(fact: Fact, closed: Closed, posed: Posed, seed: int) -> tuple[int, ..
 
 
 _OPENED = (
-    "make them open: build short-qa FILE --from-choices; or ask them as they are: --posed original"
+    "convert them to open questions: build short-qa FILE --from-choices; or use them unchanged: "
+    "--posed original"
 )
 
 
@@ -128,7 +129,7 @@ def _check_posed(bank: BankReader, posed: Posed) -> None:
         )
 
 
-# The groups that scores are shown by (section 4.4 and appendix D of the paper).
+# Groups for score breakdowns (section 4.4 and appendix D of the paper).
 
 _ANSWER_TYPE = noted("answer type")
 

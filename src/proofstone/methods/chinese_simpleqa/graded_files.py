@@ -21,11 +21,11 @@ from proofstone.stats.agreement import cohen_kappa, confuse
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.ratios import ratio_estimate
 
-# Replies from a file, and what became of them: ``grade FILE``.
+# Responses from a file, and their grades: ``grade FILE``.
 #
-# Columns, beside those of a question (``questions.py``): ``response`` | ``response`` |
-# ``prediction``, the text as it came (an empty one is a reply without an answer); ``ask``, the way
-# in which the question was put, direct where nothing is said. All columns are kept.
+# Columns in addition to those of a question (``questions.py``): ``response`` | ``prediction``, the
+# raw text (empty: a response without an answer); ``prompt_method``, direct by default.
+# All columns are kept.
 
 _RESPONSE = ("response", "response", "prediction")
 
@@ -38,7 +38,7 @@ def read_responses(rows: Iterable[Row]) -> Sequence[Unit]:
     problems: list[Problem] = []
     units = [_unit(row, problems) for row in rows]
     if problems:
-        raise BadInput("The replies cannot be read.", problems, hint="proofstone grade --help")
+        raise BadInput("The responses cannot be read.", problems, hint="proofstone grade --help")
     return units
 
 
@@ -73,11 +73,13 @@ def _unit(row: Row, problems: list[Problem]) -> Unit:
     fields = Fields(row, problems)
     item = read_question(fields)
     if all(row.values.get(name) is None for name in _RESPONSE):
-        fields.wrong(_RESPONSE[0], "is missing; give the reply's text, empty where nothing came")
+        fields.wrong(
+            _RESPONSE[0], ("is missing; expected the response's text, empty if there was none")
+        )
     prompt_method = fields.text("prompt_method") or "direct"
     if prompt_method not in STEPS:
         fields.wrong(
-            "prompt_method", f"expected one of {', '.join(STEPS)}; came {came(prompt_method)}"
+            "prompt_method", f"expected one of {', '.join(STEPS)}, got {came(prompt_method)}"
         )
         prompt_method = "direct"
     response = Response(text=fields.text(*_RESPONSE), finish="stop")
@@ -93,9 +95,9 @@ def _reason(score: Score) -> str:
     return next((judge_vote.reason or judge_vote.trouble for judge_vote in found), "")
 
 
-# Rows of anybody's file that have a grade: A, B, C, or the words.
+# Graded rows of any file: A, B, C, or the labels in words.
 
-# What makes two rows answers to one question, where a file has it.
+# Columns that identify the question of a row, if a file has them.
 _SAME = ("item", "question", "problem", "query", "id")
 
 
@@ -126,7 +128,12 @@ def read_graded(rows: Iterable[Row], against: str = "") -> list[GradedRow]:
             )
         )
     if found and not any("grade" in row.values for row in found):
-        problems.append(Problem("every row", "expected a field grade, and no row has one"))
+        problems.append(
+            Problem(
+                "every row",
+                "expected a field grade, but no row has one",
+            )
+        )
     if problems:
         raise BadInput("The grades cannot be read.", problems, hint="proofstone grade --help")
     return found
@@ -143,14 +150,14 @@ def _graded_rows_grade(row: Row, field: str, problems: list[Problem]) -> Grade |
     text = cell if isinstance(cell, str) else "" if cell is None else str(cell)
     grade = read_grade(text)
     if text.strip() and grade is None:
-        expected = f"expected A, B, C, {', '.join(GRADES)}, or nothing; came {text[:40]!r}"
+        expected = f"expected A, B, C, {', '.join(GRADES)}, or nothing, got {text[:40]!r}"
         problems.append(Problem(f"{row.place}, field {field}", expected))
     return grade
 
 
-# How far grades agree with those that people gave to the same replies: ``grade --human-col``.
+# Agreement of grades with human grades of the same responses: ``grade --human-col``.
 
-_JUDGED = "judge"  # how the basis of a judged reply begins
+_JUDGED = "judge"  # prefix of the basis of a judged response
 
 
 class Share(Struct, frozen=True):
@@ -258,7 +265,7 @@ def metrics_of(rows: Iterable[Row], by: Sequence[str] = (), against: str = "") -
     known = dict.fromkeys(name for row in graded for name in row.values)
     if absent := [name for name in (*by, *([against] if against else [])) if name not in known]:
         raise BadUsage(
-            f"no row has a column {', '.join(absent)}", hint=f"there is: {', '.join(known)}"
+            f"unknown column {', '.join(absent)}", hint=f"expected one of: {', '.join(known)}"
         )
     groups = {
         name: {value: _metrics(some) for value, some in sorted(_grouped(graded, name).items())}

@@ -16,7 +16,7 @@ from proofstone.records.knowledge import Fact, Stratum
 from proofstone.records.tables import Cell, Column, Tabulation
 from proofstone.wording.messages import noted, say, word
 
-# Empty where nobody said.
+# Empty if unknown.
 AnswerType = Literal["", "date", "number", "person", "place", "organisation", "other"]
 
 
@@ -26,15 +26,15 @@ ANSWER_TYPES: tuple[AnswerType, ...] = get_args(AnswerType)
 PUBLISHED = "as-published"
 
 
-# The ways of asking of which the whole reply is the answer.
+# Prompting methods without a marked answer: the full response is the answer.
 BARE = frozenset({"direct", PUBLISHED})
 
 
-# How a question is put: openly, or over its options as they stood or in an order drawn by the seed.
+# Question kinds: open, or multiple-choice in original or random order.
 Posed = Literal["open", "original", "shuffled"]
 
 
-# How a twin came by its second form: the open one from options, or options for an open one.
+# Origin of a twin's second form: open question from options, or options for an open question.
 TwinMade = Literal["", "converted", "generated"]
 
 
@@ -167,7 +167,7 @@ def short_of(fact: Fact) -> ShortAnswer:
     return payload
 
 
-# What a set of questions is made of: how many, and how long, by category.
+# Statistics of a set of questions: counts and lengths, by category.
 
 _LENGTHS = (("longest", noted("max")), ("shortest", noted("min")), ("mean", noted("mean")))
 
@@ -197,7 +197,7 @@ def _tables(rows: _Rows, tokens: TokenCounter) -> list[Tabulation]:
             say("secondary category"),
             lambda place, _: " / ".join(filter(None, (place.discipline, place.field))),
         ),
-        (say("Questions by type of answer"), say("answer"), lambda _, asked: asked.answer_type),
+        (say("Questions by answer type"), say("answer"), lambda _, asked: asked.answer_type),
     ]
     return [_table(rows, tokens, title, head, kind) for title, head, kind in kinds]
 

@@ -81,7 +81,7 @@ _PRIMARY = ("primary_category", "category", "topic")
 _SECONDARY = ("secondary_category", "subcategory", "subtopic")
 
 
-# Columns of questions whose answer is one of several that are shown.
+# Columns of multiple-choice questions.
 _CHOICES = frozenset({"options", "choices", "A", "B", "statement"})
 
 
@@ -111,8 +111,10 @@ def read_items(rows: Iterable[Row]) -> Sequence[Item]:
     if any(has_option_columns(row.values) for row in listed):
         raise BadInput(
             "these questions have options; short questions have none",
-            hint="run the file as it stands: proofstone run FILE; or make a bank of it, whose "
-            "forms ask it in both ways: proofstone import FILE --as bank",
+            hint=(
+                "run the file directly: proofstone run FILE; or import it as a bank, whose "
+                "forms can be open or multiple-choice: proofstone import FILE --as bank"
+            ),
         )
     return [_item(draft) for draft in read_questions(listed, _short_draft, _check_short)]
 
@@ -135,7 +137,7 @@ def read_pairs(rows: Iterable[Row]) -> Sequence[tuple[Item, str]]:
         if has_option_columns(row.values):
             raise BadInput(
                 f"{row.place} has options; expected a question and its answer",
-                hint="make open questions of them: --from-choices",
+                hint="convert them to open questions: --from-choices",
             )
         listed.append(row)
     passages = [Fields(row, []).text("passage").strip() for row in listed]
@@ -223,9 +225,9 @@ def _closed_draft(fields: Fields) -> QuestionDraft:
 def _answer(fields: Fields) -> str:
     answer = fields.label(*ANSWER)
     if not answer.strip() and fields.is_sound:
-        fields.wrong(fields.find(*ANSWER)[0], "is missing or empty; a question needs its answer")
+        fields.wrong(fields.find(*ANSWER)[0], "is missing or empty; expected an answer")
     elif answer.strip() and not plain_answer(answer):
-        fields.wrong(fields.find(*ANSWER)[0], f"{came(answer)} holds nothing but marks")
+        fields.wrong(fields.find(*ANSWER)[0], f"{came(answer)} has only punctuation")
     return answer
 
 
@@ -235,7 +237,7 @@ def _aliases(fields: Fields, answer: str) -> tuple[str, ...]:
     for alias in fields.texts("aliases", "answer_aliases"):
         plain = plain_answer(alias)
         if not plain:
-            fields.wrong("aliases", f"{came(alias)} is no answer")
+            fields.wrong("aliases", f"{came(alias)} is not an answer")
         found.setdefault(plain, alias)
     found.pop(plain_answer(answer), None)
     return tuple(found.values())
@@ -247,7 +249,7 @@ def _answer_type(fields: Fields) -> AnswerType:
         if text == known:
             return known
     listed = ", ".join(filter(None, ANSWER_TYPES))
-    fields.wrong("answer_type", f"expected one of {listed}; came {came(text)}")
+    fields.wrong("answer_type", f"expected one of {listed}, got {came(text)}")
     return ""
 
 
@@ -260,7 +262,7 @@ def _tolerance(fields: Fields) -> float:
     except ValueError:
         number = math.nan
     if not 0.0 <= number < math.inf or isinstance(value, bool):
-        fields.wrong("tolerance", f"expected a number of 0 or more, came {came(value)}")
+        fields.wrong("tolerance", f"expected a number of 0 or more, got {came(value)}")
         return 0.0
     return number
 
@@ -271,11 +273,11 @@ def _made(fields: Fields) -> TwinMade:
         if text == known:
             made: TwinMade = known
             return made
-    fields.wrong("made", f"expected converted or generated, came {came(text)}")
+    fields.wrong("made", f"expected converted or generated, got {came(text)}")
     return ""
 
 
-# ---------------------------------------------------------------- rows beside each other
+# -------------------------------------------------------------------- checks across rows
 
 
 def _check_short(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
@@ -298,7 +300,7 @@ def _check_categories(drafts: Sequence[QuestionDraft], problems: list[Problem]) 
     for level, name in (("discipline", _PRIMARY[0]), ("field", _SECONDARY[0])):
         empty = [draft for draft in drafts if not getattr(draft.stratum, level)]
         if len(empty) < len(drafts):
-            what = "is empty, and other questions of the file have one"
+            what = "is empty, but other questions of the file have one"
             problems += [Problem(f"{draft.place}, field {name}", what) for draft in empty]
 
 
@@ -320,14 +322,14 @@ def _check_aliases(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> 
             problems += [
                 Problem(
                     f"{draft.place}, field aliases",
-                    f"{came(alias)} is the answer of {other.place}, which does not take "
-                    f"{came(asked.answer)}: take it away here, or add that alias there",
+                    f"{came(alias)} is the answer of {other.place}, which does not accept "
+                    f"{came(asked.answer)}: remove it here, or add that alias there",
                 )
                 for other in others[:1]
             ]
 
 
-# ---------------------------------------------------------------- made and written
+# ----------------------------------------------------------------- build and write
 
 
 def _item(draft: QuestionDraft) -> Item:

@@ -31,7 +31,7 @@ from proofstone.records.reviews import (
 )
 from proofstone.review.sheet_answers import NoAddress, is_of_site, pages_of, read_site
 
-# The sites that count as authoritative: those carried here, and a person's own list over them.
+# Authoritative sites: the bundled ones, and changes by a user's list.
 
 
 @cache
@@ -64,7 +64,7 @@ def authoritative_sites(lines: Iterable[str], name: str, known: Iterable[str]) -
             else:
                 sites.add(site)
     if not sites and not problems:
-        problems.append(Problem(name, "names no site, so that no answer could stand"))
+        problems.append(Problem(name, "leaves no site, so that no answer could be accepted"))
     if problems:
         raise BadInput("The list of authoritative sources cannot be read.", problems)
     return tuple(sorted(sites))
@@ -106,7 +106,7 @@ def check_answer(
         waits: AnswerState = (
             "waits for a second answer" if of.answers else "waits for a first answer"
         )
-        return of.told(target, waits, why=f"{len(of.answers)} of 2 have answered")
+        return of.told(target, waits, why=f"{len(of.answers)} of 2 answers given")
     first = of.answers[0]
     if all(is_same_answer(first.answer, one.answer, asked) for one in of.answers):
         return _compared(target, asked, of, first.answer)
@@ -194,7 +194,9 @@ def _compared(target: bytes, asked: ShortAnswer, of: _Reviews, answer: str) -> C
         why = f"people: {answer}; the model: {asked.answer}"
         return of.told(target, "waits for a comparison", why, answer)
     if found[-1].verdict == "same":
-        return of.told(target, "kept", why="the same, as a further person decided", answer=answer)
+        return of.told(
+            target, "kept", why=("the same, by a further person's decision"), answer=answer
+        )
     why = f"people: {answer}; the model: {asked.answer}"
     return of.told(target, "differs from the model", why, answer)
 
@@ -210,7 +212,7 @@ def _reasons(reviews: Sequence[Review]) -> str:
     return "; ".join(sorted({one.reason for one in reviews if one.reason}))
 
 
-# What people who review a bank of questions are shown, and what their answers come to.
+# Review texts of a bank of questions, and decisions from the answers.
 
 
 def review_text(fact: Fact) -> ReviewText:

@@ -50,7 +50,7 @@ _LABEL = re.compile(
 )
 
 
-# A space between two letters or digits of a script with spaces parts words; any other is dress.
+# A space between letters or digits of a script with spaces separates words; any other is removed.
 _SPACE = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
 
 
@@ -116,11 +116,11 @@ def _parts_words(character: str) -> bool:
     return character.isalnum() and unicodedata.east_asian_width(character) not in {"W", "F"}
 
 
-# Grading: what a rule may settle, and what a judge is asked about all else.
+# Grading by rule, and the question to the judge for all other answers.
 #
-# A rule settles one thing alone: a reply that is the reference, or an alias, and nothing else
-# (``sameness``). Whether a longer reply holds the answer, contradicts it or gives none is a
-# judgement, and never a search for one text in another.
+# The rule only accepts a response equal to the reference or an alias (``sameness``). A judge
+# decides whether a longer response contains or contradicts the answer, or gives none; substring
+# search is never used.
 
 Grade = Literal["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]
 
@@ -128,7 +128,7 @@ Grade = Literal["CORRECT", "INCORRECT", "NOT_ATTEMPTED"]
 GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
-# A, B and C are what the graders of published results write.
+# A, B and C are the labels of published graders.
 _LETTERS: dict[str, Grade] = dict(zip("ABC", GRADES, strict=True))
 
 
@@ -201,7 +201,7 @@ def _is_near(said: str, asked: ShortAnswer) -> bool:
     return abs(number - reference) <= Decimal(str(asked.tolerance))
 
 
-# What of a reply is its answer, and how sure the model says it is of it.
+# The answer in a response, and its stated confidence.
 
 _ANSWER_LINE = re.compile(
     r"^[\s>#*_-]*(?:final answer|answer|最终答案|答案)[*_]*\s*[:：][*_]*[^\S\n]*(?P<said>.*)$",
@@ -267,14 +267,13 @@ def _share(said: str) -> float | None:
     return number / 100 if 0 <= number <= 100 else None
 
 
-# What each outcome counts as, in one table: CO, NA, IN, CGA and F (section 4.3 of the paper).
+# How each outcome counts: CO, NA, IN, CGA and F (section 4.3 of the paper).
 #
-# ``answered`` is a reply that was graded CORRECT (1) or INCORRECT (0), ``refused`` and
-# ``truncated`` one that gave no answer: NOT_ATTEMPTED. ``unparsed`` is a reply on which its judges
-# came to no label, or one to a question over options that chooses none of them; it counts nowhere,
-# and its rate is shown. With A correct, B incorrect and C not attempted, over n = A + B + C: CO = A
-# / n, NA = C / n, IN = B / n, CGA = A / (A + B), and F, the harmonic mean of CO and CGA, is 2A /
-# (2A + 2B + C).
+# ``answered`` responses are graded CORRECT (1) or INCORRECT (0). ``refused`` and ``truncated`` ones
+# are NOT_ATTEMPTED. ``unparsed`` ones have no label by the judges, or no chosen option; they are
+# excluded, and their rate is reported. With A correct, B incorrect and C not attempted, over n = A
+# + B + C: CO = A / n, NA = C / n, IN = B / n, CGA = A / (A + B). F, the harmonic mean of CO and
+# CGA, is 2A / (2A + 2B + C).
 
 HEADLINE = "correct"
 
@@ -288,7 +287,7 @@ BY_RULE = "by_rule"
 SURE = STATED_CONFIDENCE
 
 
-_ALL = noted("all replies with a grade")
+_ALL = noted("all responses with a grade")
 
 
 _NOWHERE: Mapping[Outcome, Worth] = {
@@ -331,28 +330,28 @@ MEASURES = (
         name="correct_given_attempted",
         counts=_STATED,
         weights={"answered": 1.0},
-        denominator=noted("all replies graded correct or incorrect"),
+        denominator=noted("all responses graded correct or incorrect"),
         label="CGA",
     ),
     _graded(
         name="f_score",
         counts=_RIGHT,
         weights={"answered": 2.0},
-        denominator=noted("all replies with a grade, those that give an answer counting twice"),
+        denominator=noted("all responses with a grade, those with an answer counted twice"),
         label="F",
     ),
     Measure(
         name=BY_RULE,
         of=BY_RULE,
         counts=_STATED,
-        denominator=noted("all replies that were looked at"),
+        denominator=noted("all responses submitted for grading"),
         label=noted("by rule"),
     ),
     Measure(
         name=SURE,
         of=SURE,
         counts=_STATED,
-        denominator=noted("all replies that state how sure they are"),
+        denominator=noted("all responses with a stated confidence"),
         label=noted("sure"),
     ),
     likelihood.MEASURES[0],

@@ -31,11 +31,12 @@ from proofstone.records.items import LoadedItem, Unit
 from proofstone.records.runs import Outcome, Response, Score
 from proofstone.records.verdicts import PanelVerdict
 
-# Raised with every change that can move a score (the words to a judge too); each score names it.
+# Incremented with every change that can move a score, including judge prompts; each score stores
+# it.
 SCORER_VERSION = 2
 
 
-_SHOWN = 200  # characters of an answer that are kept with its score
+_SHOWN = 200  # characters of an answer that are stored with its score
 
 
 _PROMPT_METHODS = {
@@ -53,7 +54,7 @@ class _Graded(Struct, frozen=True):
     basis: str
     flags: tuple[str, ...] = ()
     verdict: PanelVerdict | None = None
-    letter: str | None = None  # what was chosen of options; empty where nothing was
+    letter: str | None = None  # chosen option; empty without one
 
 
 def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
@@ -180,7 +181,7 @@ def _judged(verdict: PanelVerdict, flags: tuple[str, ...]) -> _Graded | None:
     ):
         return None
     label = verdict.label
-    basis = "judge, by the rule for ties" if verdict.by_rule else "judge"
+    basis = "judge, by the tie rule" if verdict.by_rule else "judge"
     if label == "NOT_ATTEMPTED":
         return _Graded("refused", None, basis, flags, verdict)
     if label:

@@ -71,11 +71,11 @@ def prepare(
     """
     task = task_of_set(item_set, prompt_method)
     if shots < 0:
-        raise BadUsage(f"the number of worked examples is 0 or more, not {shots}")
+        raise BadUsage(f"the number of few-shot examples must be 0 or more, got {shots}")
     if shots and bank is None:
         raise BadUsage(
-            f"{item_set.name} has no bank to make worked examples from",
-            hint="ask without shots, or compose a form from a bank of statements",
+            f"{item_set.name} has no bank for few-shot examples",
+            hint="run without few-shot examples, or compose a form from a bank of statements",
         )
     pool = compose_shots(item_set, bank, shots) if shots and bank is not None else ()
     names = (
@@ -126,7 +126,7 @@ def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
     turns: list[Message] = []
     if (
         prompt_method.own_prompt is not None
-    ):  # system message, few-shot examples of the template's own
+    ):  # system message, then the template's few-shot examples
         turns = turns_of(prompt_method.own_prompt, VARIABLES).messages_before(
             _values(item, prompt_method.name)
         )
@@ -149,33 +149,36 @@ def _put(item: LoadedItem, prompt_method: PromptMethod) -> str:
     )
 
 
-# Prompts by a person's own template: what it may use, what it must show, and how it is filled in.
+# Prompts from a user's template: available variables, required variables, and rendering.
 #
-# Worked examples are put by the same template, and their answers stay the method's; what is read of
-# a reply stays the same too, so a template should ask for an answer in the form that the method's
-# prompts ask for (docs/prompts.md).
+# Few-shot examples use the same template with the built-in answers. Response parsing stays the
+# same, so a template should ask for an answer in the built-in format (docs/prompts.md).
 
 VARIABLES: Mapping[str, str] = {
-    "question": "the whole question as the method puts it: sentence, statements, options",
-    "stem": "the question without its options: sentence and numbered statements",
-    "sentence": "the sentence that asks, alone",
-    "statements": "the statements in order, each with .numeral (i, ii, ...) and .text; none where "
-    "the form was imported",
-    "options": "the options in order, each with .letter and .text; none where verdicts are asked",
-    "asks": "correct or incorrect: which statements the question asks for; empty where it was "
-    "imported or verdicts are asked",
-    "sentence_number": "the number of the sentence, from 0, to choose one of a list of your own by",
-    "wording_number": "the number of its word for correct or incorrect, from 0",
-    "several": "whether several options are right and all of them are asked for",
-    "letters": "the options' letters in one text: A, B, C",
-    "count": "how many statements there are",
-    "language": "the question's language, such as en or zh",
-    "task": "choice (of an option), statement (one verdict) or verdicts (one on each statement)",
-    "prompt_method": "the way of asking, such as direct or cot",
-    "stepwise": "whether the way asks for reasoning before the answer",
+    "question": "the full built-in question: sentence, statements, options",
+    "stem": "the question without options: sentence and numbered statements",
+    "sentence": "the question sentence alone",
+    "statements": (
+        "the statements in order, each with .numeral (i, ii, ...) and .text; empty for imported "
+        "forms"
+    ),
+    "options": "the options in order, each with .letter and .text; empty if verdicts are requested",
+    "asks": (
+        "correct or incorrect: which statements the question asks for; empty for imported forms "
+        "and verdicts"
+    ),
+    "sentence_number": "number of the question sentence, from 0, to index a list in the template",
+    "wording_number": "number of the word for correct or incorrect, from 0",
+    "several": "whether several options are correct and all must be named",
+    "letters": "letters of the options as one text: A, B, C",
+    "count": "number of statements",
+    "language": "language of the question, such as en or zh",
+    "task": "choice (of an option), statement (one verdict) or verdicts (one per statement)",
+    "prompt_method": "prompting method, such as direct or cot",
+    "stepwise": "whether the prompting method asks for reasoning before the answer",
 }
 
-# Sets of variables, one of which a template must use whole.
+# Sets of variables; a template must use all variables of one set.
 _Sets: TypeAlias = tuple[tuple[str, ...], ...]
 _IMPORTED: _Sets = (("question",), ("stem", "options"))
 _COMPOSED: _Sets = (
@@ -196,7 +199,7 @@ def check_prompt(prompt: OwnPrompt, prompt_method: str, item_set: ItemSet) -> No
         enough = _JUDGED  # options are not shown, they are scored
     elif not is_composed(item_set):
         enough = _IMPORTED
-    check_shown(prompt, VARIABLES, enough, f"the whole question: for {prompt_method}")
+    check_shown(prompt, VARIABLES, enough, f"the full question: for {prompt_method}")
 
 
 PROMPTS = OwnPrompts(variables=VARIABLES, check=check_prompt)
@@ -240,12 +243,12 @@ def _listed(choices: str, language: str) -> str:
     return ("、" if is_chinese(language) else ", ").join(choices)
 
 
-# Worked examples for few-shot prompts, from the bank of the form that is asked.
+# Few-shot examples from the bank of the form.
 #
-# They are composed like the form's own items, by a seed of their own, into one pool. An item is
-# shown examples of its language that share no statement with it, nor one of the same origin.
+# They are composed like the form's items, with a separate seed, into one pool. An item gets
+# examples in its language that share no statement, and no origin of a statement, with it.
 
-_SPARE = 64  # examples of a language beyond those that one prompt shows, to choose among
+_SPARE = 64  # pool size per language beyond the number of shots, for choice
 
 
 def compose_shots(item_set: ItemSet, bank: BankReader, count: int) -> tuple[LoadedItem, ...]:
@@ -289,10 +292,10 @@ def choose_shots(
     found = tuple(islice(fit, count))
     if len(found) < count:
         raise BadUsage(
-            f"{count} worked examples were wanted; the bank gives {len(found)} that share no "
+            f"expected {count} few-shot examples; the bank has {len(found)} that share no "
             f"statement with item {short(item.item.id)} (language "
             f"{item.item.language or 'unknown'})",
-            hint="ask with fewer shots, or compose from a larger bank",
+            hint="use fewer shots, or compose from a larger bank",
         )
     return found
 
@@ -335,11 +338,11 @@ def _origins(item: LoadedItem) -> set[bytes]:
     return origins | {fact.corrects for fact in item.facts if fact.corrects is not None}
 
 
-# Prompts from the templates of ``prompts/``, in Chinese for Chinese items, else in English.
+# Prompts from the templates of ``prompts/``, in Chinese for Chinese items, otherwise in English.
 
 _PROMPTS = Prompts(__package__)
 
-_ASKED: dict[Task, tuple[str, str]] = {  # the templates that ask at once, and step by step
+_ASKED: dict[Task, tuple[str, str]] = {  # the direct and the step-by-step templates
     "choice": ("direct", "cot"),
     "statement": ("statement_direct", "statement_cot"),
     "verdicts": ("verdicts", "verdicts_cot"),
@@ -377,7 +380,7 @@ def _asking(task: Task, prompt_method: str) -> str:
     return _ASKED[task][is_stepwise(prompt_method)]
 
 
-_PLACE = "\0"  # in no question: texts refuse it at import
+_PLACE = "\0"  # never in a question: imports reject this character
 
 
 @cache
@@ -390,7 +393,7 @@ def _around(name: str, language: str, **values: Any) -> tuple[str, str]:
     return before, after
 
 
-# The replies that items deserve: for worked examples, and for respondents that are simulated.
+# Reference responses to items, for few-shot examples and simulated models.
 
 
 def answer_line(language: str, choice: str) -> str:
@@ -464,12 +467,12 @@ def _reasoning(item: LoadedItem, task: Task) -> str:
     return text.rstrip("\n") if task == "verdicts" else text
 
 
-# Questions as one text, for base models: blocks of question and answer, the last answer open.
+# Questions as one text for base models: blocks of question and answer, the last answer open.
 #
-# A base model follows no instruction; worked examples show it what an answer looks like. What it
-# writes ends at the head of the next question, asked directly also at the first empty line.
+# A base model follows no instructions; few-shot examples show the answer format. Its output ends at
+# the start of the next question, with direct prompting also at the first empty line.
 
-_VERSION = 1  # raised by every change of these texts
+_VERSION = 1  # incremented with every change of these texts
 
 _NEXT_QUESTION = ("\nQuestion:", "\n问题：")
 

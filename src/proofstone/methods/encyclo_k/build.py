@@ -88,7 +88,7 @@ def build_statements(
     tables = [found for name in inputs for found in _tables(name, values)]
     if not tables:
         raise BadUsage(
-            "There is no table to build from.", hint=f"Name a file, or {', '.join(BUNDLED)}."
+            "no tables to build from", hint=f"give a file, or one of {', '.join(BUNDLED)}"
         )
     texts = frozenset(text for table, _ in tables for text in true_texts(table))
     facts: list[BuiltFact] = []
@@ -106,14 +106,14 @@ def _checked(params: Mapping[str, Any]) -> dict[str, Any]:
     unknown = sorted(set(params) - set(known))
     if unknown:
         raise BadUsage(
-            f"build statements knows no parameter {', '.join(unknown)}.",
-            hint=f"It has {', '.join(known)}.",
+            f"unknown parameter of build statements: {', '.join(unknown)}",
+            hint=f"expected one of: {', '.join(known)}",
         )
     values = {**known, **params}
     if not 0 <= values["perturbed"] <= 1:
-        raise BadUsage(f"falsified is a share from 0 to 1, not {values['perturbed']}.")
+        raise BadUsage(f"perturbed must be a share from 0 to 1, got {values['perturbed']}")
     if values["limit"] < 0:
-        raise BadUsage(f"limit is 0 (all) or more, not {values['limit']}.")
+        raise BadUsage(f"limit must be 0 (all) or more, got {values['limit']}")
     return values
 
 
@@ -130,15 +130,14 @@ def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]
     path = Path(name)
     if not path.is_file():
         raise NotFound(
-            f"There is no file {name} and no carried table of this name.",
-            hint=f"Carried tables: {', '.join(BUNDLED)}.",
+            f"no file and no bundled table {name!r}",
+            hint=f"bundled tables: {', '.join(BUNDLED)}",
         )
     beside = Path(values["templates"]) if values["templates"] else path.with_suffix(".toml")
     if not beside.is_file():
         raise BadUsage(
-            f"{path.name} needs a template file that says what its columns mean; "
-            f"there is no {beside}.",
-            hint="Give --templates FILE.toml; docs/fact-tables.md has an example.",
+            f"{path.name} needs a template file that describes its columns; {beside} not found",
+            hint="add --templates FILE.toml; docs/fact-tables.md has an example",
         )
     try:
         text = beside.read_text(encoding="utf-8-sig")

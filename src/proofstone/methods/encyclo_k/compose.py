@@ -44,7 +44,7 @@ from proofstone.records.items import Item, ItemSet, item_id
 from proofstone.records.knowledge import BankReader, Fact, Stratum
 from proofstone.records.options import Parameter
 
-COMPOSER = 1  # raised by every change that makes other questions of the same seed and parameters
+COMPOSER = 1  # incremented with every change that alters questions for equal seed and parameters
 
 
 STATEMENT_COMPOSER = 1  # the same for forms of single statements
@@ -104,14 +104,16 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     own = _OF_STATEMENTS if setting == "statements" else known.keys() - _OF_STATEMENTS
     unknown = [name for name in params if name not in known and name != "composer"]
     if unknown:
-        problems.append(f"no parameter {', '.join(unknown)}; there is {', '.join(known)}")
+        problems.append(
+            f"unknown parameter {', '.join(unknown)}; expected one of: {', '.join(known)}"
+        )
     current = STATEMENT_COMPOSER if setting == "statements" else COMPOSER
     version = params.get("composer", current)
     if version != current:
-        problems.append(f"composer {version!r} made this recipe; this version has {current}")
+        problems.append(f"the recipe is from composer {version!r}; this version has {current}")
     foreign = known.keys() - own - {"setting"}
     problems += [
-        f"{name}: not with setting {setting}"
+        f"{name}: not available with setting {setting}"
         for name in known
         if name in foreign and _read(known[name], params, []) != _read(known[name], {}, [])
     ]
@@ -119,7 +121,7 @@ def recipe(params: Mapping[str, Any]) -> dict[str, Any]:
     if not problems and setting == "questions":
         problems = _contradictions(values)
     if problems:
-        raise BadUsage("\n  ".join(["The form's parameters cannot be:", *problems]))
+        raise BadUsage("\n  ".join(["the form's parameters are invalid", *problems]))
     return {"composer": current, **values}
 
 
@@ -208,15 +210,15 @@ def _contradictions(values: Mapping[str, Any]) -> list[str]:
         found.append(f"combination: at most {MOST_TOGETHER}, got {largest}")
     if largest >= fewest:
         found.append(
-            f"combination: {largest} of {fewest} statements leaves none of the other polarity; "
-            "take smaller combinations or more statements"
+            f"combination: {largest} of {fewest} statements leaves none of the other truth value; "
+            "use smaller combinations or more statements"
         )
     if least_options < 2 or most_options > MOST_OPTIONS:
         found.append(f"options: 2 to {MOST_OPTIONS}, got {least_options}-{most_options}")
     if LEVELS.index(values["allocate"]) < LEVELS.index(values["within"]):
         found.append(
-            f"allocate: {values['allocate']} is coarser than within, {values['within']}; "
-            "a question belongs to one group only"
+            f"allocate: {values['allocate']} is coarser than within, {values['within']}; a "
+            "question belongs to one group only"
         )
     return found or _too_many_options(values)
 
@@ -242,10 +244,9 @@ def _too_many_options(values: Mapping[str, Any]) -> list[str]:
     ]
 
 
-# The items of a form by what its recipe asks for.
+# The items of a form by its recipe.
 
-# The order in which the groups of a form take turns, so that any first part of it is a fair
-# mixture.
+# Interleaving of a form's groups, so that every prefix is proportional.
 
 
 def evenly_mixed(counts: Sequence[int], seed: int) -> Iterator[int]:
@@ -264,7 +265,7 @@ def evenly_mixed(counts: Sequence[int], seed: int) -> Iterator[int]:
 
 # Single statements as items: the paper's statement-level setting (Figure 3, left).
 #
-# A statement is one item, in whichever form it stands, so that samples of one bank pair by item.
+# Each statement is one item with a form-independent id, so samples of one bank are paired by item.
 
 SINGLE = "encyclo_k.single"
 
@@ -279,11 +280,11 @@ def compose_single(bank: BankReader, params: Mapping[str, Any], seed: int) -> It
     sample: int | None = recipe(params)["sample"]
     facts = bank.facts()
     if not facts:
-        raise BadInput("The bank is empty: it has no statement to ask about.")
+        raise BadInput("the bank is empty: no statements")
     if sample is not None and sample > len(facts):
         raise BadInput(
-            f"The bank has {len(facts):,} statements, which gives no sample of {sample:,}.",
-            hint=f"ask for at most {len(facts)}, or leave --sample out for all of them",
+            f"the bank has {len(facts):,} statements, fewer than the sample of {sample:,}",
+            hint=f"use at most {len(facts)}, or leave --sample out for all statements",
         )
     return map(_item, islice(_in_turn(facts, seed), sample))
 
@@ -312,7 +313,7 @@ def _item(fact: Fact) -> Item:
     return msgspec.structs.replace(item, id=item_id(item))
 
 
-# Groups of a bank's statements: what one question is made of, and how many questions each gets.
+# Groups of statements in a bank: sources of one question, with question counts.
 
 
 class _Key(NamedTuple):
@@ -350,7 +351,7 @@ class Group:
     @property
     def name(self) -> str:
         """Return its name for display: ``Science / Physics / Optics (en)``."""
-        path = " / ".join(filter(None, self.key.path)) or "(no place in the taxonomy)"
+        path = " / ".join(filter(None, self.key.path)) or "(no taxonomy label)"
         return f"{path} ({self.language})" if self.language else path
 
 
@@ -420,7 +421,7 @@ def _origins(correct: list[Fact], false: list[Fact]) -> list[int]:
     return [numbers.setdefault(family, len(numbers)) for family in families]
 
 
-# ---------------------------------------------------------------- enough statements?
+# ---------------------------------------------------------------- minimum statements
 
 
 class _Need(NamedTuple):
@@ -446,10 +447,10 @@ def usable_groups(groups: Iterable[Group], recipe: Recipe) -> list[Group]:
         else:
             problems.append(Problem(group.name, _shortage(has, need, siblings=recipe.siblings)))
     if not large and not problems:
-        raise BadInput("The bank is empty: it has no statement to compose questions from.")
+        raise BadInput("the bank is empty: no statements to compose questions from")
     if problems and not (recipe.skip_small and large):
         raise BadInput(
-            f"Too few statements in {len(problems)} of the bank's groups.",
+            f"{len(problems)} groups of the bank have too few statements",
             problems,
             hint=_remedies(recipe),
         )
@@ -460,10 +461,10 @@ def _remedies(recipe: Recipe) -> str:
     """Return remedies for small groups, as options of the command."""
     remedies = ["add statements"]
     if recipe.within != "discipline":
-        remedies.append(f"take a coarser level than --within {recipe.within}")
-    remedies.append("ask for fewer --statements")
+        remedies.append(f"use a coarser level than --within {recipe.within}")
+    remedies.append("lower --statements")
     if not recipe.skip_small:
-        remedies.append("leave these groups out with --skip-small")
+        remedies.append("skip these groups with --skip-small")
     return f"{', '.join(remedies[:-1])}, or {remedies[-1]}"
 
 
@@ -492,7 +493,7 @@ def _shortage(has: _Need, need: _Need, *, siblings: bool) -> str:
     )
 
 
-# ---------------------------------------------------------------- how many questions each
+# ------------------------------------------------------------------------ question counts
 
 
 def allocate(groups: Sequence[Group], recipe: Recipe) -> list[Allocation]:
@@ -521,11 +522,11 @@ def _largest_remainder(slots: int, weights: Mapping[_Key, int]) -> dict[_Key, in
     return shares
 
 
-# Dealing: statements of a group from shuffled decks, so that a form uses all about equally often.
+# Sampling of statements from shuffled decks, so that a form uses all about equally often.
 #
-# The cards of a polarity are dealt round by round: none comes a second time before all came once.
-# A card that may not stand in the question at hand (its origin is there already) waits in front of
-# its deck for the next question. Decks depend on the seed and their group alone.
+# The statements of a truth value are dealt in rounds: all occur once before any occurs twice. A
+# statement whose origin is already in the question goes back to the front of its deck. Decks depend
+# on the seed and their group only.
 
 
 class Dealer:
@@ -623,10 +624,10 @@ class _Deck:
         return fresh
 
 
-# The ids of composed items, from parts that are encoded once.
+# Ids of composed items, from parts that are encoded once.
 #
-# The same bytes as ``records.items.item_id`` hashes (a test compares them), at half the price:
-# composing a million questions spends a third of its time on ids.
+# They hash the same bytes as ``records.items.item_id`` (a test compares them) in half the time.
+# Composing a million questions spends a third of its time on ids.
 
 _TEXT = (
     b'item\n["encyclo_k.composed",{"answer_key":%d,"asks_correct":%b,"options":[%b],"template":%d,'
@@ -668,8 +669,9 @@ def composed_item_id(
 
 # Composition (the paper's 3.1.3): statements of a bank become multiple-choice questions.
 #
-# A question shows statements of both polarities from one group. The gold option is exactly the set
-# of all that have the asked polarity; every other option holds at least one of the other polarity.
+# A question shows true and false statements of one group. The correct option is exactly the set of
+# statements with the requested truth value. Every other option has at least one statement of the
+# other value.
 
 COMPOSED = "encyclo_k.composed"
 
@@ -712,7 +714,7 @@ def reuse(items: Iterable[Item]) -> Reuse:
     return Reuse(sum(uses), len(uses), max(uses, default=0), min(uses, default=0))
 
 
-# ---------------------------------------------------------------- the stream
+# ---------------------------------------------------------------- generation
 
 
 def _stream(allocations: Sequence[Allocation], recipe: Recipe, seed: int) -> Iterator[Item]:

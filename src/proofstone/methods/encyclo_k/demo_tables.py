@@ -23,8 +23,8 @@ from proofstone.methods.encyclo_k.fact_tables import Template, read_template
 from proofstone.records.tables import Row
 from proofstone.texts.templates import bundled_text
 
-# ISO codes of countries, currencies and languages as pycountry carries them, with the Chinese
-# names of its translations.
+# ISO codes of countries, currencies and languages from pycountry, with the Chinese names of its
+# translations.
 
 _LEFT_OUT: Mapping[str, Any] = tomllib.loads(bundled_text(__package__, "books/left_out.toml"))
 
@@ -129,11 +129,10 @@ def _with_own_labels(found: Iterable[Row]) -> list[Row]:
     ]
 
 
-# Countries as countryinfo tells them, without what is doubtful, disputed or soon out of date.
+# Countries from countryinfo, without doubtful, disputed or soon outdated values.
 #
-# Left out as columns: population and leaders (they change), languages (several wrong entries: codes
-# of other languages, minority beside official ones), demonyms (several in one cell, rare
-# spellings).
+# Omitted columns: population and leaders (they change), languages (several wrong entries: codes of
+# other languages, minority next to official ones), demonyms (several in one cell, rare spellings).
 
 
 def countries() -> list[Row]:
@@ -143,7 +142,9 @@ def countries() -> list[Row]:
 
     found: dict[str, Mapping[str, Any]] = {}
     for record in CountryInfo.all().values():
-        if record["ISO"]["alpha2"]:  # Scotland stands beside the United Kingdom without one
+        if record["ISO"][
+            "alpha2"
+        ]:  # Scotland is listed in addition to the United Kingdom, without a code
             found.setdefault(record["ISO"]["alpha2"], record)
     left_out = _LEFT_OUT["countries"]["left_out"]
     kept = {
@@ -163,10 +164,10 @@ def countries() -> list[Row]:
                 "continent": record["region"],
                 "region": _region(record),
                 "neighbours": neighbours[record["ISO"]["alpha3"]],
-                # One withdrawn code shows that the whole cell is out of date.
+                # One withdrawn code shows that the entire cell is outdated.
                 "currency": cell if current.issuperset(cell := record["currencies"] or []) else [],
-                # The longer codes lie within another country's (+1 242 within +1), and a false
-                # statement with the shorter would be half true.
+                # Longer codes are part of another country's (+1 242 of +1), so a false statement
+                # with the shorter one would be half true.
                 "calling_code": [
                     f"+{calls}"
                     for calls in record["callingCodes"]
@@ -231,13 +232,13 @@ _QUERY = """
 _ANCIENT = "known to the ancients"
 
 
-_DENSEST_GAS = 0.1  # g/cm3; a gas's density holds at one temperature, which the table leaves out
+_DENSEST_GAS = 0.1  # g/cm3; a gas's density depends on a temperature that the table lacks
 
 
-_LAST_CONFIGURED = 102  # configurations beyond are calculated
+_LAST_CONFIGURED = 102  # later configurations are calculated
 
 
-_LAST_IN_FAMILY = 103  # beyond, the family is an extrapolation
+_LAST_IN_FAMILY = 103  # later families are extrapolations
 
 
 def elements() -> list[Row]:
@@ -261,7 +262,7 @@ def _open() -> sqlite3.Connection:
     path = Path(spec.submodule_search_locations[0]) / "elements.db"
     if not path.is_file():
         raise NotFound(
-            "This version of mendeleev has no file elements.db.",
+            "this version of mendeleev has no file elements.db",
             hint="pip install 'mendeleev>=1.2,<2'",
         )
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
@@ -316,10 +317,10 @@ def _spelled(configuration: str) -> str:
     return " ".join(shell + "1" if shell[-1].isalpha() else shell for shell in shells)
 
 
-# Fact tables that come with the extra ``[demo]``: which books each name gives.
+# Fact tables of the extra ``[demo]``: the books of each name.
 #
-# The facts are other people's (the packages mendeleev, countryinfo, pycountry); only the templates
-# in ``books/`` and what is left out are ours. See docs/fact-tables.md for what is left out and why.
+# The facts come from the packages mendeleev, countryinfo and pycountry; the templates in ``books/``
+# and the exclusions are from this project. docs/fact-tables.md explains the exclusions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +355,7 @@ class Book:
             return self.rows()
         except ModuleNotFoundError as error:
             raise NotFound(
-                f"The facts of {self.file} come from the package {self.package}, "
-                "which is not installed.",
+                f"the facts of {self.file} need the package {self.package}, which is not installed",
                 hint="pip install 'proofstone[demo]'",
             ) from error
 

@@ -76,7 +76,7 @@ def revise_fact(
     for number, other in enumerate(naming, start=1):
         row = {**_new_row(other, f"naming-{number}"), "origin": "edited"}
         row |= own.get(other.fact.id, {})
-        rows.append(_stated(f"the falsified statement {other.fact.id.hex()[:8]}", row))
+        rows.append(_stated(f"false statement {other.fact.id.hex()[:8]}", row))
     made = read_facts(rows)
     if not changes.keys().isdisjoint(_SOURCE_FIELDS):
         return made
@@ -89,9 +89,9 @@ def _refuse_without_key(fact: BuiltFact, changes: Mapping[str, Any]) -> None:
     statement = fact.fact.payload
     if "text" in changes and not statement.correct and "correct" not in changes:
         raise BadInput(
-            f"statement {fact.fact.id.hex()[:8]} is false on purpose; state whether its new text "
-            "is true",
-            [Problem("correct", "expected true or false beside a new text")],
+            f"statement {fact.fact.id.hex()[:8]} is a false statement; state whether its new "
+            "text is true",
+            [Problem("correct", "expected true or false with a new text")],
             hint="still false: --set correct=false; true now: --set correct=true",
         )
 
@@ -167,8 +167,8 @@ def rest_anew(item: LoadedItem, facts: Mapping[bytes, Fact]) -> Item:
 
 
 _BY_ITS_STATEMENTS = (
-    "what it says and which option is right follow from its statements: edit those "
-    "('proofstone show' of the question lists them)"
+    "its text and its answer key follow from its statements: edit those ('proofstone show' of "
+    "the question lists them)"
 )
 
 
@@ -181,7 +181,7 @@ def _names_of(item: LoadedItem) -> tuple[str, ...]:
 
 def _revised_choice(item: LoadedItem, changes: Mapping[str, Any]) -> Item:
     row = {**write_item(item), **changes, "corrects": item.item.id.hex()}
-    del row["answer_index"]  # ``answer`` may be another one now
+    del row["answer_index"]  # ``answer`` may differ now
     if "answer" not in changes:
         row["answer_letter"] = row["answer"]
     (revised,) = read_items([Row("the question", row)])
@@ -195,15 +195,15 @@ def _put_anew(
     phrases = phrasing(item.item.language)
     sizes = {"template": len(phrases.templates), "wording": len(phrases.correct)}
     problems = [
-        Problem(name, f"expected a whole number from 0 to {size - 1}; came {changes[name]!r}")
+        Problem(name, f"expected a whole number from 0 to {size - 1}, got {changes[name]!r}")
         for name, size in sizes.items()
         if name in changes and changes[name] not in range(size)
     ]
     asked = changes.get("asked", _ASKED[not payload.asks_correct])
     if asked not in _ASKED:
-        problems.append(Problem("asked", f"expected correct or incorrect; came {asked!r}"))
+        problems.append(Problem("asked", f"expected correct or incorrect, got {asked!r}"))
     if problems:
-        raise BadInput("the question cannot be changed so", problems)
+        raise BadInput("the question cannot be changed this way", problems)
     return msgspec.structs.replace(
         payload,
         asks_correct=asked == "correct",
@@ -223,8 +223,9 @@ def _on(item: LoadedItem, payload: ComposedQuestion, facts: Sequence[Fact]) -> I
     if not right:
         asked = _ASKED[not asks]
         raise BadInput(
-            f"no statement of item {item.item.id.hex()[:8]} is {asked}, which it asks for",
-            hint=f"retire the item, or ask for the others: --set asked={_ASKED[asks]}",
+            f"no statement of item {item.item.id.hex()[:8]} is {asked}, but the question asks "
+            "for these",
+            hint=f"exclude the item, or ask for the others: --set asked={_ASKED[asks]}",
         )
     options = list(payload.options)
     if right not in options:
@@ -253,12 +254,14 @@ def _refuse_unknown(
     changes: Mapping[str, Any], known: Sequence[str], what: str, hint: str = ""
 ) -> None:
     problems = [
-        Problem(name, f"cannot be changed; there is: {', '.join(known)}")
+        Problem(name, f"cannot be changed; expected one of: {', '.join(known)}")
         for name in changes
         if name not in known
     ]
     if problems:
-        raise BadInput(f"{what} cannot be changed so; nothing was stored", problems, hint=hint)
+        raise BadInput(
+            (f"{what} cannot be changed this way; nothing was stored"), problems, hint=hint
+        )
 
 
 EDITING = Editing(

@@ -121,9 +121,9 @@ class Claim(Struct, frozen=True):
         return self.draft.text if self.false is None else self.false.text
 
 
-# Statements that speak of the text they come from, where they should speak of its subject.
+# Statements about their source text instead of its subject.
 
-SPEAKING_VERSION = 1  # raise it whenever a pattern changes
+SPEAKING_VERSION = 1  # increment on every change of a pattern
 
 
 _PATTERNS = Patterns(__package__)
@@ -141,7 +141,7 @@ def speaks_of_passage(text: str) -> str:
     return found[0] if found else ""
 
 
-# Statements that say nearly the same in nearly the same words: the first of them stays.
+# Near-duplicate statements: the first one is kept.
 
 _SAME = "same as another"
 
@@ -164,7 +164,7 @@ def alike_step(least: float) -> BatchStep:
     )
 
 
-# Prompts, and questions to judges: one judge or a panel of them.
+# Prompts, and questions to one judge or a panel.
 
 _PROMPTS = Prompts(__package__)
 
@@ -174,13 +174,13 @@ _QUESTIONS = WordedQuestions(
     "prompts/checks",
 )
 
-_UNREADABLE, _EMPTY = "unreadable reply", "no statement in it"
+_UNREADABLE, _EMPTY = "unparsed response", "no statement in it"
 
 
-# A statement from a picture: one knowledge point, cropped out of its page (3.1.1, appendix A.1).
+# A statement from an image: one knowledge point, cropped from its page (3.1.1, appendix A.1).
 #
-# The paper has one complete knowledge point a picture, with all else made unreadable, and asks for
-# its name and its content.
+# The paper uses images of one complete knowledge point with all else masked, and asks for its name
+# and its content.
 
 
 class _Point(Struct, frozen=True):
@@ -233,7 +233,7 @@ def seen_step() -> Step:
 
 # Statements from a passage: one knowledge point each, in the passage's own terms.
 
-_TOO_SHORT, _LEAST_CHARACTERS = "too short to hold one", 12  # a heading or a lone number
+_TOO_SHORT, _LEAST_CHARACTERS = "too short to hold one", 12  # a heading or a single number
 
 
 class _Stated(Struct, frozen=True):
@@ -287,7 +287,7 @@ def extract_step(most: int) -> Step:
     )
 
 
-# Judges over drafts: does it stand alone, and does its passage support it?
+# Judging of drafts: self-contained, and supported by the passage.
 
 _LEANS = "needs its book"
 
@@ -335,7 +335,7 @@ def standing_step(judges: JudgeSlots) -> Step:
         return structs.replace(row, text=text, rewritten=True)
 
     return Step(
-        name="stands alone",
+        name="self-contained",
         version=1,
         takes=Draft,
         work=check,
@@ -365,7 +365,7 @@ def support_step(judges: JudgeSlots) -> Step:
     )
 
 
-# Is what was falsified false, and does its reason fit? Two questions, two rates.
+# Judging of false statements: falsity, and correctness of the reason. Two questions, two rates.
 
 
 def falsity_step(judges: JudgeSlots) -> Step:
@@ -412,9 +412,9 @@ def reason_step(judges: JudgeSlots) -> Step:
     )
 
 
-# How much of a statement is in its passage's own words, and the filters.
+# Verbatim overlap of a statement with its passage, and the filters.
 
-_OF_PASSAGE = "speaks of its passage"
+_OF_PASSAGE = "mentions its passage"
 
 
 def overlap(statement: str, passage: str) -> float:
@@ -435,14 +435,14 @@ def overlap_step(least: float) -> Step:
 
     def check(row: Draft, _context: StepContext) -> Kept:
         found = overlap(row.text, row.ground.text)
-        return row if found >= least else Drop("not in its passage's words", f"{found:.2f}")
+        return row if found >= least else Drop("low overlap with its passage", f"{found:.2f}")
 
     return Step(
         name="overlap",
         version=1,
         takes=Draft,
         work=check,
-        reasons=("not in its passage's words",),
+        reasons=("low overlap with its passage",),
         config={"least": least},
     )
 
@@ -480,7 +480,7 @@ _UNCHANGED, _UNTYPED = "not changed", "no known type of error"
 _LENGTH, _FILTERED = "of another length", "fails a filter"
 
 
-# The same length (the paper's demand): by this factor at most, either way.
+# Equal length (required by the paper): a ratio of at most this factor, either way.
 _MOST_LONGER = 1.6
 
 
@@ -571,7 +571,7 @@ def _checked(row: Claim, made: _Made) -> Kept:
         return Drop(_UNCHANGED, text)
     ratio = len(text) / len(row.draft.text)
     if not 1 / _MOST_LONGER <= ratio <= _MOST_LONGER:
-        return Drop(_LENGTH, f"{ratio:.2f} times as long")
+        return Drop(_LENGTH, f"{ratio:.2f} times the length")
     sifted = sift_row(Row("", {"text": text, "correct": False}))
     if isinstance(sifted, SiftedRow) and sifted.reason:
         return Drop(_FILTERED, f"{sifted.reason}: {sifted.found}")
@@ -595,7 +595,7 @@ def _signless(text: str) -> str:
     return "".join(sign for sign in text.casefold() if sign.isalnum())
 
 
-# What is behind the last step as facts: every true statement, and after it the one made of it.
+# Claims of the last step as facts: every true statement, followed by its false one.
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[BuiltFact]]:
@@ -629,7 +629,7 @@ def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Claim]], Iterator[
     return facts
 
 
-# From passages to statements, true and falsified (3.1.1, 3.1.2, appendices A and C): the steps.
+# From passages to true and false statements (3.1.1, 3.1.2, appendices A and C): the steps.
 
 _ASKED = read_asked(__package__, "extraction")
 
@@ -670,9 +670,9 @@ def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
 def _check(params: Mapping[str, Any]) -> None:
     for name in ("overlap", "alike", "perturbed"):
         if not 0 <= params[name] <= 1:
-            raise BadUsage(f"--{name} is a share from 0 to 1, not {params[name]}")
+            raise BadUsage(f"--{name} must be a share from 0 to 1, got {params[name]}")
     if params["statements"] < 1:
-        raise BadUsage(f"--statements is 1 or more, not {params['statements']}")
+        raise BadUsage(f"--statements must be 1 or more, got {params['statements']}")
 
 
 def _types(text: str) -> dict[ErrorType, float]:
@@ -686,7 +686,9 @@ def _types(text: str) -> dict[ErrorType, float]:
         except ValueError:
             weight = -1.0
         if kind is None or not 0 < weight < float("inf"):
-            raise BadUsage(f"--error-types: {part!r} is no TYPE=WEIGHT with a weight above 0")
+            raise BadUsage(
+                f"--error-types: expected TYPE=WEIGHT with a weight above 0, got {part!r}"
+            )
         weights[kind] = weight
     return weights
 

@@ -127,9 +127,7 @@ def placeholders(pattern: str) -> tuple[str, ...]:
         if name is None:
             continue
         if not name or spec or conversion or not name.replace("_", "a").isalnum():
-            raise ValueError(
-                f"{{{name}}} is no column name; write {{column}} and nothing else in it"
-            )
+            raise ValueError("invalid placeholder {{name}}; write {column} with a column name only")
         found[name] = None
     return tuple(found)
 
@@ -140,21 +138,21 @@ def read_template(text: str, where: str) -> Template:
         template = msgspec.toml.decode(text, type=Template)
     except (msgspec.ValidationError, msgspec.DecodeError) as error:
         problem = Problem(where, str(error))
-        raise BadInput("The template file cannot be read.", [problem], hint=_HINT) from error
+        raise BadInput("the template file cannot be read", [problem], hint=_HINT) from error
     problems = [Problem(f"{where}, {place}", what) for place, what in _problems(template)]
     if problems:
-        raise BadInput("The template file says things that cannot be.", problems, hint=_HINT)
+        raise BadInput("the template file is invalid", problems, hint=_HINT)
     return template
 
 
-_HINT = "The format is described in docs/fact-tables.md."
+_HINT = "docs/fact-tables.md describes the format"
 
 
 def _problems(template: Template) -> Iterator[tuple[str, str]]:
     if not template.points:
         yield "points", "expected at least one [[points]] entry"
     if template.column(template.key).values != "text":
-        yield f"columns.{template.key}", "the key column holds one text value a row"
+        yield f"columns.{template.key}", "the key column must hold one text value per row"
     for name, column in template.columns.items():
         yield from _column_problems(f"columns.{name}", column)
     names: set[str] = set()
@@ -162,12 +160,12 @@ def _problems(template: Template) -> Iterator[tuple[str, str]]:
     for number, point in enumerate(template.points, 1):
         place = f"points {number} ({point.name})"
         if point.name in names:
-            yield place, "an earlier point has this name"
+            yield place, "duplicate name of an earlier point"
         names.add(point.name)
         yield from _point_problems(place, point, template)
         for pattern in point.say:
             if pattern in patterns:
-                yield place, f"the pattern stands twice in the file: {pattern!r}"
+                yield place, f"the pattern occurs twice in the file: {pattern!r}"
             patterns.add(pattern)
 
 
@@ -182,7 +180,7 @@ def _column_problems(place: str, column: Column) -> Iterator[tuple[str, str]]:
 
 def _point_problems(place: str, point: Point, template: Template) -> Iterator[tuple[str, str]]:
     if point.column == template.key:
-        yield place, "column is the key; state another column, with swap_key = true"
+        yield place, "column is the key; use another column with swap_key = true"
     if not point.say:
         yield place, "say holds no pattern"
     if point.near and template.column(point.near).values != "number":
@@ -195,7 +193,7 @@ def _point_problems(place: str, point: Point, template: Template) -> Iterator[tu
             continue
         if pattern is point.title:
             wrong = [
-                f"holds {{{name}}}; in a title only {{{template.key}}} may stand"
+                "contains {{name}}; a title may contain only {{template.key}}"
                 for name in names
                 if name != template.key
             ]
@@ -204,14 +202,14 @@ def _point_problems(place: str, point: Point, template: Template) -> Iterator[tu
                 f"lacks {{{name}}}" for name in sorted({template.key, point.column} - {*names})
             ]
             wrong += [
-                f"holds {{{name}}}, which has many values; only the point's own column may"
+                "contains {{name}}, which has many values; only the point's own column may"
                 for name in names
                 if name != point.column and template.column(name).values == "many"
             ]
         yield from ((place, f"{pattern!r} {what}") for what in wrong)
 
 
-# A fact table in memory, and what it proves: which claims agree with it, which contradict it.
+# A fact table in memory, and its proofs: claims that agree with it, and claims that contradict it.
 
 Cell = str | float
 
@@ -290,7 +288,7 @@ def _is_among(column: Column, value: Cell, cells: Sequence[Cell]) -> bool:
 def _is_same(column: Column, value: Cell, true: Cell) -> bool:
     if isinstance(value, float) and isinstance(true, float):
         distance = abs(value - true)
-        # Rounding to decimals moves a value by half a unit at most, in floats a hair more.
+        # Rounding to decimals moves a value by at most half a unit, in floats slightly more.
         return distance <= slack(column, true) or math.isclose(distance, slack(column, true))
     return normalised(str(value)) == normalised(str(true))
 
@@ -320,19 +318,19 @@ def read_table(template: Template, rows: Iterable[Row], where: str) -> FactTable
         if not label:
             problems.append(Problem(row.place, f"the key column {template.key!r} is empty"))
         elif key in seen:
-            problems.append(Problem(row.place, f"the label {label!r} also stands on {seen[key]}"))
+            problems.append(Problem(row.place, f"duplicate label {label!r}, also on {seen[key]}"))
         seen.setdefault(key, row.place)
         if key not in dropped:
             cells = _cells(template, label, row, problems)
             entities.setdefault(key, Entity(label, number, cells))
     problems += [
-        Problem(where, f"[columns.{name}] leave_out: no row is called {label!r}")
+        Problem(where, f"[columns.{name}] leave_out: no row has the label {label!r}")
         for name, column in template.columns.items()
         for label in column.leave_out
         if seen and normalised(label) not in seen
     ]
     if problems:
-        raise BadInput(f"The fact table {where} cannot be used.", problems)
+        raise BadInput(f"the fact table {where} is invalid", problems)
     digest = sha256(canonical_json([row.values for row in kept])).digest()
     return FactTable(template, tuple(entities.values()), entities, digest)
 
@@ -365,7 +363,7 @@ def _values(column: Column, raw: Any) -> tuple[Cell, ...]:
             parts = raw.split(column.separator)
         return tuple({normalised(text): text for text in map(_text, parts) if text}.values())
     if isinstance(raw, list | tuple | dict):
-        problem = 'expected one value, came several; say values = "many"'
+        problem = 'expected one value, got several; use values = "many"'
         raise ValueError(problem)  # noqa: TRY004 - the cell is at fault, not its reader
     text = _text(raw)
     return (text,) if text else ()
@@ -379,7 +377,7 @@ def _number(raw: Any) -> tuple[Cell, ...]:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(raw, bool) or not math.isfinite(number):
-        raise ValueError(f"expected a number, came {raw!r}")
+        raise ValueError(f"expected a number, got {raw!r}")
     return (number,)
 
 
@@ -387,7 +385,7 @@ def _text(raw: Any) -> str:
     return "" if raw is None else " ".join(str(raw).split())
 
 
-# True sentences of a table: what each states, its words, its title.
+# True sentences of a table: claims, wording, titles.
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,12 +479,12 @@ def _as_shown(template: Template, name: str, value: Cell) -> Cell:
     return value if isinstance(value, str) else round(value, template.column(name).decimals)
 
 
-# Values that may stand in place of a true one, the most plausible first.
+# Replacement values for a true one, the most plausible first.
 
-_NEAREST = 6  # on each side: near enough to be plausible, enough of them to be varied
+_NEAREST = 6  # on each side: few enough to be plausible, enough for variety
 
 
-_TRIES = 1000  # bounds the search where hardly any value is false; small tables are searched whole
+_TRIES = 1000  # search limit if hardly any value is false; small tables are searched completely
 
 
 @dataclass(frozen=True, slots=True)
@@ -595,12 +593,12 @@ def _first(entity: Entity, column: str) -> Cell | None:
     return values[0] if values else None
 
 
-# False sentences made of true ones, each provably false against its table.
+# False sentences derived from true ones, each provably false by its table.
 #
-# A replacement is taken from the same column of another row (or, for ``swap_key``, another row's
-# label), so that it is plausible, and kept only if ``table.is_false_against`` proves the new claim
-# false and its text is that of no true sentence and of no false one made before. Where no such
-# value exists there is no false sentence.
+# A plausible replacement is taken from the same column of another row, or with ``swap_key`` it is
+# another row's label. It is used only if ``table.is_false_against`` proves the new claim false. Its
+# text must differ from every true sentence and every earlier false one. Without such a value there
+# is no false sentence.
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from proofstone.texts.templates import Patterns
 _PATTERNS = Patterns(__package__)
 
 
-# What of a statement is words: formulas and code set aside, and what stands before a place.
+# The words of a statement, without formulas and code, and the words before a position.
 
 _SET_ASIDE = re.compile(
     r"\$\$.+?\$\$|(?<![\\$])\$(?!\$)[^$\n]+?\$|\\\[.+?\\\]|\\\(.+?\\\)|```.+?```|`[^`\n]+`",
@@ -41,7 +41,7 @@ _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？；;\n]")
 _TITLE = re.compile(r"^[^.!?。！？\n]{1,60}?(?:: |：|:(?=\S))")
 
 
-# Stands for each character of what is set aside; no pattern here matches it.
+# Replaces each character of formulas and code; no pattern here matches it.
 _BLANK = "\ufffc"
 
 
@@ -64,7 +64,7 @@ def is_opening(text: str, place: int) -> bool:
     return _SENTENCE_END.search(text[title.end() if title else 0 : place]) is None
 
 
-# Statements that need a picture: an image among the text, or a figure or table shown elsewhere.
+# Statements that need a figure: an embedded image, or a reference to a figure or table.
 
 
 _FIGURE = _PATTERNS.one("figures", re.MULTILINE)
@@ -76,7 +76,7 @@ def find_figure(text: str) -> str:
     return text[found.start() : found.end()].strip() if found else ""
 
 
-# Falsified statements too short to hold both a falsehood and enough truth around it.
+# False statements too short to hold an error within true context.
 
 # Table 1's shortest statement has 8 tokens: about 5 words, or 8 Chinese characters.
 MIN_WORDS = 5
@@ -99,10 +99,10 @@ def find_brevity(text: str) -> str:
     return f"{words} words" if not characters else f"{characters} characters, {words} words"
 
 
-# Statements that point at something they do not name: "our country", "this region", "He was ..."
+# Statements with unresolved references: "our country", "this region", "He was ..."
 #
-# "This region" is clear where the statement has named one before; so only what points back from the
-# first sentence, with no name before it, counts. "Our country" is clear nowhere outside its book.
+# "This region" is clear if the statement named one before. So only references in the first sentence
+# with no name before them count. "Our country" is unclear anywhere outside its book.
 
 _OWN = _PATTERNS.one("own")
 
@@ -130,7 +130,7 @@ _ZH_PLACE = re.compile(
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)$")
 
 
-# Grammar, not names, though they may be capitals; "In" and "The" open sentences.
+# Grammatical words, not names, though often capitalized; "In" and "The" start sentences.
 _GRAMMAR = frozenset(["I", "It", "The", "A", "An", "In", "As", "For", "On", "At", "Of"])
 
 
@@ -253,7 +253,7 @@ def find_reference(text: str) -> str:
     return next((found.strip() for search in _SEARCHES for found in search(words)), "")
 
 
-# A row of a file as the filters see it: its text and what binds it to other rows of the file.
+# A row of a file as input of the filters: its text and its references to other rows.
 
 _TEXTS = ("text", "statement", "content")
 
@@ -328,7 +328,7 @@ def plain(candidate: Candidate) -> str:
     return " ".join(candidate.text.split())
 
 
-# What only shows among all statements of a file: the same text twice, an origin that is gone.
+# Checks across all statements of a file: duplicate texts, and missing origins.
 
 REPEATED, ORPHANED = "same once cleaned", "origin dropped"
 
@@ -460,11 +460,11 @@ def _tidy(before: str, text: str) -> str:
     return text
 
 
-# The statements of a file through the cleaner and the filters, in the paper's order (3.1.1,
-# appendix C), then through what no row shows by itself: steps of a pipeline, performed in memory,
-# for only the counts of what was dropped are kept. Each row counts at its first reason.
+# Steps of a pipeline: cleaner and filters in the paper's order (3.1.1, appendix C), then checks
+# across rows. They run in memory, since only counts of dropped rows are stored. Each row counts at
+# its first reason.
 
-# Raise it whenever a rule changes: a bank's funnel says by which rules it was made.
+# Increment on every rule change: a bank's funnel records the version of its rules.
 FILTERS_VERSION = 2
 
 
@@ -487,7 +487,7 @@ FILTERS = (
 )
 
 
-# What may drop a true statement that stands by itself, without the others of its file.
+# Filters for a single true statement, without the others of its file.
 REASONS_OF_TRUE = tuple(one.reason for one in FILTERS if not one.perturbed_only)
 
 
@@ -584,7 +584,7 @@ def _became(
     if dropped is None:
         raise AssertionError(f"{row.place} is neither left nor dropped")
     one, drop = dropped
-    # What was dropped beside others is quoted as it was compared, unless it had been cleaned.
+    # Rows dropped in comparison with others are quoted in normalized form, unless cleaned.
     is_compared = drop.reason in (REPEATED, ORPHANED) and not one.removed
     before = plain(one) if is_compared else one.before
     return SiftedRow(row=file_row(one, row), before=before, reason=drop.reason, found=drop.found)

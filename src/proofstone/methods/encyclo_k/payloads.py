@@ -79,7 +79,7 @@ class JudgedStatement(Struct, frozen=True, gc=False, kw_only=True, tag="encyclo_
     place: int
 
 
-# The words in which statements are judged, by language.
+# Phrasings of true/false prompts, by language.
 
 
 class Judging(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -110,7 +110,7 @@ def judging(language: str) -> Judging:
     return bundled_words(__package__, "prompts/judging", language, Judging)
 
 
-# How questions are put: sentences and wordings by language, numbered for ever.
+# Phrasings of questions by language; their numbers are permanent.
 
 
 class Phrasing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -136,7 +136,7 @@ def phrasing(language: str) -> Phrasing:
     return bundled_words(__package__, "prompts/phrasing", language, Phrasing)
 
 
-# The paper's taxonomy of errors (3.1.2): six types, and the names under which files have them.
+# The paper's taxonomy of errors (3.1.2): six types, and their spellings in files.
 
 ErrorType: TypeAlias = Literal[
     "concept substitution",
@@ -177,7 +177,7 @@ _SPELLINGS: dict[ErrorType, str] = {
 }
 
 
-# The form in which the paper's prompt has the falsifier write its reason: the type comes first.
+# The reason format that the paper's prompt requires: the error type comes first.
 _AT_THE_HEAD = re.compile(
     r"\s*\**(?:error type|type of error|错误类型)\**\s*[:：]\s*\**\s*"
     r"(?P<name>[^.。;；,，\n*(（]{2,60})",

@@ -59,11 +59,11 @@ from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED
 
-# What an item asked in a way puts before a model: options to choose from, or verdicts to give.
+# The task of an item under a prompting method: options to choose from, or verdicts.
 #
-# The paper's three settings: a question's options (``choice``), a single statement (``statement``),
-# and each statement of a question (``verdicts``). The ways are the user's names for the last two
-# steps: at once or step by step, and, of a question, options or verdicts.
+# The paper has three settings: a question's options (``choice``), a single statement
+# (``statement``), and each statement of a question (``verdicts``). Prompting methods combine direct
+# or step-by-step prompting with options or verdicts.
 
 Task: TypeAlias = Literal["choice", "statement", "verdicts"]
 
@@ -74,16 +74,17 @@ STEP = "answer"
 PUBLISHED = "as-published"  # the request of the paper's appendix A.3
 
 
-VERDICTS = "verdicts"  # the step that asks for several verdicts; by it the scorer knows them
+VERDICTS = "verdicts"  # the step that asks for several verdicts; the scorer identifies them by it
 
 
 PROMPT_METHODS = {
-    "direct": "the answer at once, nothing else",
-    "cot": "step by step, then the answer",
-    "as-published": "the paper's request in our words: each statement and option analyzed, "
-    "then the answer line",
-    "verdicts": "true or false of each statement of a question, at once",
-    "verdicts-cot": "step by step, then true or false of each statement of a question",
+    "direct": "the answer only, without reasoning",
+    "cot": "chain of thought, then the answer",
+    "as-published": (
+        "the paper's request, reworded: analyze each statement and option, then the answer line"
+    ),
+    "verdicts": "true or false for each statement of a question, without reasoning",
+    "verdicts-cot": "chain of thought, then true or false for each statement of a question",
     **likelihood.PROMPT_METHODS,
 }
 
@@ -119,14 +120,13 @@ def task_of_set(item_set: ItemSet, prompt_method: str) -> Task:
     if is_of_statements(item_set.recipe):
         if prompt_method in _OF_VERDICTS:
             raise BadUsage(
-                f"{item_set.name} holds single statements: {prompt_method} is a way of "
-                f"asking questions "
-                "composed of several",
-                hint="ask direct or cot; each statement then gets its verdict from a call",
+                f"{item_set.name} holds single statements; {prompt_method} is a prompting method "
+                "for composed questions",
+                hint="use direct or cot; each statement then gets its verdict from a call",
             )
         if prompt_method == PUBLISHED:
             raise BadUsage(
-                f"{item_set.name} holds single statements: the paper prints no prompt for them",
+                f"{item_set.name} holds single statements; the paper has no prompt for them",
                 hint="ask direct or cot",
             )
         if prompt_method == likelihood.LETTER:
@@ -138,14 +138,14 @@ def task_of_set(item_set: ItemSet, prompt_method: str) -> Task:
         return "statement"
     if prompt_method in _OF_VERDICTS and not is_composed(item_set):
         raise BadUsage(
-            f"{item_set.name} was imported: what its questions are made of, and so which verdict "
-            "is right, is not known",
-            hint=f"{prompt_method} takes a form built from a bank: proofstone build form BANK",
+            f"{item_set.name} was imported; the statements of its questions, and so the correct "
+            "verdicts, are unknown",
+            hint=f"{prompt_method} needs a form built from a bank: proofstone build form BANK",
         )
     return "verdicts" if prompt_method in _OF_VERDICTS else "choice"
 
 
-RENDERING = 1  # raised by every change of a rendered text; enters the hash of the prompts
+RENDERING = 1  # incremented with every change of a rendered text; part of the prompt hash
 
 
 def letters(item: LoadedItem) -> str:
@@ -284,7 +284,7 @@ def _marked_options(item: LoadedItem) -> list[str]:
     ]
 
 
-# Questions made elsewhere from the rows of a file, checked whole, and the row of any item.
+# Imported questions from the rows of a file, checked whole, and the row of any item.
 
 _VERDICTS: tuple[str, ...] = ("true", "false")
 
@@ -380,11 +380,11 @@ def _verdict(fields: Fields) -> int | None:
     """Return 0 if the row's statement is true, 1 if false; None without a verdict."""
     correct = fields.truth("answer", "correct")
     if correct is None and not fields.has("answer", "correct"):
-        fields.wrong("answer", "is missing; give true or false")
+        fields.wrong("answer", "is missing; expected true or false")
     return None if correct is None else int(not correct)
 
 
-# ---------------------------------------------------------------- writing
+# ------------------------------------------------------------------ write
 
 
 def write_item(loaded: LoadedItem) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact, source_of
 from proofstone.records.reviews import ReviewText
 
-# What reviewers are shown of a statement: its text alone, and apart from it what it is meant to
-# be.
+# Review text of a statement, with its intended truth kept separate.
 
 
 def review_text(fact: Fact) -> ReviewText:
@@ -29,11 +28,11 @@ def review_text(fact: Fact) -> ReviewText:
     )
 
 
-# Which questions to judges people are asked too, and what their verdicts amount to there.
+# Judge questions that people also answer, and the labels that their verdicts map to.
 #
-# ``standing`` and the review of formats ask whether a statement can stand as it is: one that people
-# would fix or drop counts as leaning. ``support`` is asked of the passage, truth of the world: a
-# true statement that its passage does not support is a disagreement here, and rightly looked at.
+# ``standing`` and the format review ask whether a statement is usable unchanged: one that people
+# would fix or drop counts as leaning. ``support`` is about the passage, truth about the world. A
+# true statement that its passage does not support is therefore a disagreement worth a review.
 
 
 def _drafted(row: Draft) -> JudgedText:
@@ -86,10 +85,10 @@ _COMPARED = {
 REVIEWING = Reviewing(review_text=review_text, compared=_COMPARED)
 
 
-# What must not be told apart without knowledge: true and falsified statements, gold and other
-# options.
+# Text pairs that must not be separable without knowledge: true and false statements, correct and
+# other options.
 
-_NUMERALS = 20  # places beyond are numbered plainly
+_NUMERALS = 20  # later places are plain numbers
 
 
 def fact_contrasts(facts: Iterable[Fact]) -> Iterator[Contrast]:
@@ -127,7 +126,7 @@ def item_contrasts(items: Iterable[LoadedItem]) -> Iterator[Contrast]:
 
 
 CONTRASTS = Contrasts(
-    kinds={"fact": ("true", "perturbed"), "item": ("other options", "right options")},
+    kinds={"fact": ("true", "perturbed"), "item": ("other options", "correct options")},
     of_facts=fact_contrasts,
     of_items=item_contrasts,
 )

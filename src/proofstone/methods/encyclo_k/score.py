@@ -36,7 +36,7 @@ from proofstone.records.knowledge import Fact
 from proofstone.records.runs import Measure, Outcome, Response, Scale, Score, Worth
 from proofstone.wording.messages import noted
 
-# Raised with every change that can move a score; each stored score names it.
+# Incremented with every change that can move a score; each stored score records it.
 SCORER_VERSION = 2
 
 
@@ -90,7 +90,7 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
     with verdicts, their mean. Option likelihood adds ``likelihood_scores``.
     """
     scores: list[Score] = []
-    read: tuple[object, VerdictReadings] | None = None  # several units share one reply
+    read: tuple[object, VerdictReadings] | None = None  # several units of one response
     for place, unit in enumerate(units):
         response = unit.responses.get(VERDICTS)
         if likelihood.STEP in unit.responses:
@@ -157,7 +157,7 @@ def _read(question: _Question, response: Response) -> Reading:
     if isinstance(question, SingleStatement):
         return read_verdict(response)
     stated = question.answer_format if isinstance(question, ChoiceQuestion) else ""
-    if stated and not response.is_extracted:  # a run's own format stands over the form's
+    if stated and not response.is_extracted:  # a run's own format overrides the form's
         is_refusal = opens_with_refusal(response.text)
         response = read_answer_format(stated).applied(response, is_refusal=is_refusal)
     if isinstance(question, ChoiceQuestion) and question.also:
@@ -188,7 +188,7 @@ def answer_key(unit: Unit) -> tuple[str, int]:
         return _truth(fact), 2
     n = len(question.options)
     if isinstance(question, ChoiceQuestion) and question.also:
-        # Exactly these: one of all sets that are not empty.
+        # Exactly these: one of all non-empty sets.
         return joined([labels(n)[place] for place in question.answer_keys]), 2**n - 1
     return labels(n)[question.answer_key], n
 
@@ -197,12 +197,12 @@ def _truth(fact: Fact) -> str:
     return "true" if fact.payload.correct else "false"
 
 
-# What each outcome counts as, in one table, and what else is counted of true/false verdicts.
+# How each outcome counts, in one table, and further counts of true/false verdicts.
 
 HEADLINE = "accuracy"
 
 
-# The unit and the scores of one statement of a question that is asked for verdicts.
+# The unit and the scores of one statement of a question with verdicts.
 JUDGED = "encyclo_k.judged"
 
 
@@ -230,7 +230,9 @@ def _rate(outcome: Outcome) -> _Counts:
 
 
 def _measure(name: str, counts: _Counts) -> Measure:
-    return Measure(name=name, of="accuracy", counts=counts, denominator=noted("all scored replies"))
+    return Measure(
+        name=name, of="accuracy", counts=counts, denominator=noted("all scored responses")
+    )
 
 
 def _bias(prefix: str, of: str, unit: str, among: tuple[str, str, str]) -> tuple[Measure, ...]:
@@ -279,9 +281,9 @@ MEASURES = (
         "accuracy",
         "item",
         (
-            noted("all statements asked about with a verdict"),
-            noted("all statements asked about that are true"),
-            noted("all statements asked about that are false"),
+            noted("all single statements with a verdict"),
+            noted("all single statements that are true"),
+            noted("all single statements that are false"),
         ),
     ),
     Measure(
@@ -289,14 +291,14 @@ MEASURES = (
         of="verdict",
         unit=JUDGED,
         counts=_WRONG,
-        denominator=noted("all statements of the questions asked"),
+        denominator=noted("all statements of the questions"),
     ),
     Measure(
         name="verdict_miss",
         of="verdict",
         unit=JUDGED,
         counts=_MISSED,
-        denominator=noted("all statements of the questions asked"),
+        denominator=noted("all statements of the questions"),
         label=noted("no verdict"),
     ),
     *_bias(
@@ -304,9 +306,9 @@ MEASURES = (
         "verdict",
         JUDGED,
         (
-            noted("all statements of the questions asked with a verdict"),
-            noted("all statements of the questions asked that are true"),
-            noted("all statements of the questions asked that are false"),
+            noted("all statements of the questions with a verdict"),
+            noted("all statements of the questions that are true"),
+            noted("all statements of the questions that are false"),
         ),
     ),
     *likelihood.MEASURES,
@@ -314,8 +316,8 @@ MEASURES = (
 
 
 _SHARE = Scale(
-    name=noted("True or false of each statement"),
-    what=noted("a question's score is the share of its statements that were judged right"),
+    name=noted("True/false per statement"),
+    what=noted("a question's score is the share of its statements judged correctly"),
     chance=0.5,
 )
 

@@ -49,7 +49,7 @@ from proofstone.records.knowledge import (
 from proofstone.records.tables import Row
 from proofstone.texts.languages import UNDETERMINED, guess_language
 
-# The source of a statement as columns of its row, from a mere title to a whole record.
+# The source of a statement as columns of its row, from a title to a complete record.
 
 _COLUMNS = (
     "source",
@@ -93,11 +93,13 @@ class SourceColumns:
         try:
             if said in self._known:
                 return self._known[said]
-        except TypeError:  # A list of authors cannot be looked up; such a source is made afresh.
+        except (
+            TypeError
+        ):  # A list of authors is not hashable; such a source is built again each time.
             return self._read(fields)
         was_sound, fields.is_sound = fields.is_sound, True
         source = self._read(fields)
-        if fields.is_sound:  # What is wrong must be said of every row.
+        if fields.is_sound:  # Problems must be reported for every row.
             self._known[said] = source
         fields.is_sound = was_sound and fields.is_sound
         return source
@@ -125,7 +127,7 @@ class SourceColumns:
     def _refuse_lone_columns(self, fields: Fields) -> None:
         for name in ("license", "licence"):
             if fields.has(name):
-                fields.wrong(name, "of what? Give the source (its title) or the book as well")
+                fields.wrong(name, "has no source; add the source (its title) or the book")
 
 
 def _kind(fields: Fields) -> SourceKind:
@@ -134,7 +136,7 @@ def _kind(fields: Fields) -> SourceKind:
     for kind in kinds:
         if text == kind:
             return kind
-    fields.wrong("source_kind", f"expected one of {', '.join(kinds)}; came {came(text)}")
+    fields.wrong("source_kind", f"expected one of {', '.join(kinds)}, got {came(text)}")
     return "document"
 
 
@@ -154,7 +156,7 @@ def write_source(source: Source) -> dict[str, Any]:
     return written if source.year is None else written | {"source_year": source.year}
 
 
-# One row of a statement file as a draft: what it says by itself, its references still keys.
+# One row of a statement file as a draft with unresolved references.
 
 _ROLES: dict[str, RoleName] = {
     "written_by": "wrote",
@@ -192,7 +194,7 @@ def read_draft(fields: Fields, sources: SourceColumns) -> Draft:
     text = fields.required_text("text", "statement", "content")
     correct = fields.truth("correct", "is_correct", "label")
     if not fields.has("correct", "is_correct", "label"):
-        fields.wrong("correct", "is missing; give true or false")
+        fields.wrong("correct", "is missing; expected true or false")
     draft = Draft(
         place=fields.place,
         key=fields.key("id"),
@@ -215,9 +217,9 @@ def read_draft(fields: Fields, sources: SourceColumns) -> Draft:
         is_sound=True,
     )
     if correct and draft.origin:
-        fields.wrong("origin", "only a falsified statement has an origin, and this one is correct")
+        fields.wrong("origin", "only a false statement has an origin, but this one is correct")
     if correct and draft.statement.error_type:
-        fields.wrong("error_type", "only a falsified statement has one, and this one is correct")
+        fields.wrong("error_type", "only a false statement has one, but this one is correct")
     draft.is_sound = fields.is_sound
     return draft
 
@@ -232,7 +234,7 @@ def _error_type(fields: Fields) -> str:
     text = fields.text("error_type")
     name = read_error_type(text) if text else ""
     if name is None:
-        fields.wrong("error_type", f"expected one of {', '.join(ERROR_TYPES)}; came {came(text)}")
+        fields.wrong("error_type", f"expected one of {', '.join(ERROR_TYPES)}, got {came(text)}")
     return name or ""
 
 
@@ -318,14 +320,14 @@ def _is_nowhere(key: str, by_key: Mapping[str, Draft]) -> bool:
 
 def _wrong_origin(draft: Draft, by_key: Mapping[str, Draft]) -> str:
     if _is_nowhere(draft.origin, by_key):
-        return f"no row has the id {came(draft.origin)}, and it is no content id (64 digits)"
+        return f"no row has the id {came(draft.origin)}, and it is not a content id (64 digits)"
     origin = by_key.get(draft.origin)
     if origin is None or not origin.is_sound:
-        return ""  # In another file, or a row that has its own problem.
+        return ""  # In another file, or in a row with its own problem.
     if not origin.statement.correct:
-        return f"{came(draft.origin)} ({origin.place}) is itself a falsified statement"
+        return f"{came(draft.origin)} ({origin.place}) is itself a false statement"
     if origin.collapsed == draft.collapsed:
-        return f"this falsified statement is the same as its origin ({origin.place})"
+        return f"this false statement is the same as its origin ({origin.place})"
     return ""
 
 
@@ -353,7 +355,7 @@ def _wrong_repeat(draft: Draft, others: Sequence[Draft], by_key: Mapping[str, Dr
         if other.statement.correct is draft.statement.correct:
             if other.stratum == draft.stratum:
                 return f"repeats the statement of {other.place}"
-        # That one is the other's origin has been said already.
+        # An origin with the same text was already reported.
         elif by_key.get(draft.origin) is not other and by_key.get(other.origin) is not draft:
             says = "correct" if other.statement.correct else "perturbed"
             return f"the same text is {says} in {other.place}"
@@ -378,7 +380,7 @@ def _order(
         ring = sorted(set(cause.args[1]))
         places = ", ".join(by_number[number].place for number in ring)
         first = f"{by_number[ring[0]].place}, field corrects"
-        problems.append(Problem(first, f"these rows refer to each other in a ring: {places}"))
+        problems.append(Problem(first, f"these rows refer to each other in a cycle: {places}"))
         return []
 
 
@@ -439,7 +441,7 @@ def perturbed_fact(true: Fact, text: str, error_type: str, reason: str) -> Fact:
     return msgspec.structs.replace(fact, id=fact_id(fact))
 
 
-# ---------------------------------------------------------------- writing
+# ------------------------------------------------------------------ write
 
 
 def write_fact(built: BuiltFact, facts: Mapping[bytes, Fact]) -> dict[str, Any]:

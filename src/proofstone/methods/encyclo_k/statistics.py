@@ -24,7 +24,7 @@ from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Cell, Column, Tabulation
 
-_PRINTED = ("en", "zh")  # the paper's two, which stand in the table even where there are none
+_PRINTED = ("en", "zh")  # the paper's two languages, always in the table
 
 _NOT_STATED = "not stated"
 
@@ -188,8 +188,8 @@ def question_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> tu
             for name, row in rows
         ),
         notes=(
-            f"Tokens of each question with its statements and options, without the instruction "
-            f"around it, by {tokens.name}.",
+            "Tokens of each question with its statements and options, without instructions, by "
+            f"{tokens.name}.",
             "Combinations: statements in an option, over all options.",
         ),
     )
@@ -238,7 +238,7 @@ def _error_table(rows: Sequence[tuple[str, _Statements]]) -> Tabulation:
     if rows[-1][1].errors[_NOT_STATED]:
         types.append(_NOT_STATED)
     return Tabulation(
-        title="Falsified statements by type of error",
+        title="False statements by error type",
         columns=(
             _DISCIPLINE,
             Column(key="incorrect", name="all"),

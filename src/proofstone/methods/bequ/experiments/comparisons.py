@@ -37,12 +37,12 @@ from proofstone.stats.ranks import RankInterval, rank_jointly, tied_runs
 from proofstone.stats.ratios import harmonic_spread
 from proofstone.wording.messages import counted, joined, say, word
 
-# Notes on what of an experiment is missing: not complete, not verified; with the commands.
+# Notes on incomplete or unverified runs of an experiment, with the commands to complete them.
 
 _MOST_NAMED = 12
 
 
-_MOST_UNPARSED = 0.02  # of verdicts; beyond it a figure depends on what nobody judged
+_MOST_UNPARSED = 0.02  # of verdicts; above it, unjudged triples could change an estimate
 
 
 def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
@@ -56,8 +56,8 @@ def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
                 "-" if each is None else f"{100 * each.value:z.1f}%" for each in shares
             )
             yield say(
-                "Unparsed verdicts of {label}: {precision} of precision, {recall} of recall. They "
-                "count against it.",
+                "Unparsed verdicts of {label}: {precision} of precision, {recall} of recall. "
+                "They count against it.",
                 label=asked.row.label,
                 precision=precision,
                 recall=recall,
@@ -65,7 +65,7 @@ def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
     unanswered = [asked for asked in rows if asked.responses < asked.wanted]
     for asked in unanswered[:_MOST_NAMED]:
         yield say(
-            "Incomplete: {label} has {n:,} of {all:,} replies; the same run command goes on.",
+            "Incomplete: {label} has {n:,} of {all:,} responses. Resume with the same run command.",
             label=asked.row.label,
             n=asked.responses,
             all=asked.wanted,
@@ -74,13 +74,13 @@ def incomplete_notes(found: Experiment, rows: Sequence[Asked]) -> Iterator[str]:
     if waiting:
         runs = [f"run:{run[:8]}" for asked in waiting for run in asked.row.runs]
         yield say(
-            "Not verified, or not wholly: {labels}. {command}",
+            "Not fully verified: {labels}. {command}",
             labels=joined([asked.row.label for asked in waiting], _MOST_NAMED),
             command=found.score.format(targets=" ".join(runs[:_MOST_NAMED])),
         )
 
 
-# Random entities: models as they stand, and each against the first on the same entities.
+# Random entities: all models, and each compared with the first on the same entities.
 
 
 def usually_asked(found: Experiment) -> list[Asked]:
@@ -121,8 +121,8 @@ def random_section(found: Experiment) -> Section:
     less = [None, *drawn.less([(place, 0) for place in range(1, len(groups))], "f1")]
     ranks, spans = _ranked(found, verified)
     left_out = say(
-        "{rows} asked with other prompts, another range or another effort of reasoning are left "
-        "out; they are in the experiments on those.",
+        "{rows} with other prompts, ranges or reasoning efforts are left out; they are in the "
+        "experiments on those settings.",
         rows=counted(len(found.asked) - len(rows), "row"),
     )
     table = Table(
@@ -135,7 +135,7 @@ def random_section(found: Experiment) -> Section:
             Column(key="contradiction", name=word("contradiction"), unit="points"),
             Column(
                 key="abstention", name=word("abstention"), unit="points",
-                help=say("of the entities, those it said that it knows nothing of"),
+                help=say("of the entities, those that the model stated no knowledge of"),
             ),
             triples_column(),
             Column(key="f1_less", name=say("F1 less the first's"), unit="points"),
@@ -179,8 +179,8 @@ def random_section(found: Experiment) -> Section:
         title=say("Random entities"),
         finding=_random_finding(verified, less),
         how=say(
-            "Ranks hold for all models together. Differences are paired: entities are drawn again "
-            "with all that either model said of them; {level:g}% for all of them together.",
+            "Rank ranges are simultaneous for all models. Differences are paired by bootstrap "
+            "over entities; their intervals have a joint confidence level of {level:g}%.",
             level=found.level,
         ),
         tables=(table,),
@@ -235,7 +235,7 @@ def _random_finding(rows: Sequence[Asked], less: Sequence[Estimate | None]) -> s
     )
 
 
-# One model asked in several ways and in nothing else differently.
+# One model in several settings that differ in one respect only.
 
 _VARIED: tuple[Varied, ...] = ("prompts", "range", "effort")
 
@@ -261,12 +261,12 @@ def prompts_section(found: Experiment) -> Section:
 
     Raises BadUsage if no model was verified with two of them.
     """
-    return _section(found, "prompts", "prompts", say("Sets of prompts"), say("prompts"))
+    return _section(found, "prompts", "prompts", say("Prompt templates"), say("prompts"))
 
 
 def ranges_section(found: Experiment) -> Section:
     """Compare each range of requested triples with the default. Raises as ``prompts_section``."""
-    return _section(found, "range", "ranges", say("Ranges of triples asked for"), say("range"))
+    return _section(found, "range", "ranges", say("Number of requested triples"), say("range"))
 
 
 def effort_section(found: Experiment) -> Section:
@@ -274,7 +274,7 @@ def effort_section(found: Experiment) -> Section:
 
     Raises as ``prompts_section``.
     """
-    return _section(found, "effort", "effort", say("Efforts of reasoning"), say("effort"))
+    return _section(found, "effort", "effort", say("Reasoning effort"), say("effort"))
 
 
 def _section(found: Experiment, varied: Varied, name: str, title: str, axis: str) -> Section:
@@ -284,7 +284,7 @@ def _section(found: Experiment, varied: Varied, name: str, title: str, axis: str
             models=",".join(dict.fromkeys(asked.model for asked in found.asked)), preset=name
         )
         raise BadUsage(
-            f"no model here was verified with two values of {axis} and all else alike",
+            f"no model was verified with two values of {axis} and otherwise equal settings",
             hint=f"{asked}; {found.score.format(targets='RUN ...')}",
         )
     usual = joined(list(dict.fromkeys(_value_name(each.values[each.usual]) for each in sweeps)))
@@ -294,8 +294,8 @@ def _section(found: Experiment, varied: Varied, name: str, title: str, axis: str
         title=title,
         finding=_finding(sweeps, axis, usual),
         how=say(
-            "Differences are paired: entities are drawn again, with all that either way of asking "
-            "said of them; {level:g}% for all differences in one measure together.",
+            "Differences are paired by bootstrap over entities. The intervals of all "
+            "differences in one measure have a joint confidence level of {level:g}%.",
             level=found.level,
         ),
         tables=(_table(sweeps, varied, axis, usual), _differences(sweeps, axis, usual)),
@@ -353,7 +353,7 @@ def _sweep(found: Experiment, varied: Varied, rows: Sequence[Asked]) -> Sweep:
     grid, usual, first = found.grids[varied], found.usual, rows[0]
     values = [value for value in dict.fromkeys([*grid, *by_value]) if value in by_value]
     known = {getattr(asked, varied) for asked in rows}
-    # The model, with what is fixed and not as usual.
+    # The model, with the fixed settings that differ from the defaults.
     parts = [
         first.model,
         first.prompts if varied != "prompts" and first.prompts != usual["prompts"] else "",
@@ -383,7 +383,7 @@ def _gaps_of(found: Experiment, sweeps: Sequence[Sweep], preset: str) -> Iterato
     lacking = [sweep for sweep in sweeps if sweep.missing]
     for sweep in lacking[:_MOST_NAMED]:
         yield say(
-            "Not asked of {model}: {values}.",
+            "Not run for {model}: {values}.",
             model=sweep.name,
             values=joined([_value_name(value) for value in sweep.missing]),
         )
@@ -391,11 +391,11 @@ def _gaps_of(found: Experiment, sweeps: Sequence[Sweep], preset: str) -> Iterato
     models = dict.fromkeys(asked.model for asked in found.asked)
     alone = [model for model in models if model not in compared]
     if alone:
-        yield say("Asked in one way only, so not compared: {models}.", models=joined(alone))
+        yield say("Run with one setting only, so not compared: {models}.", models=joined(alone))
     wanted = list(dict.fromkeys([*(sweep.model for sweep in lacking), *alone]))
     if wanted:
         yield say(
-            "To ask what is missing, and nothing twice: {command}",
+            "To run only what is missing: {command}",
             command=found.ask.format(models=",".join(wanted), preset=preset),
         )
     yield from incomplete_notes(found, [each for each in found.asked if each.model in compared])
@@ -403,7 +403,7 @@ def _gaps_of(found: Experiment, sweeps: Sequence[Sweep], preset: str) -> Iterato
 
 def _table(sweeps: Sequence[Sweep], varied: Varied, axis: str, usual: str) -> Table:
     spent = (
-        Column(key="tokens", name=say("tokens"), digits=0, help=say("of a reply, in the mean")),
+        Column(key="tokens", name=say("tokens"), digits=0, help=say("mean per response")),
         Column(key="reasoning", name=say("of it reasoning"), digits=0),
         Column(key="usd", name=say("USD for 1,000"), digits=2, help=say("for 1,000 entities")),
     )
@@ -419,7 +419,9 @@ def _table(sweeps: Sequence[Sweep], varied: Varied, axis: str, usual: str) -> Ta
             *(spent if with_spent else ()),
             Column(
                 key="f1_less", name=say("{measure} less {usual}", measure="F1", usual=usual),
-                unit="points", help=say("the same entities; an interval without 0 is a difference"),
+                unit="points", help=say(
+                    "on the same entities; an interval without 0 marks a significant difference"
+                ),
             ),
         ),
         rows=tuple(
@@ -471,7 +473,7 @@ def _finding(sweeps: Sequence[Sweep], axis: str, usual: str) -> str:
     above, below = resolved(found)
     known = sum(less is not None for less in found)
     first = say(
-        "Within a model F1 lies up to {apart} points apart by {axis}.",
+        "Within a model, F1 differs by up to {apart} points by {axis}.",
         apart=points(max(max(values) - min(values) for values in f1)),
         axis=axis,
     )

@@ -33,7 +33,7 @@ from proofstone.stats.ratios import (
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, say, word
 
-# What was counted of each entity for each group, and what follows for several groups together.
+# Counts by entity and group, and joint estimates over several groups.
 
 Floats = NDArray[np.float64]
 
@@ -44,7 +44,7 @@ Chosen = NDArray[np.bool_]
 SHARES = ("precision", "recall", "contradiction", "unparsed", "recall_unparsed")
 
 
-DIFFERENT = ("f1", "precision", "recall", "contradiction", "triples")  # what differences are of
+DIFFERENT = ("f1", "precision", "recall", "contradiction", "triples")  # measures that are compared
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -290,7 +290,7 @@ class Experiment:
         )
 
 
-# Columns and marks that the experiments share.
+# Columns and marks common to the experiments.
 
 UNPARSED = ("unparsed", "recall_unparsed")
 
@@ -305,7 +305,7 @@ def config_column() -> Column:
     return Column(
         key="config",
         name=say("asked as"),
-        help=say("hash of prompts and settings: the same in any two tables means asked once"),
+        help=say("hash of prompts and settings; equal hashes in two tables are the same run"),
     )
 
 
@@ -315,17 +315,17 @@ def measured_columns() -> tuple[Column, ...]:
         Column(key="f1", name="F1", unit="points", help=say("2PR / (P + R)")),
         Column(
             key="precision", name=word("precision"), unit="points",
-            help=say("of the sampled triples that it said, those that the reference entails"),
+            help=say("of the sampled elicited triples, those that the reference entails"),
         ),
         Column(
             key="recall", name=word("recall"), unit="points",
-            help=say("of the sampled triples of the reference, those that it said"),
+            help=say("of the sampled reference triples, those that the model covers"),
         ),
         Column(
             key="unparsed", name=say("unparsed"), unit="points",
             help=say(
-                "verdicts that could not be parsed, in the direction with more of them; they "
-                "count against the model"
+                "unparsed verdicts, in the direction with more of them; they count against the "
+                "model"
             ),
         ),
     )  # fmt: skip
@@ -364,8 +364,8 @@ def f1_strips(
     if not made:
         return ()
     subtitle = say(
-        "{entities}; {level:g}% intervals of the first three models, a tick for every other; n: "
-        "sampled triples",
+        "{entities}; {level:g}% confidence intervals of the first three models, a tick for "
+        "every other; n: sampled triples",
         entities=counted(found.board.entities, "entity", "entities"),
         level=found.level,
     )
@@ -382,10 +382,9 @@ def resolved(found: Sequence[Estimate | None]) -> tuple[int, int]:
     return sum(each.low > 0.0 for each in known), sum(each.high < 0.0 for each in known)
 
 
-# Verified runs as experiments read them: how each was asked, what it said of each entity, and what
-# was made of that.
+# Verified runs as input of experiments: settings, elicited triples, verdicts.
 
-_SIGN = "@"  # between prompts and range in a way's name
+_SIGN = "@"  # between prompts and range in a prompting method's name
 
 
 _EFFORT, _LONGEST = "reasoning_effort", "max_tokens"
@@ -394,7 +393,7 @@ _EFFORT, _LONGEST = "reasoning_effort", "max_tokens"
 _NOT_SET = frozenset({"endpoint", PROMPT_NAME, LEFT_OUT, _EFFORT})
 
 
-_PLAIN = re.compile(r"[\w./:,@-]+")  # what a shell takes as it stands
+_PLAIN = re.compile(r"[\w./:,@-]+")  # characters safe in a shell without quoting
 
 
 _SCORE_OPTIONS = {
@@ -417,7 +416,7 @@ def experiment_of(
     Raises BadUsage for a method without experiments.
     """
     if not method.ranges:
-        raise BadUsage(f"runs of {method.name} are asked for no range of triples")
+        raise BadUsage(f"runs of {method.name} have no range of requested triples")
     by_id = {run.id: (key, run) for key, run in selection.runs}
     sizes = {each.id: each.n_items for each in selection.item_sets}
     groups = [[by_id[run] for run in runs] for runs in verified.runs]

@@ -45,7 +45,7 @@ from proofstone.session.session import Session
 from proofstone.stats.ranks import share_estimate
 from proofstone.wording.messages import counted, joined, say, word
 
-# Entities that do not exist, plausible and absurd: who says triples about them, and how many.
+# Non-existent entities, plausible and absurd: hallucination rate and number of triples per model.
 
 
 class _Fiction(Struct, frozen=True):
@@ -85,7 +85,7 @@ def _fictions_of(found: Experiment, rows: Sequence[Asked]) -> Iterator[_Fiction]
 def _fictions_table(fictions: Sequence[_Fiction]) -> Table:
     """Build a table with one row per model and kind."""
     return Table(
-        title=say("Fictional entities"),
+        title=say("Non-existent entities"),
         columns=(
             model_column(),
             Column(key="kind", name=say("kind")),
@@ -98,7 +98,7 @@ def _fictions_table(fictions: Sequence[_Fiction]) -> Table:
             (each.name, each.shown_kind, each.asked, each.given, each.share, each.triples)
             for each in fictions
         ),
-        note=say("Whatever is said of an entity that does not exist is made up."),
+        note=say("Every triple about a non-existent entity is a hallucination."),
         sorts=False,
     )
 
@@ -109,8 +109,8 @@ def _fictions_figure(fictions: Sequence[_Fiction], *, table: int) -> Figure:
     return Figure(
         name="nonexistent-by-kind",
         kind="bars",
-        title=say("Triples about entities that do not exist"),
-        subtitle=counted(most, "fictional entity", "fictional entities"),
+        title=say("Triples about non-existent entities"),
+        subtitle=counted(most, "non-existent entity", "non-existent entities"),
         marks=tuple(
             Mark(row=each.name, column=each.shown_kind, value=float(each.triples), n=each.asked)
             for each in [each for each in fictions if each.kind] or fictions
@@ -129,11 +129,11 @@ def _fictions_finding(fictions: Sequence[_Fiction]) -> str:
         return ""
     silent = sum(not each.given for each in whole)
     if silent == len(whole):
-        return say("No model said anything of an entity that does not exist.")
+        return say("No model gave a triple about a non-existent entity.")
     most = max(whole, key=lambda each: (each.triples, each.given))
     return say(
-        "Of {models}, {silent} said nothing of entities that do not exist; {model} said most: "
-        "{triples} about {given} of {n}, {share} of 100.",
+        "Of {models}, {silent} gave no triples about non-existent entities; {model} gave the "
+        "most: {triples} about {given} of {n} (in percent: {share}).",
         models=counted(len(whole), "model"),
         silent=silent,
         model=most.name,
@@ -144,7 +144,7 @@ def _fictions_finding(fictions: Sequence[_Fiction]) -> str:
     )
 
 
-# The same models on parts of their entities: measures of each part, against the other parts.
+# The same models on parts of their entities: measures of each part, compared with the rest.
 
 
 class _Place(Struct, frozen=True):
@@ -231,7 +231,7 @@ def _places_figure(
     return f1_strips(found, name, title, axis, marks)
 
 
-# Domains, each against all others, and the probe with entities that do not exist.
+# Domains, each compared with all others, and non-existent entities.
 
 _MOST_TOLD = 3
 
@@ -249,8 +249,8 @@ def domains_section(found: Experiment) -> Section:
     fictions = list(_fictions_of(found, rows))
     if not placed and not fictions:
         raise BadUsage(
-            "these runs were not asked about entities of several domains, nor fictional ones",
-            hint="give the list a column domain, or run one with a column fictional beside it: "
+            "these runs have neither entities of two domains nor non-existent entities",
+            hint="add a column domain to the list, or a column nonexistent: "
             + found.ask.format(models="MODEL", preset="domains"),
         )
     tables: list[Table] = []
@@ -266,14 +266,15 @@ def domains_section(found: Experiment) -> Section:
         tables.append(_fictions_table(fictions))
         figures = (*figures, _fictions_figure(fictions, table=len(tables)))
     unnamed = sum(not each.domain for each in real)
-    notes = [say("{n:,} entities have no domain and are in none.", n=unnamed)] if unnamed else []
+    notes = [say("{n:,} entities have no domain and are left out.", n=unnamed)] if unnamed else []
     return Section(
         name="domains",
-        title=say("Domains, and entities that do not exist"),
+        title=say("Domains and non-existent entities"),
         finding=" ".join(filter(None, (*_domains_told(placed), _fictions_finding(fictions)))),
         how=say(
-            "Each domain is compared with all others of the same model; {level:g}% for all of a "
-            "model's domains together. Domains hold other entities, so they are not paired.",
+            "Each domain is compared with all other domains of the same model, with a joint "
+            "confidence level of {level:g}% per model. Domains have different entities, so "
+            "comparisons are not paired.",
             level=found.level,
         ),
         tables=tuple(tables),
@@ -292,7 +293,9 @@ def _domains_told(placed: Sequence[Sequence[_Place]]) -> Iterator[str]:
         higher = [f"{value} ({shown_estimate(less)})" for value, less in apart if less.low > 0.0]
         lower = [f"{value} ({shown_estimate(less)})" for value, less in apart if less.high < 0.0]
         parts = [
-            say("above its others {domains}", domains=", ".join(higher)) if higher else "",
+            say(("significantly above its other domains: {domains}"), domains=", ".join(higher))
+            if higher
+            else "",
             say("below them {domains}", domains=", ".join(lower)) if lower else "",
         ]
         model = places[0].asked.name
@@ -307,7 +310,7 @@ def _domains_told(placed: Sequence[Sequence[_Place]]) -> Iterator[str]:
         )
 
 
-# Thirds of popularity, and the trend by how much Wikidata says of an entity.
+# Thirds of popularity, and the trend over Wikidata statement counts.
 
 
 class _Risen(Struct, frozen=True):
@@ -336,8 +339,11 @@ def popularity_section(found: Experiment) -> Section:
     has_trend = any(any(each.trends) for each in risen)
     if not rows or not (several or has_trend):
         raise BadUsage(
-            "these runs were not asked about entities of several thirds of popularity",
-            hint="build entities WIKI --known COUNTS --thirds, or a list with a column tier; then "
+            "these runs have no entities of two thirds of popularity",
+            hint=(
+                "build entities WIKI --known COUNTS --thirds, or add a column tier to the list; "
+                "then "
+            )
             + found.ask.format(models="MODEL", preset="popularity"),
         )
     tables: list[Table] = []
@@ -352,8 +358,7 @@ def popularity_section(found: Experiment) -> Section:
         figures = _places_figure(found, "f1-by-popularity", title, word("popularity"), places)
     unknown = sum(not each.statements for each in real)
     note = say(
-        "Of {n:,} of {all:,} entities the number of statements is not known; they are not in "
-        "the trend.",
+        "{n:,} of {all:,} entities have no statement count; they are not in the trend.",
         n=unknown,
         all=len(real),
     )
@@ -362,9 +367,10 @@ def popularity_section(found: Experiment) -> Section:
         title=say("Popularity"),
         finding=" ".join(_popularity_told(risen, tiers)),
         how=say(
-            "Thirds hold other entities, so they are not paired. The trend is the least-squares "
-            "slope over triples by the binary logarithm of statements. Entities are drawn again; "
-            "{level:g}% for all models in one column of it together.",
+            "Thirds have different entities, so they are not paired. The trend is the "
+            "least-squares slope over triples by the binary logarithm of the statement count. "
+            "Intervals are bootstrapped over entities, with a joint confidence level of "
+            "{level:g}% per column.",
             level=found.level,
         ),
         tables=(*tables, _trends(risen, tiers)),
@@ -414,7 +420,7 @@ def _risen_of(found: Experiment, rows: Sequence[Asked], tiers: Sequence[str]) ->
 
 
 def _trends(risen: Sequence[_Risen], tiers: Sequence[str]) -> Table:
-    per = say("of a doubling of statements, in points; over triples")
+    per = say("points per doubling of the statement count; over triples")
     columns = [
         model_column(),
         Column(key="precision", name=say("precision, a doubling"), unit="points", help=per),
@@ -425,7 +431,7 @@ def _trends(risen: Sequence[_Risen], tiers: Sequence[str]) -> Table:
         name = say("F1, {last} less {first}", last=tiers[-1], first=tiers[0])
         columns.append(Column(key="f1", unit="points", name=name))
     return Table(
-        title=say("Trend by statements of Wikidata"),
+        title=say("Trend by Wikidata statements"),
         columns=tuple(columns),
         rows=tuple((each.name, *each.trends, *([each.apart] if several else [])) for each in risen),
     )
@@ -449,14 +455,15 @@ def _popularity_told(risen: Sequence[_Risen], tiers: Sequence[str]) -> Iterator[
         if known:
             trend, name = max(known, key=lambda one: abs(one[0].value))
             yield say(
-                "{measure} moves most with statements for {model}: by {change} points a doubling.",
+                "{measure} changes most with the statement count for {model}: {change} points "
+                "per doubling.",
                 measure=word(measure).capitalize(),
                 change=shown_estimate(trend),
                 model=name,
             )
 
 
-# The six experiments by name; each makes a section of verified runs.
+# The six experiments by name; each builds a section from verified runs.
 
 EXPERIMENTS: Mapping[str, Callable[[Experiment], Section]] = {
     "random": random_section,
@@ -477,7 +484,7 @@ def experiment_sections(found: Experiment) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-# BeQu's experiments as studies: the sections that pages show, with the marks of their figures.
+# BeQu's experiments as analyses: sections of pages, with the data of their figures.
 
 
 def make_analysis(
@@ -496,16 +503,18 @@ def make_analysis(
     """
     method = find_method(selection.method)
     if method.verifying is None:
-        raise BadUsage(f"runs of {method.name} hold no triples to verify")
+        raise BadUsage(f"runs of {method.name} have no triples to verify")
     verified = read_verified(session.store, method, selection, view)
     by_id = {run.id: run for _key, run in selection.runs}
     ranked = ranked_settings([by_id[runs[0]] for runs in verified.runs])
     board = triple_board(verified, by=(), ranked=ranked)
     found = experiment_of(session.store, method, selection, verified, board)
     if population != "domain":
-        raise BadUsage(f"the study {name} speaks of other entities like these, of no bank")
+        raise BadUsage(f"the analysis {name} generalizes to similar entities, not to an item bank")
     if confidence != found.board.confidence:
-        raise BadUsage(f"these intervals are at {found.board.confidence}, not {confidence}")
+        raise BadUsage(
+            f"the leaderboard's confidence is {found.board.confidence}, not {confidence}"
+        )
     return analysis_of(EXPERIMENTS[name](found), found)
 
 

@@ -165,7 +165,7 @@ def without_shared_setting(board: TripleBoard) -> TripleBoard:
     )
 
 
-# From verified triples to their leaderboard: measures, ranks that hold together, and ties.
+# Verified triples to leaderboard: measures, simultaneous rank ranges, and ties.
 
 
 def triple_board(
@@ -396,7 +396,7 @@ def verified_board(session: Session, selection: Selection, **options: Any) -> Tr
     return None if made is None else made.board
 
 
-# Two runs whose triples were verified alike: by how much their F1, precision and recall differ.
+# Compare two runs with the same verification settings in F1, precision and recall.
 
 _NAMES = {"f1": "F1", "precision": "precision", "recall": "recall"}
 
@@ -428,16 +428,16 @@ def compare_triples(
         for run in (before, after)
     ]
     if places[0] == places[1]:
-        return TriplesCompared(cannot="both were asked of the same model in the same way")
+        return TriplesCompared(cannot="both have the same model and settings")
     counted = count_verified(verified)
     able = rankable(counted, len(verified.groups))
     lacking = [name for name, place in zip("AB", places, strict=True) if place not in able]
     if lacking:
-        return TriplesCompared(cannot=f"{' and '.join(lacking)}: not verified both ways")
+        return TriplesCompared(cannot=f"{' and '.join(lacking)}: not verified in both directions")
     differ = held_elsewhere(counted, places)
     if differ:
         n = max(differ.values())
-        return TriplesCompared(cannot=f"they were held against other entities: {n:,} differ")
+        return TriplesCompared(cannot=f"they were verified on different entities: {n:,} differ")
     spreads = spreads_of(counted, places)
     measured = measure_all(counted, verified.groups, seed=seed, confidence=confidence)
     sides = [measured[place].estimates for place in places]

@@ -17,7 +17,7 @@ from proofstone.records.runs import Estimate
 from proofstone.stats.intervals import t_quantile
 from proofstone.wording.messages import counted, joined, noted, paragraph, say, word
 
-# What measures, parts and values are called.
+# Names of measures, parts and values.
 
 MEASURE_NAMES: Mapping[str, str] = {
     "f1": noted("F1"),
@@ -27,9 +27,9 @@ MEASURE_NAMES: Mapping[str, str] = {
     "neutral": noted("neutral"),
     "unparsed": noted("unparsed verdicts"),
     "without_reference": noted("without a reference"),
-    "precision_judged": noted("precision, of what was judged"),
-    "precision_decided": noted("precision, of what was decided"),
-    "recall_judged": noted("recall, of what was judged"),
+    "precision_judged": noted("precision, judged triples only"),
+    "precision_decided": noted("precision, decided triples only"),
+    "recall_judged": noted("recall, judged triples only"),
     "recall_contradiction": noted("contradicted reference triples"),
     "recall_unparsed": noted("unparsed verdicts of recall"),
 }
@@ -37,19 +37,19 @@ MEASURE_NAMES: Mapping[str, str] = {
 
 MEASURE_HELP: Mapping[str, str] = {
     "f1": noted("the harmonic mean of precision and recall"),
-    "precision": noted("supported triples, of all that were sampled"),
-    "recall": noted("reference triples that the model said, of all that were sampled"),
-    "contradiction": noted("triples that the reference contradicts, of all that were sampled"),
-    "neutral": noted("triples that the reference does not decide, of all that were sampled"),
-    "unparsed": noted("triples whose verdict could not be read, of all that were sampled"),
+    "precision": noted("supported triples, of all sampled"),
+    "recall": noted("reference triples that the model covers, of all sampled"),
+    "contradiction": noted("triples that the reference contradicts, of all sampled"),
+    "neutral": noted("neutral triples (neither entailed nor contradicted), of all sampled"),
+    "unparsed": noted("triples with an unparsed verdict, of all sampled"),
     "without_reference": noted("triples about entities without a reference, of all sampled"),
     "precision_judged": noted("supported triples, of those with a verdict and a reference"),
-    "precision_decided": noted("supported triples, of those that the reference decides"),
-    "recall_judged": noted("reference triples that the model said, of those with a verdict"),
+    "precision_decided": noted("supported triples, of those entailed or contradicted"),
+    "recall_judged": noted("reference triples that the model covers, of those with a verdict"),
     "recall_contradiction": noted(
         "share of reference triples with a verdict that the model's triples contradict"
     ),
-    "recall_unparsed": noted("reference triples whose verdict could not be read, of all sampled"),
+    "recall_unparsed": noted("reference triples with an unparsed verdict, of all sampled"),
 }
 
 
@@ -61,7 +61,7 @@ PART_NAMES: Mapping[Breakdown, str] = {
 }
 
 
-_LONGEST = 80  # characters of a value's name: a longer one is a text of its own
+_LONGEST = 80  # characters of a value's name; longer names are shortened
 
 
 def measure_name(measure: str) -> str:
@@ -123,7 +123,7 @@ def is_above(first: Estimate, second: Estimate, comparisons: int = 1) -> bool:
     return bool(first.value - second.value > needed * error)
 
 
-# The answer: who leads on F1, and what cannot be told apart.
+# The answer: which model leads on F1, and which models are tied with it.
 
 _MOST_NAMED = 3
 
@@ -141,17 +141,17 @@ def answer_of(board: TripleBoard) -> tuple[str, ...]:
     """Return the main result as sentences; no ranking without verdicts."""
     ranked = ranked_rows(board)
     if not board.rows:
-        return (say("No triple has been verified yet, so there is nothing to rank."),)
+        return (say("No triples have been verified yet, so there is no ranking."),)
     if not ranked and not board.is_common:
-        return (say("These models were not held against the same entities, so nobody is ranked."),)
+        return (say("These models were verified on different entities, so none is ranked."),)
     if not ranked:
         return (
-            say("Of no model were both directions judged yet, so there is no F1 and no ranking."),
+            say("No model has verdicts in both directions yet, so there is no F1 and no ranking."),
         )
     unranked = sum(row.rank is None for row in board.rows)
     rest = say(
-        "{models} cannot be ranked yet: triples wait for a judge, or nothing of one direction was "
-        "judged.",
+        "{models} cannot be ranked yet: triples wait for a judge, or one direction has no "
+        "verdicts.",
         models=counted(unranked, "more model"),
     )
     return (_leader(board, ranked), _made_of(ranked[0]), *([rest] if unranked else []))
@@ -161,12 +161,12 @@ def partial_notes(board: TripleBoard) -> tuple[str, ...]:
     """Return notes on missing verdicts; empty for a complete leaderboard."""
     waiting = sum(row.waiting for row in board.rows)
     partial = say(
-        "Partial: {triples} of the samples wait for a judge and are in no figure; score the runs "
+        "Partial: {triples} of the samples wait for a judge and are excluded; score the runs "
         "again with the same judge.",
         triples=counted(waiting, "triple"),
     )
     bare = [row.label for row in board.rows if not row.estimates and not row.waiting]
-    nothing = say("Nothing was verified of {models}.", models=joined(bare))
+    nothing = say("No triples of {models} were verified.", models=joined(bare))
     return (*([partial] if waiting else []), *([nothing] if bare else []))
 
 
@@ -177,7 +177,7 @@ def _leader(board: TripleBoard, ranked: Sequence[TripleRow]) -> str:
     entities = counted(board.entities, "entity", "entities")
     if len(ranked) == 1:
         return say(
-            "{first} reaches an F1 of {score} on {entities}; no other model is ranked beside it.",
+            "{first} reaches an F1 of {score} on {entities}; no other model is ranked.",
             first=first.label,
             score=score,
             entities=entities,
@@ -203,8 +203,8 @@ def _made_of(row: TripleRow) -> str:
     """State the leader's precision, recall and contradiction rate."""
     said = [
         say(
-            "Of 100 triples that {model} said {precision} are supported (precision); of 100 that "
-            "the reference knows it said {recall} (recall).",
+            "Precision of {model}: {precision} (percent of elicited triples that the reference "
+            "entails). Recall: {recall} (percent of reference triples that the model covers).",
             model=row.label,
             precision=shown_estimate(row.estimates["precision"]),
             recall=shown_estimate(row.estimates["recall"]),
@@ -212,14 +212,14 @@ def _made_of(row: TripleRow) -> str:
     ]
     if against := row.estimates.get("contradiction"):
         share = shown_share(against.value)
-        said.append(say("{share} of its triples contradict the reference.", share=share))
+        said.append(say("The reference contradicts {share} of its triples.", share=share))
     if row.abstention.n:
         share = shown_share(row.abstention.value)
         said.append(say("It abstained on {share} of entities.", share=share))
     return paragraph(*said)
 
 
-# Key findings, those first that say most of the models.
+# Key findings, the most general first.
 
 
 def findings_of(board: TripleBoard) -> tuple[str, ...]:
@@ -250,13 +250,13 @@ def _gap(board: TripleBoard) -> str:
         _step(row, [(name, row.estimates[name]) for name in ("precision", "recall")], len(rows))
         for row in rows
     ]
-    apart = [step for step in steps if step.bundled]
+    apart = [step for step in steps if step.n_significant]
     if not apart:
-        return say("No model's precision differs from its recall beyond their intervals.")
+        return say("No model's precision differs significantly from its recall.")
     widest = max(apart, key=lambda step: step.width)
     return say(
-        "The widest gap between precision and recall is that of {model}: {what} {high} against "
-        "{other} {low}. They differ beyond their intervals in {n} of {models}.",
+        "{model} has the widest gap between precision and recall: {what} {high}, {other} {low}. "
+        "The difference is significant for {n} of {models}.",
         model=widest.row.label,
         what=measure_name(widest.high),
         other=measure_name(widest.low),
@@ -273,8 +273,8 @@ def _undecided(board: TripleBoard) -> str:
     if not shares:
         return ""
     return say(
-        "The reference decides neither way {share} of what models said: no precision here can be "
-        "above what it knows.",
+        "The reference neither entails nor contradicts {share} of the elicited triples. "
+        "Precision counts them as not supported.",
         share=shown_range(shares),
     )
 
@@ -292,7 +292,7 @@ class Extreme(Struct, frozen=True, kw_only=True):
     low: str
     first: Estimate
     second: Estimate
-    bundled: int
+    n_significant: int
     models: str = ""
 
     @property
@@ -312,12 +312,12 @@ def extreme_of(board: TripleBoard, by: Breakdown, measure: str) -> Extreme | Non
         return None
     told: dict[tuple[str, str], list[Extreme]] = defaultdict(list)
     for step in steps:
-        if step.bundled:
+        if step.n_significant:
             told[step.high, step.low].append(step)
     most = max(told.values(), key=lambda found: (len(found), found[0].width), default=[])
     return structs.replace(
         most[0] if most else max(steps, key=lambda step: step.width),
-        bundled=len(most),
+        n_significant=len(most),
         models=counted_rows({step.row.group: step.row for step in steps}.values()),
     )
 
@@ -342,12 +342,14 @@ def _steps(board: TripleBoard, by: Breakdown, measure: str) -> Iterator[Extreme]
 def _step(row: TripleRow, pair: Iterable[tuple[str, Estimate]], looked: int) -> Extreme:
     """Return two values of a row, the higher first; ties keep their order."""
     (high, first), (low, second) = sorted(pair, key=lambda value: -value[1].value)
-    bundled = is_above(first, second, looked)
-    return Extreme(row=row, high=high, low=low, first=first, second=second, bundled=int(bundled))
+    n_significant = is_above(first, second, looked)
+    return Extreme(
+        row=row, high=high, low=low, first=first, second=second, n_significant=int(n_significant)
+    )
 
 
 def extreme_sentence(
-    board: TripleBoard, by: Breakdown, measure: str, *, only_bundled: bool = False
+    board: TripleBoard, by: Breakdown, measure: str, *, only_significant: bool = False
 ) -> str:
     """State for which values the measure is highest and lowest, or that no difference is
     significant.
@@ -355,22 +357,22 @@ def extreme_sentence(
     Empty if no model has the measure for two values.
     """
     found = extreme_of(board, by, measure)
-    if found is None or (only_bundled and not found.bundled):
+    if found is None or (only_significant and not found.n_significant):
         return ""
-    if not found.bundled:
+    if not found.n_significant:
         return say(
-            "{measure} by {by}: no two values differ beyond the intervals, in any model.",
+            "{measure} by {by}: no two values differ significantly in any model.",
             measure=headed(measure),
             by=part_name(by),
         )
     return say(
-        "{measure} by {by}: higher for {high} than for {low} in {n} of {models}, beyond the "
-        "intervals; of {model} {first} against {second}.",
+        "{measure} by {by}: significantly higher for {high} than for {low} in {n} of {models}; "
+        "for {model}, {first} against {second}.",
         measure=headed(measure),
         by=part_name(by),
         high=value_name(found.high),
         low=value_name(found.low),
-        n=found.bundled,
+        n=found.n_significant,
         models=found.models,
         model=found.row.label,
         first=shown_estimate(found.first),
@@ -399,33 +401,33 @@ def nonexistent_finding(board: TripleBoard) -> str:
         return ""
     silent = [row for row, given in rows if given.value == 0.0]
     if len(silent) == len(rows):
-        return say("No model gave a triple about a fictional entity.")
+        return say("No model gave a triple about a non-existent entity.")
     (most, high), (least, low) = rows[0], rows[-1]
     each = most.elicited.nonexistent_each
     if len(rows) == 1:
         return say(
-            "{model} gives triples about {share} of 100 fictional entities, {each:.1f} triples "
-            "each.",
+            "{model} gives triples about {share} of 100 non-existent entities, {each:.1f} "
+            "triples each.",
             model=most.label,
             share=shown_estimate(high),
             each=each,
         )
     if not is_above(high, low, math.comb(len(rows), 2)):
         return say(
-            "Models gave triples about {share} of fictional entities; the highest and the "
+            "Models gave triples about {share} of non-existent entities; the highest and the "
             "lowest rate do not differ significantly.",
             share=shown_range([low.value, high.value]),
         )
     said = say(
         "{most} has the highest hallucination rate: it gives triples about {high} of 100 "
-        "fictional entities, {each:.1f} triples each; {least} about {low}.",
+        "non-existent entities, {each:.1f} triples each; {least} about {low}.",
         most=most.label,
         high=shown_estimate(high),
         each=each,
         least=joined([row.label for row in silent], 4) if silent else least.label,
         low=shown_estimate(low),
     )
-    # Whether who makes least up abstains elsewhere, too.
+    # Abstention on existing entities of the models with the highest and lowest hallucination rate.
     careful = silent or [least]
     known = [row.abstention.value for row in (most, *careful) if row.abstention.n]
     if len(known) <= len(careful):

@@ -36,7 +36,7 @@ from proofstone.results.rows_beside import (
 )
 from proofstone.wording.messages import word
 
-# What a triple came to; the place is the code in rows.
+# Outcomes of a triple; the position is the code in rows.
 VERDICTS = (
     "entailment", "contradiction", "neutral", "no reference", "covered", "not covered", "unparsed",
     "waiting",
@@ -55,10 +55,10 @@ FEWEST_OF_A_SAMPLE = 50
 TRIPLES_A_PIECE, EVIDENCE_A_PIECE, ENTITIES_A_PIECE = 5_000, 250, 5_000
 
 
-SHOWN_FIRST = 50  # rows that stand in the page as they are, for readers without scripts
+SHOWN_FIRST = 50  # rows embedded in the page for use without JavaScript
 
 
-_LONGEST = 300  # characters of a part of a triple in its row; all of it stands with the evidence
+_LONGEST = 300  # characters of a part of a triple in its row; the evidence has the full text
 
 
 _FICTIONS = ("plausible", "absurd")
@@ -250,7 +250,7 @@ def held_json(held: Held) -> Markup:
     return Markup(safe_json(told))  # noqa: S704 - no tag can begin in it
 
 
-# Entities and verdicts of a page: within it where they are few, else in a folder beside it.
+# Entities and verdicts of a page: embedded if they are few, otherwise in a separate folder.
 
 
 def hold(

@@ -175,12 +175,12 @@ def _context_line(page: TriplePage) -> str:
 # From verified runs to their page, with the experiments that they carry, and what lies beside it:
 # entities and verdicts, tables, figures.
 
-# Options of scores of items, by their usual values: each triple counts once, and intervals are over
+# Options for item scores, by default value: here each triple counts once, and CIs are over
 # entities.
 OF_ITEMS: Mapping[str, str] = {"level": "sample", "population": "domain"}
 
 
-# Options that leaderboards of verified triples take, too.
+# Options that leaderboards of verified triples support, too.
 _OF_BOARDS = ("group_by", "where", "card_columns", "view", "seed")
 
 
@@ -213,8 +213,8 @@ def write_verified_page(
     other = [f"--{name}" for name, usual in OF_ITEMS.items() if options.get(name, usual) != usual]
     if other:
         raise BadUsage(
-            f"{', '.join(other)}: not of verified triples",
-            hint="with --unverified the page ranks by how much models say",
+            f"{', '.join(other)}: not available for verified triples",
+            hint="with --unverified the page ranks by the number of triples",
         )
     if beside.brief is not None:
         raise BadUsage(
@@ -303,11 +303,11 @@ def _as_page(page: TriplePage) -> PageData:
 
 
 _ABOUT = {
-    "results.csv": "verdicts of each model by direction, counted",
-    "combined_results.csv": "F1, precision and recall of each model, in all and by domain",
+    "results.csv": "verdict counts of each model by direction",
+    "combined_results.csv": "F1, precision and recall of each model, overall and by domain",
     "results_by_category.csv": "verdicts of each model by domain",
     "results_by_popularity.csv": "verdicts of each model by popularity",
-    "results_detailed.csv": "every verdict with its passage, and columns for people",
+    "results_detailed.csv": "every verdict with its passage, and columns for annotators",
 }
 
 

@@ -93,7 +93,7 @@ def rows_together(board: TripleBoard) -> Iterator[RowsTogether]:
     both = len({row.simulated for row in board.rows}) > 1
     for simulated in (False, True):
         own = [row for row in board.rows if row.simulated == simulated]
-        kind = say("Simulated respondents") if simulated and both else ""
+        kind = say("Simulated models") if simulated and both else ""
         if not board.group_by:
             if own:
                 yield RowsTogether("", kind, tuple(own))
@@ -116,12 +116,12 @@ def why_unranked(row: TripleRow) -> str:
         return say("not ranked: {triples} wait for a judge", triples=counted(row.waiting, "triple"))
     if row.other_entities:
         return say(
-            "not ranked: held against other entities than most, {entities} differ",
+            "not ranked: verified on other entities than most models, {entities} differ",
             entities=counted(row.other_entities, "entity", "entities"),
         )
     if "f1" not in row.estimates:
-        return say("not ranked: nothing of one direction was judged")
-    return say("not ranked: no other model was held against the same entities")
+        return say("not ranked: one direction has no verdicts")
+    return say("not ranked: no other model was verified on the same entities")
 
 
 def standing_table(board: TripleBoard) -> Table:
@@ -171,7 +171,7 @@ def f1_figure(board: TripleBoard) -> Figure | None:
         kind="dots",
         title=say("{measure} by model", measure=measure_name("f1")),
         subtitle=say(
-            "{entities}; {level:g}% intervals over entities, both directions drawn together",
+            "{entities}; {level:g}% confidence intervals, bootstrapped jointly over entities",
             entities=counted(board.entities, "entity", "entities"),
             level=100 * board.confidence,
         ),
@@ -187,7 +187,7 @@ def _row_mark(row: TripleRow, found: Estimate) -> Mark:
     return estimate_mark(found, row=row.label, text=shown_estimate(found))
 
 
-# Precision against recall, with the frontier: what no other model beats on both.
+# Precision against recall, with the Pareto frontier.
 
 
 def plane_section(board: TripleBoard) -> Section | None:
@@ -208,20 +208,21 @@ def plane_section(board: TripleBoard) -> Section | None:
     )
     finding = say_of(
         len(first),
-        "On the frontier is {models} alone: no other model is as good on both and better on one.",
-        "On the frontier are {models}: of each no other model is as good on both and better on "
-        "one.",
+        "On the frontier: {models} only. No other model is at least as good on both measures "
+        "and better on one.",
+        "On the frontier: {models}. For each, no other model is at least as good on both "
+        "measures and better on one.",
         models=joined([row.label for row in first], 6),
     )
     cannot = say(
-        "The Pareto frontier is computed from the estimates. Where intervals overlap, other "
-        "entities could place other models on it."
+        "The Pareto frontier is computed from the estimates. Where intervals overlap, a new "
+        "sample of entities could change it."
     )
     is_alone = len(rows) == 1
     return Section(
         name="precision-recall",
         title=say("Precision against recall"),
-        finding=say("One model stands here, so nothing is compared.") if is_alone else finding,
+        finding=say("There is only one model, so nothing is compared.") if is_alone else finding,
         cannot="" if is_alone else cannot,
         figures=(
             structs.replace(
@@ -274,7 +275,7 @@ def _stairs(first: Sequence[TripleRow]) -> Curve:
 _PRECISION_RECALL_STEPS = 60
 
 
-_LEAST = 0.001  # a share of nothing has no line through it
+_LEAST = 0.001  # no line where F is 0
 
 
 _ROUND = (0.2, 0.1, 0.05, 0.02, 0.01, 0.005)  # distances between lines, widest first
@@ -355,7 +356,7 @@ def _f_levels(scored: Sequence[Scored], beta: float) -> list[float]:
 def _equal_f(level: float, beta: float, name: str) -> Curve:
     """Return the curve of equal F: from the lowest possible recall to 1."""
     square = beta * beta
-    # At P = 1 recall is b^2 F / (1 + b^2 - F); below it no precision is enough.
+    # At P = 1 recall is b^2 F / (1 + b^2 - F); with less recall, no precision reaches F.
     least = square * level / (1 + square - level)
     recall = [
         least + (1 - least) * step / _PRECISION_RECALL_STEPS
@@ -372,8 +373,8 @@ def _equal_f(level: float, beta: float, name: str) -> Curve:
 
 # Measures by domain, popularity, source and predicate family.
 
-# What each breakdown is read by, first the measure of its finding. The precision of a source is
-# that of what its passages decided, so that no F1 is made of it.
+# Measures of each breakdown, first that of its finding. The precision of a source covers the
+# triples that its passages decided, so no F1 is computed from it.
 PART_MEASURES: Mapping[Breakdown, tuple[str, ...]] = {
     "domain": ("f1", "precision", "recall", "unparsed", "recall_unparsed"),
     "popularity": ("f1", "precision", "recall", "unparsed", "recall_unparsed"),
@@ -418,24 +419,24 @@ def _part_sections(board: TripleBoard) -> Iterator[Section]:
         if len(parts.values) < 2:
             continue
         none = say(
-            "{measure} by {by}: {groups}; no model has values in two of them to compare.",
+            "{measure} by {by}: {groups}; no model has estimates in two of them to compare.",
             measure=headed(measures[0]),
             by=parts.name,
             groups=counted(len(parts.values), "group"),
         )
         plain, cannot = "", ""
         if by == "source":
-            plain = extreme_sentence(board, by, measures[1], only_bundled=True)
+            plain = extreme_sentence(board, by, measures[1], only_significant=True)
             cannot = say(
-                "The recall of a source is of what was taken from it. Its precision is of the "
-                "triples that its passages were cited for: it says which source settles more, not "
-                "how much is true."
+                "Recall by source covers the reference triples extracted from it. Precision by "
+                "source covers the triples decided by its passages: it shows which source "
+                "settles more, not which is more accurate."
             )
         elif by == "family":
-            plain = extreme_sentence(board, by, measures[1], only_bundled=True)
+            plain = extreme_sentence(board, by, measures[1], only_significant=True)
             cannot = say(
-                "Families go by words of the predicate: models make predicates up, so there is no "
-                "closed list of them."
+                "Families are assigned by words in the predicate. Models invent predicates, so "
+                "there is no closed list of them."
             )
         yield Section(
             name=f"by-{by}",
@@ -444,8 +445,8 @@ def _part_sections(board: TripleBoard) -> Iterator[Section]:
             plain=plain,
             cannot=cannot,
             how=say(
-                "The same measures over the triples of each part. Parts were not drawn: an "
-                "interval speaks of other entities of the same part."
+                "The same measures by part. Parts were not sampled: the intervals generalize to "
+                "other entities of the same part."
             ),
             tables=tuple(_parts_table(parts, each) for each in measures if parts.has(each)),
             figures=tuple(_part_figures(parts, measures)),
@@ -487,7 +488,7 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
         return
     table = 1 + measures.index(measure) if parts.has(measures[0]) else 0
     subtitle = say(
-        "the first three models with {level:g}% intervals, a tick for every other",
+        "the first three models with {level:g}% confidence intervals, a tick for every other",
         level=100 * parts.board.confidence,
     )
     if len(shown) < len(parts.values):
@@ -524,7 +525,7 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
         )
 
 
-# Of entities that do not exist: who says triples about them, and how many.
+# Non-existent entities: which models give triples about them, and how many.
 
 
 def _nonexistent_section(board: TripleBoard) -> Section | None:
@@ -537,12 +538,14 @@ def _nonexistent_section(board: TripleBoard) -> Section | None:
     if not rows:
         return None
     asked = [row.elicited.nonexistent for row, _given in rows]
-    n = counted(max(asked), "fictional entity", "fictional entities")
+    n = counted(max(asked), "non-existent entity", "non-existent entities")
     table = Table(
-        title=say("Fictional entities"),
+        title=say("Non-existent entities"),
         columns=(
             _model_column(),
-            Column(key="nonexistent", name=say("fictional entities"), help=say("with a reply")),
+            Column(
+                key="nonexistent", name=say("non-existent entities"), help=say("with a response")
+            ),
             Column(key="given", name=say("with triples"), unit="points"),
             Column(key="triples", name=say("triples about them")),
             Column(key="each", name=say("triples each"), digits=1),
@@ -550,7 +553,7 @@ def _nonexistent_section(board: TripleBoard) -> Section | None:
                 key="abstention",
                 name=say("abstention"),
                 unit="points",
-                help=say("of entities that there are, those it said that it knows nothing of"),
+                help=say("of the existing entities, those that the model stated no knowledge of"),
             ),
         ),
         rows=tuple(
@@ -568,9 +571,11 @@ def _nonexistent_section(board: TripleBoard) -> Section | None:
     shares = Figure(
         name="nonexistent-given",
         kind="dots",
-        title=say("Fictional entities that got triples"),
+        title=say("Hallucination rate"),
         subtitle=say(
-            "of those it was asked about; {level:g}% intervals", level=100 * board.confidence
+            "non-existent entities with triples, of those with a "
+            "response; {level:g}% confidence intervals",
+            level=100 * board.confidence,
         ),
         marks=tuple(
             structs.replace(_row_mark(row, given), n=row.elicited.nonexistent)
@@ -583,7 +588,7 @@ def _nonexistent_section(board: TripleBoard) -> Section | None:
     each = Figure(
         name="nonexistent-triples",
         kind="bars",
-        title=say("Triples about a fictional entity"),
+        title=say("Triples per non-existent entity"),
         subtitle=n if min(asked) == max(asked) else say("up to {n}", n=n),
         marks=tuple(
             Mark(
@@ -600,18 +605,19 @@ def _nonexistent_section(board: TripleBoard) -> Section | None:
     )
     return Section(
         name="nonexistent",
-        title=say("Entities that do not exist"),
+        title=say("Non-existent entities"),
         finding=nonexistent_finding(board),
         plain=say(
-            "Whatever a model says of a fictional entity is made up. Abstention on entities that "
-            "there are stands beside: a model that abstains on everything makes nothing up either."
+            "Every triple about a non-existent entity is a hallucination. Compare with "
+            "abstention on existing entities: a model that always abstains has no hallucinations "
+            "either."
         ),
         tables=(table,),
         figures=(shares, each),
     )
 
 
-# What became of the triples that models said: supported, contradicted, or not decided.
+# Outcomes of elicited triples: supported, contradicted, or neutral.
 
 _RATES = (
     "precision", "contradiction", "neutral", "without_reference", "unparsed", "precision_judged",
@@ -627,11 +633,12 @@ def _rates_section(board: TripleBoard) -> Section | None:
     held = [name for name in _RATES if any(name in row.estimates for row in rows)]
     return Section(
         name="rates",
-        title=say("Contradicted, and not decided"),
+        title=say("Contradiction and neutral rates"),
         finding=_rates_finding(rows),
         plain=say(
-            "Neutral is not false: the reference says nothing either way. Precision of what was "
-            "decided leaves neutral triples out, and is the other end of what may be true."
+            "A neutral triple is not false: the reference neither entails nor contradicts it. "
+            "Precision of decided triples leaves neutral triples out; the true precision may lie "
+            "in between."
         ),
         tables=(
             Table(
@@ -649,18 +656,17 @@ def _rates_finding(rows: Sequence[TripleRow]) -> str:
     neutral = [found.value for row in rows if (found := row.estimates.get("neutral")) is not None]
     if len(rows) == 1 and neutral:
         return say(
-            "Of what {model} said the reference contradicts {against} and does not decide "
-            "{neutral}.",
+            "{model}: the reference contradicts {against} of its triples; {neutral} are neutral.",
             model=rows[0].label,
             against=shown_share(against[0]),
             neutral=shown_share(neutral[0]),
         )
     if not neutral:
         return say(
-            "The reference contradicts {share} of what models said.", share=shown_range(against)
+            "The reference contradicts {share} of the elicited triples.", share=shown_range(against)
         )
     return say(
-        "The reference contradicts {against} of what models said, and does not decide {neutral}.",
+        "The reference contradicts {against} of the elicited triples; {neutral} are neutral.",
         against=shown_range(against),
         neutral=shown_range(neutral),
     )
@@ -678,7 +684,7 @@ def _rate_figure(board: TripleBoard, rows: Collection[TripleRow], measure: str) 
         kind="dots",
         title=say("{measure} by model", measure=headed(measure)),
         subtitle=say(
-            "{models}; of all triples sampled; {level:g}% intervals",
+            "{models}; of all triples sampled; {level:g}% confidence intervals",
             models=counted_rows([row for row, _found in known]),
             level=100 * board.confidence,
         ),

@@ -23,7 +23,7 @@ from proofstone.session.terminal import print_table, print_text
 from proofstone.stats.ranks import RankInterval
 from proofstone.wording.messages import counted, listed
 
-# What both say: of ranks by F1, of people's labels, and of measures in cells.
+# Common to both: ranks by F1, human labels, and measures in cells.
 
 TIED = "Rows that share a letter do not differ significantly (adjusted for all pairs)."
 
@@ -32,7 +32,7 @@ _SAID = {
     "precision": "P",
     "recall": "R",
     "f1": "F1",
-    "agreement": "labels that are the judge's",
+    "agreement": "agreement of judge and human labels",
     "kappa": "kappa",
     "corpus": "recall of the reference itself",
     "true_share": "true by any source",
@@ -58,12 +58,12 @@ def people_line(
         f"{said} {figures[name]}" for name, said in _SAID.items() if name in estimates
     )
     labels = ", ".join(f"{side} {count:,}" for side, count in n.items() if count)
-    told = f"{label}, with people's labels ({labels}): {shown}"
+    told = f"{label}, with human labels ({labels}): {shown}"
     if not scattered:
         return told
     return (
-        f"{told}. Labels of {' and '.join(scattered)} are not on the triples drawn first: "
-        "what they correct is right only if they are a random share"
+        f"{told}. Labels of {' and '.join(scattered)} are not on the first sampled triples: "
+        "corrections are valid only if the labeled triples are a random sample"
     )
 
 
@@ -84,19 +84,25 @@ def _n(part: Measured, side: str) -> int:
 _LABEL = 11
 
 
-_ASK_TWICE = 0.02  # of verdicts: above it a figure's denominator holds too much that nobody judged
+_ASK_TWICE = 0.02  # of verdicts; above it, many triples in the denominator have no verdict
 
 
 _FIGURES = ("f1", *DIRECTIONS)
 
 
 _WARNED = {
-    "unparsed": "of verdicts on its triples could not be read, and count against it: see what "
-    "the judge said ('show'), or ask another judge",
-    "recall_unparsed": "of verdicts on what it may have said could not be read, and count against "
-    "it: see what the judge said ('show'), or ask another judge",
-    "without_reference": "of its triples are about entities without a reference, and count against "
-    "it: precision over the others is precision_judged (--json)",
+    "unparsed": (
+        "of verdicts on its triples are unparsed and count against it: see the judge's "
+        "responses ('show'), or use another judge"
+    ),
+    "recall_unparsed": (
+        "of verdicts on its recall are unparsed and count against it: see the judge's responses "
+        "('show'), or use another judge"
+    ),
+    "without_reference": (
+        "of its triples are about entities without a reference and count against it: "
+        "precision_judged leaves them out (--json)"
+    ),
 }
 
 
@@ -124,10 +130,10 @@ def render_triple_board(
         *_warnings(board, colour),
         *_people(board),
         *where_lines(board.where, board.left_out, board.notes),
-        f"{100 * board.confidence:g}% intervals: entities are drawn again, in both directions and "
-        "for all models at once. Rank ranges hold for all models together.",
-        "contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the "
-        f"entities; {nonexistent}per entity: triples that a model gave.",
+        f"{100 * board.confidence:g}% confidence intervals: bootstrap over entities, jointly for "
+        "both directions and all models. Rank ranges are simultaneous for all models.",
+        "contradicted, unparsed, no ref.: percent of the sampled triples; abstained: percent of "
+        f"entities; {nonexistent}per entity: elicited triples.",
     ]
     for note in notes:
         lines += textwrap.wrap(note, max(width, 40), break_on_hyphens=False, subsequent_indent="  ")
@@ -182,10 +188,10 @@ def _standing(
         if any(row.ties for row in ranked):
             yield TIED
         if not board.is_common and len(ranked) > 1 and ranked[0].rank is None:
-            yield "These runs are of different entities, so they are not ranked against each other."
+            yield "These runs have different entities, so they are not ranked against each other."
     experiments = [row for row in rows if row.experiment]
     if experiments:
-        yield "experiments with other settings, not ranked (report --analysis compares them):"
+        yield "experiments with other settings, not ranked (compare them with report --analysis):"
         cells = [
             [_name(board, row.group), *(_shown(row.estimates.get(name)) for name in _FIGURES)]
             for row in experiments
@@ -259,13 +265,13 @@ def _not_ranked(board: TripleBoard, row: TripleRow) -> list[str]:
     if row.waiting:
         why = f"{row.waiting:,} of {counted(n, 'triple')} wait for a judge"
     elif not n:
-        why = "nothing of it is verified"
+        why = "no triple of it is verified"
     elif row.other_entities:
         differ = counted(row.other_entities, "entity", "entities")
-        why = f"held against other entities than most: {differ} differ"
+        why = f"verified on other entities than most: {differ} differ"
     else:
         side = next(side for side in DIRECTIONS if side not in row.estimates)
-        why = f"nothing is known of its {side}"
+        why = f"no verdicts on its {side}"
     so_far = ", ".join(
         f"{_SAID[name]} {points(row.estimates[name].value)}"
         for name in DIRECTIONS
@@ -289,7 +295,7 @@ def _people(board: TripleBoard) -> Iterator[str]:
             name = _name(board, row.group)
             yield printable(people_line(name, said.n, said.estimates, said.scattered))
     if board.people_elsewhere:
-        yield f"people's labels on triples that are in no row: {board.people_elsewhere:,}"
+        yield f"human labels on triples that are in no row: {board.people_elsewhere:,}"
 
 
 # Verified triples by domain, popularity, source or predicate family.
@@ -297,7 +303,7 @@ def _people(board: TripleBoard) -> Iterator[str]:
 _NAMES = {"family": "predicate family"}
 
 
-_FEW = 30  # a part of fewer triples of a direction has wide intervals
+_FEW = 30  # with fewer triples of a direction, a part has wide intervals
 
 
 def read_breakdowns(names: Sequence[str]) -> tuple[str, ...]:
@@ -305,8 +311,8 @@ def read_breakdowns(names: Sequence[str]) -> tuple[str, ...]:
     wrong = [name for name in names if name not in BREAKDOWNS]
     if wrong:
         raise BadUsage(
-            f"no breakdown of verified triples by {', '.join(wrong)}",
-            hint=f"there is: {', '.join(BREAKDOWNS)} (of the predicate)",
+            f"unknown breakdown of verified triples: {', '.join(wrong)}",
+            hint=f"expected one of: {', '.join(BREAKDOWNS)} (of the predicate)",
         )
     return tuple(dict.fromkeys(names))
 
@@ -344,13 +350,12 @@ def render_triple_parts(board: TripleBoard, by: str, *, width: int = 100) -> str
         lines.append(f"{told}: {listed(few, 5)}")
     if by == "source":
         lines.append(
-            "P by the source of the passage that a verdict rests on; R by where the reference has "
-            "a triple from"
+            "P by the source of the evidence passage; R by the source of the reference triple"
         )
     return "".join(f"{line}\n" for line in lines)
 
 
-# What verifying a file found.
+# Results of verifying a file.
 
 _SHOWN = {
     "F1": "f1",
@@ -381,7 +386,7 @@ _OF_PARTS = {
 }
 
 
-_NAMED = 3  # entities without a reference that are named
+_NAMED = 3  # entities without a reference, listed by name
 
 
 _DRAWS = {
@@ -391,8 +396,8 @@ _DRAWS = {
 
 
 _TROUBLES = {
-    "not_shown": "rests on a passage that was not given",
-    "rests_on_nothing": "rests on no passage",
+    "not_shown": "cites a passage that was not given",
+    "rests_on_nothing": "cites no passage",
     "no_label": "no label",
     "unknown_label": "a label that is none",
 }
@@ -403,9 +408,9 @@ def print_to_verify(found: ToVerify) -> None:
     print_text("\n".join(_told_lines(found.told)))
     rules = ", ".join(f"{name} {n:,}" for name, n in found.by_rule.items()) or "none"
     print_text(
-        f"drawn: {found.precision:,} elicited, {found.recall:,} of the reference; decided by rule: "
-        f"{rules}\n"
-        f"questions to each judge: {found.questions:,}, {found.characters:,} characters"
+        f"sampled: {found.precision:,} elicited, {found.recall:,} of the reference; decided by "
+        f"rule: {rules}\nquestions to each judge: {found.questions:,}, {found.characters:,} "
+        "characters"
     )
     for example in found.examples:
         print_text(f"\n--- {example.direction}")
@@ -419,8 +424,8 @@ def print_verification(made: Verification, by: Sequence[str]) -> None:
     if settings.sample:
         per = "" if settings.sample_per == "all" else f" and {settings.sample_per}"
         drawn = (
-            f"drawn with seed {settings.seed}: {_DRAWS[settings.sampling]}, up to "
-            f"{settings.sample:,} of each direction{per}"
+            f"sampled with seed {settings.seed}: {_DRAWS[settings.sampling]}, up to "
+            f"{settings.sample:,} per direction{per}"
         )
     print_text("\n".join([*_told_lines(made.told), drawn]))
     print_text("")
@@ -495,19 +500,24 @@ def _notes(made: Verification) -> Iterator[str]:
     if ranked.ties:
         yield TIED
     if not ranked.is_common:
-        yield "not ranked: no two were held against facts of the same entities"
+        yield "not ranked: no two groups were verified on reference triples of the same entities"
     for group, n in ranked.elsewhere.items():
         who, differ = made.measured[group].group.label, counted(n, "entity", "entities")
-        yield f"{who}: not ranked, held against other entities than most ({differ} differ)"
+        yield f"{who}: not ranked, verified on other entities than most ({differ} differ)"
     for each in made.measured:
         bare = each.estimates.get("without_reference")
         wanted = ", ".join(f"{n:,} more for {name}" for name, n in each.more.items() if n)
-        if wanted and (bare is None or bare.value != 1.0):  # else no more triples say anything
-            yield f"{each.group.label}: triples like these to come within 2 points: {wanted}"
+        if wanted and (
+            bare is None or bare.value != 1.0
+        ):  # otherwise more triples do not narrow the interval
+            yield (
+                f"{each.group.label}: similar triples needed for intervals within 2 points: "
+                f"{wanted}"
+            )
     if made.troubles:
         why = ", ".join(f"{_TROUBLES.get(name, name)} {n:,}" for name, n in made.troubles.items())
         yield f"unparsed verdicts, counted as published in the denominator: {why}"
     for said in made.corrected:
         yield people_line(said.group.label, said.n_people, said.figures(), said.scattered)
     if made.people_elsewhere:
-        yield f"people's verdicts on triples that are not in this sample: {made.people_elsewhere:,}"
+        yield f"human labels on triples outside this sample: {made.people_elsewhere:,}"

@@ -31,9 +31,9 @@ from proofstone.stats.ratios import (
     ratio_spread,
 )
 
-# Verdicts as columns of small numbers: millions of them are counted without being held.
+# Verdicts as compact columns, so that millions are counted without keeping them in memory.
 
-# What a triple of either direction came to; the place is the code.
+# Outcomes of a triple of either direction; the position is the code.
 OUTCOMES = (
     "waiting", "unparsed", "entailment", "contradiction", "neutral", "no reference", "covered",
     "not covered",
@@ -52,7 +52,7 @@ class Counted:
     """Hold columns of verified triples, one entry per triple: about 20 bytes each."""
 
     def __init__(self) -> None:
-        # Texts by their numbers, in order of first appearance.
+        # Numbered texts, in order of first appearance.
         self.families: dict[str, int] = {}
         self.sources: dict[str, int] = {}
         self._direction, self._outcome = array("b"), array("b")
@@ -82,7 +82,7 @@ class Counted:
         return int(self.column("entity").max(initial=-1)) + 1
 
 
-# Verdicts counted by entity, direction and outcome: what every measure is summed from.
+# Verdicts counted by entity, direction and outcome: all measures are sums of these.
 
 _PRECISION = ("entailment", "contradiction", "neutral", "no reference", "unparsed")
 
@@ -90,10 +90,10 @@ _PRECISION = ("entailment", "contradiction", "neutral", "no reference", "unparse
 _THREE = ("entailment", "contradiction", "neutral")
 
 
-_RECALL = (*_THREE, "covered", "not covered", "unparsed")  # of either way of measuring it
+_RECALL = (*_THREE, "covered", "not covered", "unparsed")  # for either recall mode
 
 
-# Each measure: its direction, what counts, and what it is divided by.
+# Each measure: its direction, numerator and denominator.
 MEASURES: Mapping[str, tuple[Literal[0, 1], tuple[str, ...], tuple[str, ...]]] = {
     "precision": (0, ("entailment",), _PRECISION),
     "recall": (1, ("entailment", "covered"), _RECALL),
@@ -146,7 +146,7 @@ def sums_of(
     return tops.astype(np.float64), bottoms.astype(np.float64)
 
 
-# Ranks by F1 that hold together, of groups that were held against the same entities.
+# Joint ranks by F1 of groups verified on the same entities.
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,12 +244,12 @@ def held_elsewhere(counted: Counted, groups: Sequence[int]) -> dict[int, int]:
     return {group: n for group, n in differing.items() if n}
 
 
-# The measures of each group, and of parts of it, with intervals.
+# Measures of each group and of its parts, with confidence intervals.
 
 HALF_WIDTH = 0.02
 
 
-# Sums that are held at once, to be drawn together: 64 MB of them.
+# Sums in memory at once for joint resampling: 64 MB.
 _MOST_AT_ONCE = 8_000_000
 
 
@@ -375,7 +375,7 @@ def _batches(parts: Iterable[_Part]) -> Iterator[list[_Part]]:
         yield batch
 
 
-# Results as rows of files: a verdict a row, and tables in the columns that BeQu publishes.
+# Results as file rows: one verdict per row, and tables in BeQu's published columns.
 
 _METRICS = {"precision": "Precision (RAG)", "recall": "Recall"}
 

@@ -66,7 +66,7 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
         if not label and is_true is None:
             continue
         if not identity:
-            fields.wrong("id", "is missing: it is that of the file of verdicts")
+            fields.wrong("id", "is missing: expected an id from the file of verdicts")
         wanted = LABELS.get(fields.text("direction") or "precision")
         if wanted is None:
             fields.wrong("direction", f"expected one of {', '.join(LABELS)}")
@@ -74,13 +74,13 @@ def read_people(rows: Iterable[Row]) -> dict[str, PeopleSaid]:
             fields.wrong("people", f"expected one of {', '.join(wanted)}")
         said = PeopleSaid(label, is_true)
         if found.setdefault(identity, said) != said:
-            fields.wrong("id", "comes twice, with two verdicts")
+            fields.wrong("id", "occurs twice, with two verdicts")
     if problems:
-        raise BadInput("people's verdicts cannot be read", problems)
+        raise BadInput("The human labels cannot be read.", problems)
     if not found:
         raise BadInput(
-            f"the file holds no verdict of people; its columns are {', '.join(sorted(columns))}",
-            hint="expected id, and people or is_true filled in: the file that --output wrote",
+            f"the file has no human labels; its columns are {', '.join(sorted(columns))}",
+            hint="expected id, and people or is_true filled in, in the file that --output wrote",
         )
     return found
 
@@ -99,12 +99,13 @@ def checked_of(found: Verified, people: Mapping[str, PeopleSaid]) -> Checked | N
     )
 
 
-# How far a judge is right, by people's labels of some of the triples, and what that changes.
+# Judge accuracy by human labels of some triples, and estimates corrected with them.
 #
-# Labels by the passages correct the judge; whether a triple is true by any source says how much the
-# corpus leaves out.
+# Labels by the passages correct the judge. Truth by any source shows how incomplete the corpus is.
 
-_LEAST_LABELLED = 0.9  # of those drawn up to the last that is labelled; one may be passed over
+_LEAST_LABELLED = (
+    0.9  # maximum share of unlabeled triples before the last labeled one; one is always allowed
+)
 
 
 _RIGHT = {"precision": {"entailment"}, "recall": {"entailment", "covered"}}
@@ -192,7 +193,7 @@ def _corrected(mine: Sequence[Checked], group: Group, n_resamples: int, seed: in
         f1=_f1(sides, rates, n_resamples, seed) if len(rates) == len(sides) else None,
         agreement=agreement,
         kappa=kappa,
-        # By a person's reading of the passages where there is one, else by the judge's.
+        # By the human label of the passages if there is one, otherwise by the judge's.
         corpus=_share(
             [each for each in known if _is_true(each)],
             lambda each: (_said(each) or each.label) in _RIGHT["precision"],

@@ -49,13 +49,12 @@ from proofstone.store.lookup import Found
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
 
-# Which triples are verified: drawn by seed, as the paper draws or uniformly over triples.
+# Sampling of triples: as in the paper, or uniformly over triples.
 #
-# The paper draws an entity, then one of its triples: an entity with three triples is heard as often
-# as one with ninety, and the mean is one over entities, as long as they have triples left. Drawn
-# uniformly over triples, talkative entities weigh as much as they talk. Both go without
-# replacement, and a longer sample begins with the shorter one of its seed: more can be drawn
-# without verifying anything twice.
+# The paper samples an entity, then one of its triples. An entity with three triples is as likely as
+# one with ninety, and the mean is over entities as long as they have triples left. In uniform
+# sampling, entities weigh by their number of triples. Both sample without replacement. A longer
+# sample starts with the shorter one of the same seed, so it can grow without repeated verification.
 
 SAMPLING_METHODS: tuple[SamplingMethod, ...] = get_args(SamplingMethod)
 
@@ -122,10 +121,10 @@ class _Pool:
         return taken
 
 
-# Entities by name and identity: two with one name are told apart, or told of.
+# Entities by name and identity; entities with the same name need an identity, or are an error.
 
 
-_TELL = "a column wikidata_id tells them apart"
+_TELL = "add a column wikidata_id to distinguish them"
 
 
 class Entities:
@@ -139,7 +138,7 @@ class Entities:
     def __init__(self) -> None:
         self.facts: list[EntityFacts] = []
         self._named: dict[str, list[int]] = {}
-        self._unsaid: set[int] = set()  # of which some row does not say which it means
+        self._unsaid: set[int] = set()  # names with a row that lacks an identity
 
     def __len__(self) -> int:
         return len(self.facts)
@@ -156,7 +155,7 @@ class Entities:
             identities += [identity] if identity else []
             named = ", ".join(each or "none" for each in identities)
             many = f'{len(identities)} entities are named "{name}" ({named})'
-            raise BadInput(f"{many}, and not every row says which; {_TELL}")
+            raise BadInput(f"{many}, and some rows have no identity; {_TELL}")
         if found is None:
             found = len(self.facts)
             same.append(found)
@@ -187,7 +186,7 @@ class Entities:
             self.facts[number] = structs.replace(facts, domain=domain, popularity=popularity)
 
 
-# Records on disk by their key: millions of rows are read once, and those of a key found again.
+# Records on disk by key: millions of rows are read once, then looked up by key.
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -195,7 +194,7 @@ Key = TypeVar("Key", bound=Hashable)
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 
-_SIZE = 4  # bytes that tell a record's length
+_SIZE = 4  # bytes of a record's length field
 
 
 class Spool(Generic[Key, Record]):
@@ -254,7 +253,7 @@ class Spool(Generic[Key, Record]):
         return self._decode(self._file.read(size))
 
 
-# Elicited triples from the rows of anybody's file, read one by one.
+# Elicited triples from the rows of any file, read one by one.
 
 
 class ElicitedRow(Struct, frozen=True, gc=False):
@@ -334,7 +333,7 @@ class Gathered:
         self._entities = Entities()
         self._groups: list[Group] = []
         self._known: Counter[int] = Counter()  # reference triples of each entity
-        self._whole: dict[int, str] = {}  # where the row that lists an entity's triples stands
+        self._whole: dict[int, str] = {}  # location of the row that lists an entity's triples
         self._odd: Counter[str] = Counter()
 
     @classmethod
@@ -427,7 +426,7 @@ class Gathered:
         """
         numbers = {who: number for number, who in enumerate(self._groups)}
         problems: list[Problem] = []
-        unclear: set[str] = set()  # names that were told of: once is enough
+        unclear: set[str] = set()  # names already reported
         for row in rows:
             found = read_elicited(row, model, problems)
             if found is None:
@@ -679,7 +678,7 @@ def reference_files(reference: Path) -> list[Path]:
     files = sorted(each for each in reference.iterdir() if each.is_file())
     files = [each for each in files if not each.name.startswith(".")]
     if not files:
-        raise BadUsage(f"{reference}: the folder holds no file")
+        raise BadUsage(f"{reference}: the folder has no files")
     return files
 
 
@@ -724,8 +723,8 @@ def _of_bank(store: Store, found: Found) -> Reference:
     first = next(store.knowledge.pages_of_bank(found.key, 1), [])
     if not first or first[0].kind != KIND:
         raise BadUsage(
-            f"bank {found.name} holds no reference",
-            hint="make one: proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME",
+            f"bank {found.name} has no reference triples",
+            hint="build one: proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME",
         )
 
     def facts() -> Iterator[Fact]:

@@ -65,12 +65,12 @@ from proofstone.store.provenance import Origin
 from proofstone.store.scores import ScoreRow, ScoringInfo
 from proofstone.store.store import Store
 
-# Stored runs on one list of entities, gathered to be verified: triples beside a reference.
+# Stored runs on one list of entities, collected for verification against a reference.
 
 _PAGE = 500
 
 
-_LONGEST = 4_000  # characters of a passage; a whole article is not kept with each of its triples
+_LONGEST = 4_000  # characters of a passage; full articles are not stored with each triple
 
 
 _RIGHT = ("entailment", "covered")
@@ -106,11 +106,11 @@ class ListedRuns:
         self._method = method
         self._said = said
         self._items: dict[int, StoredItem] = {}
-        self._entities: dict[int, int] = {}  # the entity that an item means, by the item's key
-        self._meaning: dict[int, list[int]] = defaultdict(list)  # the other way
+        self._entities: dict[int, int] = {}  # entity by item key
+        self._meaning: dict[int, list[int]] = defaultdict(list)  # item key by entity
         self._nonexistent: set[int] = set()
         self._known = lru_cache(maxsize=4)(lambda entity: known_triples(gathered, entity))
-        # Of each run the item and sample of the first reply about an entity.
+        # Item and sample of each run's first response about an entity.
         self._replied: list[dict[int, tuple[int, int]]] = [{} for _run in runs]
 
     def read(self, reference: Reference, settings: VerifySettings) -> None:
@@ -142,7 +142,7 @@ class ListedRuns:
         if item in self._nonexistent:
             return
         rows = triple_rows(finished.item.loaded, finished.responses)
-        place = f"reply {finished.item.position}"
+        place = f"response {finished.item.position}"
         self.gathered.take_elicited((Row(place, row) for row in rows), group=group)
         for row in rows:
             said = {name: row[name] for name in ElicitedTriple.__struct_fields__}
@@ -189,7 +189,7 @@ class ListedRuns:
         if not self._store.scores.has_any(begun, DIRECTIONS):
             return posed_questions(self.gathered, self.plan, embedding_model)
 
-        @lru_cache(maxsize=1)  # triples come entity by entity
+        @lru_cache(maxsize=1)  # triples are ordered by entity
         def places(entity: int) -> set[tuple[int, str, bytes, int]]:
             items = self._meaning.get(entity, [])
             return self._store.scores.unit_places(begun, DIRECTIONS, items)
@@ -216,7 +216,7 @@ class ListedRuns:
 
         ``tell`` receives the number of triples done with each page.
         """
-        storing: list[asyncio.Task[None]] = []  # none yet, or that of the page before
+        storing: list[asyncio.Task[None]] = []  # none yet, or the previous page
         posed = self.posed(scorings, embedding_model)
         async with aclosing(decide(posed, judging.judge)) as pages:
             async for page in pages:
@@ -257,16 +257,16 @@ class ListedRuns:
             value=float(verdict.label in _RIGHT) if is_read else None,
             answer=verdict.label,
             basis=verdict.basis,
-            flags=(f"drawn {posed.sampled.drawn}",) if posed.sampled.drawn else (),
+            flags=(f"sampled {posed.sampled.drawn}",) if posed.sampled.drawn else (),
             verdict=said,
         )
         return ScoreRow(unit_row(self._store, self._method, item, unit), unit.sample, score)
 
 
-# A run's triples verified as a scoring of it: opened, filled, and complete once all are judged.
+# A run's verified triples as a scoring: opened, filled, and complete once all are judged.
 #
-# It holds what every scoring of the run holds, and beside it one score for each verified triple.
-# What waits for a judge has none.
+# It has the same scores as every scoring of the run, and one for each verified triple. Triples that
+# wait for a judge have no score.
 
 _USUAL = VerifySettings()
 
@@ -301,7 +301,7 @@ def check_judged(run: Run) -> None:
     """Raise BadUsage for a run: without a reference, judges have nothing to decide."""
     name = f"run:{short(run.id)}"
     raise BadUsage(
-        f"judges verify what {name} volunteered against a reference, and none is named",
+        f"judges verify the triples of {name} against a reference, and none is set",
         hint=f"proofstone grade {name} --judge PROVIDER/NAME --reference BANK (made "
         "by proofstone build reference ENTITIES --corpus ... -m PROVIDER/NAME; or a file)",
     )
@@ -376,7 +376,7 @@ def verify_forecast(
         n = 0
 
         def questions() -> Iterator[JudgeQuestion]:
-            """Those that a judge would be asked among what is posed, all of which is counted."""
+            """Count all sampled triples and return the questions for the judge."""
             nonlocal n
             for each in opened.lists:
                 found = [None if again else _newest(opened, key) for key, _run in each.runs]
@@ -413,7 +413,7 @@ def _opened(
     """
     store, spec = session.store, judge_spec(judge)
     if spec is None:
-        raise BadUsage("nobody is to judge", hint="--judge PROVIDER/NAME")
+        raise BadUsage("no judge is given", hint="--judge PROVIDER/NAME")
     found = [find_target(store, target, ("run",)) for target in targets]
     runs = dict(store.runs.run(each.id) for each in found)
     method = find_method(min(run.method for run in runs.values()))
@@ -425,7 +425,7 @@ def _opened(
             return Bench(spec, list(askers.values())).name
 
     said = structs.asdict(settings)
-    if settings.over == "elicited":  # of any of these runs: others draw from other entities
+    if settings.over == "elicited":  # by any of these runs: other runs sample from other entities
         ids = sorted(run.id for run in runs.values())
         said["over"] = f"elicited:{short(digest(canonical_json(ids)))}"
     against = Against(
@@ -484,7 +484,7 @@ def _begun(opened: _Opened, key: int, *, again: bool) -> int:
     settings, now = canonical_json(against), session.clock.now()
     made = scores.begin(key, opened.runs[key], version, against.label, now, settings)
     base = scores.newest(key, version, "")
-    if base is not None:  # what was read of the replies is there already: the rest is added
+    if base is not None:  # parsed responses are already stored; only the rest is added
         scores.copy(base.key, made)
     return made
 

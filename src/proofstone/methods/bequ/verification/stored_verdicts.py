@@ -73,7 +73,7 @@ def verified_scorings(
     """
     known = {key: found for key, _run in runs if (found := _by_label(store, key, view.until))}
     if not known:
-        raise NotFound("no triple of these runs is verified yet", hint=how_to_verify(runs))
+        raise NotFound("no triples of these runs are verified yet", hint=how_to_verify(runs))
     named = _named(store, runs, view)
     n_runs = Counter(label for found in known.values() for label in found)
     labels = {each.judge for each in named.values()}
@@ -144,7 +144,7 @@ def read_verified(
     )
 
 
-# ---------------------------------------------------------------- which scorings
+# --------------------------------------------------------- selection of scorings
 
 
 def _by_label(store: Store, run: int, until: float | None) -> _ByLabel:
@@ -193,12 +193,14 @@ def _different(runs: Sequence[tuple[int, Run]], known: Mapping[int, _ByLabel]) -
     return BadUsage(
         "these runs were verified by different judges, against different references or in "
         f"different samples: {'; '.join(lines[:8])}{more}",
-        hint="verify all of them alike with one command: proofstone grade RUN RUN --judge ... "
-        "--reference ...; or choose among a run's own with --scoring ID",
+        hint=(
+            "verify all of them with the same settings: proofstone grade RUN RUN --judge ... "
+            "--reference ...; or choose one scoring per run with --scoring ID"
+        ),
     )
 
 
-# ---------------------------------------------------------------- what is read
+# ------------------------------------------------------------ reading verdicts
 
 
 def _verified(
@@ -245,7 +247,7 @@ def verdict_of(row: ScoredUnit) -> Verdict:
     )
 
 
-# ---------------------------------------------------------------- what was said
+# ------------------------------------------------------------- elicited triples
 
 
 def _elicited(
@@ -283,15 +285,15 @@ def said_by(tallies: Sequence[ScoreTally], of_triples: str) -> Elicited:
     )
 
 
-# Verified triples as people read them: of one reply each with its evidence, of a run counted.
+# Verified triples for display: those of one response with evidence, those of a run as counts.
 
-_SHOWN = 400  # characters of a passage; the whole of it is in the export
+_SHOWN = 400  # characters of a passage; the export has the full text
 
 
 _OVERRIDDEN = {
     "no object": "nothing is said",
-    "no reference": "no reference of the entity",
-    "nothing elicited": "nothing was elicited of the entity",
+    "no reference": "no reference triples of the entity",
+    "nothing elicited": "no elicited triples of the entity",
     "same words": "in the same words",
 }
 
@@ -380,9 +382,9 @@ def _evidence(row: ScoredUnit, verdict: Verdict, known: Passage) -> Iterator[str
     elif row.verdict is not None:
         yield from verdict_lines(row.verdict)
     if verdict.passage.text:
-        yield f"rests on {_quoted(verdict.passage)}"
+        yield f"based on {_quoted(verdict.passage)}"
     if known.text or known.title or known.url:
-        yield f"known from {_quoted(known)}"
+        yield f"from reference passage {_quoted(known)}"
 
 
 def _quoted(passage: Passage) -> str:
@@ -392,7 +394,7 @@ def _quoted(passage: Passage) -> str:
     return " ".join(filter(None, (f'"{text}"' if text else "", f"({where})" if where else "")))
 
 
-# Which of a model's settings stands on the leaderboard.
+# Which setting of a model is ranked on the leaderboard.
 
 
 def ranked_settings(runs: Sequence[Run]) -> frozenset[int]:

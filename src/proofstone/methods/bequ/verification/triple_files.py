@@ -299,6 +299,6 @@ def _refuse_own(path: Path, references: Sequence[Path]) -> None:
         is_copy = file.stat().st_size == path.stat().st_size and not is_same
         if is_same or (is_copy and file.read_bytes() == path.read_bytes()):
             raise BadUsage(
-                f"{path} is its own reference: every triple is found in it",
-                hint="name another file: --reference FILE",
+                f"{path} is its own reference: every triple would be entailed",
+                hint="choose another file: --reference FILE",
             )

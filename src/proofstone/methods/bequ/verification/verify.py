@@ -45,14 +45,14 @@ from proofstone.search.chunks import Chunking, cut_chunks, tokens_by_bytes
 from proofstone.search.index import ChunkIndex, ChunkPlace, SentenceEncoder, SourcePart
 from proofstone.texts.templates import bundled_words
 
-# Raised with every change of words that can move a verdict; results name it.
+# Incremented with every change of wording that can move a verdict; results store it.
 QUESTIONS_VERSION = 1
 
 
-MOST_STATEMENTS = 400  # elicited triples that one question about a reference triple shows
+MOST_STATEMENTS = 400  # maximum elicited triples in one question about a reference triple
 
 
-_LONGEST = 2_000  # characters of a subject, predicate or object that a judge is shown
+_LONGEST = 2_000  # maximum characters of a subject, predicate or object in a judge prompt
 
 
 class _Words(Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,7 +154,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [...]"
 
 
-# What is known of one entity, cut into passages and indexed once; and candidates among triples.
+# Passages of one entity, split and indexed once; and candidate triples.
 
 _CHUNKING = Chunking(most=200)
 
@@ -297,7 +297,7 @@ def _with_text(passage: Passage, text: str) -> Passage:
 IsDone = Callable[[Direction, int, int, Sampled], bool]
 
 
-_PAGE, _IN_FLIGHT = 64, 8  # triples of a page, and pages that are with the judges at once
+_PAGE, _IN_FLIGHT = 64, 8  # triples per page, and pages in judging at the same time
 
 
 class Posed(Struct, frozen=True, gc=False):
@@ -325,7 +325,7 @@ class Decided(Struct, frozen=True, gc=False):
     said: PanelVerdict | None = None
 
 
-_TRIED = 64  # questions by which the size of all is judged
+_TRIED = 64  # questions used to estimate the mean size
 
 
 def embedding_model_of(settings: VerifySettings) -> EmbeddingModel | None:
@@ -385,7 +385,9 @@ async def decide(
     try:
         while page := list(islice(posed, _PAGE)):
             pages.append(asyncio.gather(*(_decided(each, judge) for each in page)))
-            await asyncio.sleep(0)  # posing holds the loop; what was posed is sent meanwhile
+            await asyncio.sleep(
+                0
+            )  # preparing a page blocks the loop; earlier requests are sent meanwhile
             if len(pages) == _IN_FLIGHT:
                 yield await pages.popleft()
         while pages:
@@ -523,7 +525,7 @@ def _read_verdict(said: PanelVerdict, shown: Sequence[Passage]) -> Verdict:
     if not said.label:
         return Verdict(label="", basis="unparsed", trouble=said.trouble, reason=said.reason)
     voted = [judge_vote for judge_vote in said.judge_votes if judge_vote.label == said.label]
-    place = cited_place(voted[0].cited) if voted else None  # nobody, where a rule for ties decides
+    place = cited_place(voted[0].cited) if voted else None  # no judge, if a rule breaks ties
     return Verdict(
         label=said.label,  # type: ignore[arg-type] # one of the question's own
         basis="judge",

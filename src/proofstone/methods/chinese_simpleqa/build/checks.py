@@ -49,7 +49,7 @@ from proofstone.records.verdicts import Exhibit, JudgeQuestion, Label, PanelVerd
 from proofstone.search.near_duplicates import near_duplicates
 from proofstone.texts.templates import Patterns
 
-# Pairs that would do harm if they were published: by a judge of its own, where one is named.
+# Sensitive pairs: a separate judge, if one is set.
 
 
 def sensitive_step(judges: JudgeSlots, scope: Scope) -> Step:
@@ -78,9 +78,9 @@ def pair_question(
     return questions_for(scope).question(name, row.language, texts, values)
 
 
-# Aliases that a model wrote, each kept only where judges find that it says the very answer.
+# Aliases written by a model; judges must confirm that they mean the same answer.
 #
-# A rule grades a reply right that is an alias and nothing else, so a wrong alias is a wrong grade.
+# A response equal to an alias is graded correct by rule, so a wrong alias is a wrong grade.
 
 
 def alias_step(judges: JudgeSlots) -> Step:
@@ -112,7 +112,7 @@ def alias_step(judges: JudgeSlots) -> Step:
     )
 
 
-# Pairs against their criteria: another model says what each misses, and the author revises.
+# Pairs against their criteria: another model names violations, and the author revises.
 
 _UNCHECKED, _MISSED, _GIVEN_UP = "not checked", "criteria not met", "given up by its author"
 
@@ -125,7 +125,7 @@ class _Checked(Struct, frozen=True, forbid_unknown_fields=True):
     suggestion: str = ""
 
 
-# One entry a criterion, all of them there: a reply that leaves one out is none.
+# One entry per criterion; a response that omits one is invalid.
 _Review = msgspec.defstruct(
     "_Review", [(name, _Checked) for name in CRITERIA], frozen=True, forbid_unknown_fields=True
 )
@@ -242,7 +242,7 @@ async def _revised(
     return revised
 
 
-# The type of each answer: by rule where that is certain, else by the judges.
+# The type of each answer: by rule if that is certain, otherwise by the judges.
 
 
 _PATTERNS = Patterns(__package__)
@@ -295,7 +295,7 @@ def type_by_rule(question: str, answer: str) -> AnswerType:
     return ""
 
 
-# A panel of models answers each pair's question: what all of them know is too easy.
+# A panel of models answers each question: what all of them know is too easy.
 
 _PROMPT_METHOD = prepare(
     "direct", 0, ItemSet(name="", kind="form", method="chinese_simpleqa"), None
@@ -353,7 +353,7 @@ def _item(row: Draft) -> LoadedItem:
     return LoadedItem(identified_item(item), ())
 
 
-# A second look at each pair, which deletes and does not revise.
+# A second check of each pair, which deletes and does not revise.
 
 
 def delete_step(judges: JudgeSlots, scope: Scope) -> Step:
@@ -511,10 +511,10 @@ def _evidence_holds(text: str, answer: str) -> bool:
     return re.search(before + pattern + after, text, re.IGNORECASE) is not None
 
 
-# Pairs that ask what is asked already, in the bank, in others or in public sets: worded anew
-# once, and dropped where they are still too like it.
+# Near-duplicates of questions in the bank, other banks or public sets: reworded once, dropped if
+# still too similar.
 
-_SAME, _UNSOUND = "same as another", "not well worded anew"
+_SAME, _UNSOUND = "same as another", "poor rewording"
 
 
 _REWORDED = object_of_texts("question", title="question")
@@ -564,7 +564,7 @@ def rewrite_step(judges: JudgeSlots) -> Step:
         return structs.replace(row, question=question, like="", by_author=True)
 
     return Step(
-        name="worded anew",
+        name="reworded",
         version=1,
         takes=Draft,
         work=rewrite,
@@ -651,7 +651,7 @@ def _without_aliases(drafts: Mapping[int, Draft]) -> dict[int, Kept]:
     return made
 
 
-# Questions that are known already: of public sets in files, and of other banks.
+# Known questions: of public sets in files, and of other banks.
 
 
 class KnownPair(Struct, frozen=True):
@@ -684,7 +684,7 @@ class KnownSets(Struct, frozen=True):
             for fact in facts:
                 question = getattr(fact.payload, "question", None)
                 if not isinstance(question, str):
-                    raise BadUsage(f"--against {name}: that bank holds no questions")
+                    raise BadUsage(f"--against {name}: the bank has no questions")
                 found.append(KnownPair(question, str(getattr(fact.payload, "answer", ""))))
         return found
 
@@ -701,7 +701,7 @@ def read_known(against: str) -> KnownSets:
         if path.is_file():
             pairs += read_checked(path, _pairs)
         elif path.suffix in {".jsonl", ".csv", ".json", ".parquet", ".tsv"}:
-            raise BadUsage(f"--against {name}: there is no such file")
+            raise BadUsage(f"--against {name}: file not found")
         else:
             banks.append(name)
     return KnownSets(tuple(dict.fromkeys(pairs)), tuple(dict.fromkeys(banks)))

@@ -35,7 +35,7 @@ from proofstone.records.knowledge import BuiltFact, Stratum
 from proofstone.records.verdicts import JudgeQuestion
 from proofstone.texts.templates import Patterns
 
-_UNREADABLE, _TOO_FEW = "unreadable reply", "too few options"
+_UNREADABLE, _TOO_FEW = "unparsed response", "too few options"
 
 
 _MOST_OPTIONS = 10
@@ -64,9 +64,9 @@ class _Written(Struct, frozen=True):
 def make_pipeline(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipeline:
     """Return the one step. Raises BadUsage for invalid parameters."""
     if not 2 <= params["n_options"] <= _MOST_OPTIONS:
-        raise BadUsage(f"--n-options is 2 to {_MOST_OPTIONS}, not {params['n_options']}")
+        raise BadUsage(f"--n-options must be 2 to {_MOST_OPTIONS}, got {params['n_options']}")
     if params["rounds"] < 0:
-        raise BadUsage(f"--rounds is 0 or more, not {params['rounds']}")
+        raise BadUsage(f"--rounds must be 0 or more, got {params['rounds']}")
     step = close_step(params["n_options"] - 1, params["rounds"], judge_slots(params, models))
     return Pipeline(steps=(step,), gives=Draft, facts=facts_by(models))
 
@@ -103,7 +103,7 @@ def close_step(wanted: int, rounds: int, judges: JudgeSlots) -> Step:
                     return _closed(row, taken, context)
         told = "; ".join(f"{option} ({reason})" for option, reason in refused.items())
         found = f"{len(taken)} of {wanted} for {row.question}"
-        return Drop(_TOO_FEW, f"{found}; refused: {told}" if told else found)
+        return Drop(_TOO_FEW, f"{found}; rejected: {told}" if told else found)
 
     return Step(
         name="options",
@@ -169,16 +169,16 @@ def distractor_question(row: Draft, option: str) -> JudgeQuestion:
     return QUESTIONS.question("distractor", row.language, texts)
 
 
-# From a question over options to the open one: what certainly has none is dropped by rule, a model
-# words the others, judges say whether they still ask the same.
+# From multiple choice to open questions: rules drop unsuitable ones, a model rewords the others,
+# judges compare the meaning.
 
 _CANNOT = "cannot be asked openly"
 
 
-_OPENING_UNREADABLE, _TOLD = "unreadable reply", "gives its answer away"
+_OPENING_UNREADABLE, _TOLD = "unparsed response", "gives its answer away"
 
 
-_RULES = 1  # raised by every change of ``openable``
+_RULES = 1  # incremented with every change of ``openable``
 
 
 _OPENING_SCHEMA = object_of_all(
@@ -314,7 +314,7 @@ def open_prompt(row: ChoiceRow, told: str = "") -> str:
     )
 
 
-# Choices as sets have them, and pairs that get options: each with the fact that it is.
+# Choices of files, and pairs for which options are generated, each with its fact id.
 
 
 class ChoiceRow(Struct, frozen=True, kw_only=True):
@@ -353,18 +353,18 @@ def _facts(inputs: Sequence[str], kind: type[Struct], wanted: str) -> Iterator[B
         path = Path(name)
         if not path.is_file():
             raise BadInput(
-                f"{name} is no file; expected a file of {wanted}",
-                hint="of a bank: proofstone export BANK -o FILE, then name the file",
+                f"expected a file of {wanted}, got {name}",
+                hint="export a bank first: proofstone export BANK -o FILE",
             )
         for built in read_checked(path, read_facts):
             if not isinstance(built.fact.payload, kind):
-                raise BadInput(f"{name} does not hold {wanted}")
+                raise BadInput(f"{name} does not contain {wanted}")
             yield built
 
 
 AMONG, NAMES_OPTIONS, YES_OR_NO = (
     "asks among its options",
-    "options that name options",
+    "options that refer to options",
     "a choice of yes or no",
 )
 

@@ -46,7 +46,7 @@ from proofstone.records.verdicts import JudgeQuestion
 from proofstone.texts.languages import is_chinese
 from proofstone.texts.templates import LANGUAGES, Prompts, bundled_text, bundled_words
 
-# A name and in brackets the same name in another script.
+# A name followed by the same name in another script in brackets.
 _BOTH = re.compile(r"\A\s*([^()（）]+?)\s*[（(]\s*([^()（）]+?)\s*[)）]\s*\Z")
 
 
@@ -167,7 +167,7 @@ def _of_two_scripts(one: str, other: str) -> bool:
     )
 
 
-# Pairs that are written already, from files: they enter behind the steps that write them.
+# Existing pairs from files: they skip the steps that write pairs.
 
 
 def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Draft]:
@@ -193,7 +193,7 @@ def ready_pairs(inputs: Sequence[str], params: Mapping[str, Any]) -> Iterator[Dr
             )
 
 
-# What is behind the last step as facts of a bank.
+# Results of the last step as facts of a bank.
 
 
 def facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Draft]], Iterator[BuiltFact]]:
@@ -237,9 +237,9 @@ def _fact(draft: Draft) -> Fact:
     return structs.replace(fact, id=fact_id(fact))
 
 
-# Worked examples for who writes pairs: carried ones, or a person's own from a file.
+# Few-shot examples for writing pairs: bundled ones, or a user's own from a file.
 
-# What a pair must be, each criterion by its name: as authors are told and checkers are asked.
+# Criteria for pairs by name, as in the prompts of authors and checkers.
 
 CRITERIA = ("objective", "single", "lasting", "demanding", "datable", "named")
 
@@ -336,13 +336,13 @@ def read_shots(n: int, file: str) -> Shots:
     Raises BadUsage, or BadInput with every problem of the file.
     """
     if n < 0:
-        raise BadUsage(f"--shots is 0 or more, not {n}")
+        raise BadUsage(f"--shots must be 0 or more, got {n}")
     if file and not Path(file).is_file():
-        raise BadUsage(f"--examples {Path(file)}: there is no such file")
+        raise BadUsage(f"--examples {Path(file)}: file not found")
     own = read_checked(Path(file), _examples) if file else ()
     most = len(own) or min(len(_bundled("en")), len(_bundled("zh")))
     if n > most:
-        raise BadUsage(f"there are {most} examples, and --shots asks for {n} a prompt")
+        raise BadUsage(f"--shots must be at most {most}, the number of examples, got {n}")
     return Shots(n, own)
 
 
@@ -361,7 +361,7 @@ def _examples(rows: Iterable[Row]) -> tuple[PairExample, ...]:
     if problems:
         raise BadInput("The examples cannot be read.", problems)
     if not found:
-        raise BadInput("There is no example in the file.")
+        raise BadInput("The file has no examples.")
     return found
 
 
@@ -369,7 +369,7 @@ def _bundled(language: str) -> tuple[PairExample, ...]:
     return bundled_words(__package__, "examples", language, _Examples).example
 
 
-# The prompts of building, in Chinese for Chinese texts, else in English.
+# Prompts of building, in Chinese for Chinese texts, otherwise in English.
 
 _NAMES = {
     "passage": "文字",
@@ -382,7 +382,7 @@ _NAMES = {
 PROMPTS = Prompts(__package__)
 
 
-# What judges are asked, and of each the label that keeps a row.
+# Questions to judges, each with the label that keeps a row.
 QUESTIONS = WordedQuestions(
     __package__,
     {
@@ -419,7 +419,7 @@ def block(name: str, text: str, language: str) -> str:
     return fence(shown, text, language)
 
 
-_UNREADABLE, _NONE = "unreadable reply", "no question in it"
+_UNREADABLE, _NONE = "unparsed response", "no question in it"
 
 
 _PAIR = {"question": TEXT, "answer": TEXT, "aliases": list_of(TEXT)}
@@ -530,7 +530,7 @@ def _place(row: SourcedPassage, asked: PairsAsked) -> Stratum:
     return Stratum(own.discipline, own.field, own.subfield, own.book or row.source.title)
 
 
-# Which passages hold knowledge that is worth asking for: by rules, then by a quality judge.
+# Suitable passages: by rules, then by a quality judge.
 
 _SHORT, _SIGNS, _NO_SENTENCE = "too short", "hardly any words", "no sentence"
 
@@ -538,10 +538,14 @@ _SHORT, _SIGNS, _NO_SENTENCE = "too short", "hardly any words", "no sentence"
 _UNPLACED = "no category"
 
 
-_LEAST_WIDTH = 80  # a Han character counts as three letters: so long is a sentence with a fact
+_LEAST_WIDTH = (
+    80  # a Han character counts as three letters: minimum length of a sentence with a fact
+)
 
 
-_LEAST_LETTERS = 0.6  # of all that is not space: listings, tables and link lists have fewer
+_LEAST_LETTERS = (
+    0.6  # minimum share of letters, without spaces: listings, tables and link lists have fewer
+)
 
 
 _SENTENCE = re.compile(r"[.!?…][\"'”’)\]]*(?:\s|$)|[。！？]")

@@ -39,7 +39,9 @@ from proofstone.methods.chinese_simpleqa.build.pairs import (
 )
 from proofstone.records.builds import BatchStep, FileRows, Pipeline, Step, StepBuilder, slots_of
 
-_PRIVATE = "the documents are private: questions only their owners can answer stay (--documents)"
+_PRIVATE = (
+    "the documents are private: questions that only their owners can answer are kept (--documents)"
+)
 
 
 _VALID_AT = re.compile(r"\d{4}(?:-(?:0[1-9]|1[0-2])(?:-\d\d)?)?", re.ASCII)
@@ -63,8 +65,8 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     files."""
     if params["from_choices"]:
         raise BadUsage(
-            "--from-choices takes files of multiple-choice questions, and none is named",
-            hint="of a bank: proofstone export BANK -o FILE, then name the file",
+            "--from-choices needs files of multiple-choice questions",
+            hint="export a bank first: proofstone export BANK -o FILE",
         )
     _check(params)
     shots = read_shots(params["shots"], params["examples"])
@@ -80,7 +82,7 @@ def from_passages(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipel
     rules = rules_step(params["primary_category"], needs_category=params["needs_category"])
     write = write_step(asked, shots)
     if params["knowledge"] == "rules":
-        note = "no judge looks at what passages hold (--knowledge rules)"
+        note = "no judge checks the passages (--knowledge rules)"
         return _pipeline((rules, write), params, models, notes=(note,))
     knowledge = knowledge_step(judge_slots(params, models), scope)
     return _pipeline((rules, knowledge, write), params, models)
@@ -121,7 +123,7 @@ def _pipeline(
     if members:
         steps.append(difficulty_step(judges, members, params["least_wrong"]))
     else:
-        left_out.append("no panel is named (--panel): questions that are too easy stay")
+        left_out.append("no panel is set (--panel): questions that are too easy are kept")
     steps += [
         near_step(params["alike"], known),
         rewrite_step(judges),
@@ -131,7 +133,7 @@ def _pipeline(
         guards = judge_slots({**params, "quorum": 0}, models, "sensitive")
         steps.append(sensitive_step(guards, scope))
     else:
-        left_out.append("sensitive content is not looked for (--sensitive off)")
+        left_out.append("sensitive content is not checked (--sensitive off)")
     steps.append(kind_step(judges))
     asked = {slot for step in steps for slot in step.asks}
     facts = facts_by({slot: model for slot, model in models.items() if slot in asked})
@@ -152,13 +154,13 @@ def _searches(named: str, scope: Scope) -> tuple[str, ...]:
     """
     names = [each.strip() for each in named.split(",") if each.strip()]
     if not names:
-        raise BadUsage("--search names no search", hint="bm25, or of the web: google")
+        raise BadUsage("--search names no search engine", hint="bm25, or a web search: google")
     searches = tuple(dict.fromkeys("bm25" if name == "local" else name for name in names))
     of_web = [name for name in searches if name not in ("bm25", "dense", "hybrid")]
     if scope.is_private and of_web:
         raise BadUsage(
             f"--search {','.join(of_web)} would send questions about private documents to the web",
-            hint="leave --search out, or say --documents public",
+            hint="leave --search out, or add --documents public",
         )
     return searches
 
@@ -168,22 +170,22 @@ def _check(params: Mapping[str, Any]) -> None:
     for name, least in (("questions", 1), ("rounds", 0), ("evidence", 0), ("least_wrong", 1)):
         if params[name] < least:
             option = name.replace("_", "-")
-            raise BadUsage(f"--{option} is {least} or more, not {params[name]}")
+            raise BadUsage(f"--{option} must be {least} or more, got {params[name]}")
     if not params["evidence"] and params["search"] != "bm25":
-        raise BadUsage("--search has nothing to search for with --evidence 0")
+        raise BadUsage("--search cannot be combined with --evidence 0")
     if not 0 < params["alike"] <= 1:
-        raise BadUsage(f"--alike is a share above 0, to 1, not {params['alike']}")
+        raise BadUsage(f"--alike must be above 0, and at most 1, got {params['alike']}")
     if params["secondary_category"] and not params["primary_category"]:
-        raise BadUsage("--secondary-category needs the --primary-category that it stands in")
+        raise BadUsage("--secondary-category needs its --primary-category")
     valid_at = params["valid_at"]
     if valid_at and params["documents"] != "private":
         raise BadUsage("--valid-at is for private documents", hint="--documents private")
     if valid_at and not _is_date(valid_at):
-        raise BadUsage(f"--valid-at is YYYY, YYYY-MM or YYYY-MM-DD, not {valid_at!r}")
+        raise BadUsage(f"--valid-at must be YYYY, YYYY-MM or YYYY-MM-DD, got {valid_at!r}")
     try:
         date.fromisoformat(params["as_of"])
     except ValueError:
-        raise BadUsage(f"--as-of is a day as YYYY-MM-DD, not {params['as_of']!r}") from None
+        raise BadUsage(f"--as-of must be a date YYYY-MM-DD, got {params['as_of']!r}") from None
 
 
 def _is_date(text: str) -> bool:
