@@ -78,7 +78,10 @@ def test_every_problem_is_told_and_so_are_two_entities_of_one_name() -> None:
     with pytest.raises(BadInput) as refused:
         said(*rows)
     assert [str(problem) for problem in refused.value.problems] == [
-        ("line 2, field entity: two entities are named \"ulm\" (the other: line " "1); add a column wikidata_id to distinguish them"),
+        (
+            'line 2, field entity: two entities are named "ulm" (the other: line 1); '
+            "add a column wikidata_id to distinguish them"
+        ),
         "line 3, field triples: entry 1: expected [predicate, object], came a list",
         "line 4, field entity: is missing or empty",
     ]  # fmt: skip

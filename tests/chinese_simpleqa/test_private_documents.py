@@ -89,7 +89,8 @@ def test_what_only_its_owners_know_is_kept_of_private_documents_and_dropped_of_p
         result = built(workspace, source, **params)
     assert result.bank is not None
     assert result.notes[0] == (
-        "the documents are private: questions that only their owners can answer are kept (--documents)"
+        "the documents are private: questions that only their owners can answer are kept "
+        "(--documents)"
     )
     (fact,) = workspace.store.knowledge.bank(result.bank.id).facts()
     assert fact.payload.question == "In which year was the rare mineral Halite first described?"

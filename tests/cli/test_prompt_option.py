@@ -57,8 +57,9 @@ def test_a_template_that_cannot_be_used_ends_with_what_is_wrong(
     assert told.err == (
         "error[PS-202]: cannot use the template mine.jinja\n"
         "  mine.jinja, line 2: unknown variable gold\n"
-        "  help: it may use: asks, count, language, letters, options, prompt_method, question, sentence, "
-        "sentence_number, several, statements, stem, stepwise, task, way, wording_number\n"
+        "  help: it may use: asks, count, language, letters, options, prompt_method, question, "
+        "sentence, "
+        "sentence_number, several, statements, stem, stepwise, task, wording_number\n"
     )
 
 

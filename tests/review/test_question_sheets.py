@@ -184,7 +184,10 @@ def test_all_problems_are_told_at_their_cells_and_nothing_is_taken_in(
         ("s.xlsx, Questions!F4",
          "expected 2 different pages or more, got 1: two addresses of one page are one"),
         ("s.xlsx, Questions!I5", "'it is not fit' needs a reason"),
-        ("s.xlsx, Questions!E6", "an answer or a page is given, but the decision is 'it is not fit'"),
+        (
+            "s.xlsx, Questions!E6",
+            "an answer or a page is given, but the decision is 'it is not fit'",
+        ),
         ("s.xlsx, Questions!D7", "there is no decision, but Questions!F7 is filled in"),
     ]  # fmt: skip
     assert states(workspace) == {"waits for a first answer": 6}

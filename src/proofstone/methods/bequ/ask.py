@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @cache
 def _template(name: str) -> Jinja2Template:
-    from jinja2 import Environment, StrictUndefined  # kept out of the import
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415  (kept out of the import)
 
     # Prompts are plain text: escaping would change the names in them.
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701
