@@ -10,7 +10,7 @@ __all__ = ["Normal"]
 
 _RULES = (
     # Progress is written as fast as it is made, of several runs in the order in which they get on.
-    (r"^2> .* \d+ of [\d,]+ +\d+% .*/s.*\n", ""),
+    (r"^2> \d+/\d+  \d+%.*\n", ""),
     # Times: of rows and pages, within JSON, and in the footer that a page's style sheet holds.
     (r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: UTC)?", "TIME"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d[\d:.]*(?:Z|\+00:00)?", "TIME"),

@@ -286,7 +286,7 @@ def _begin(say: Session) -> None:
     say("list", "presets")
     say("list", "presets", "--json")
     for preset in _PRESETS:
-        say("show", "preset", "/".join(preset))
+        say("show", "preset", *preset)
     say("models", "list")
     say("models", "price")
     say("models", "check", "scripted/judge")
@@ -308,8 +308,8 @@ title = "capital of {country}"
 say = ["The capital of {country} is {capital}."]
 """
 _PRESETS = (
-    ("encyclo_k",), ("chinese_simpleqa",), ("bequ", "random"), ("bequ", "effort"),
-    ("bequ", "prompts", "--json"),
+    ("encyclo_k",), ("chinese_simpleqa",), ("bequ/random",), ("bequ/effort",),
+    ("bequ/prompts", "--json"),
 )  # fmt: skip
 
 
