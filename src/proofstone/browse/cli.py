@@ -445,7 +445,7 @@ def show_command(
     \b
     Examples:
       proofstone show run:4f2a91cc --outcome wrong -n 5
-      proofstone show preset encyclo_k/as-published
+      proofstone show preset METHOD/as-published
     """
     from proofstone.browse.show import look
     from proofstone.ingest.pages import draw
