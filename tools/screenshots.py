@@ -15,7 +15,7 @@ from tools.chromium import find_chromium, quiet_flags
 from tools.resolved import ROOT
 
 DOCS = ROOT / "docs"
-WIDTH, HEIGHT = 1000, 1240  # pixels of the page; the picture has half as many again
+WIDTH, HEIGHT = 1280, 800  # pixels of the page; the picture has half as many again
 
 
 def photograph(program: str, page: Path, picture: Path) -> None:

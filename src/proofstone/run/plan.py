@@ -198,7 +198,8 @@ def plan_run(
         raise BadUsage(f"--limit takes 1 or more, got {spec.limit}")
     if PROMPT in spec.settings or PROMPT_NAME in spec.settings:
         raise BadUsage(
-            "'prompt' cannot be a setting", hint="--prompt-template FILE, or prompt = in a run file"
+            "'prompt' cannot be a setting",
+            hint="--prompt-template FILE, or prompt_template = in a run file",
         )
     if not set(CONTEXT_SETTINGS).isdisjoint(spec.settings):
         raise BadUsage(
