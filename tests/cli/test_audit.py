@@ -103,7 +103,7 @@ def test_where_no_model_is_ranked_the_option_that_ranks_is_named(
     assert proofstone("audit", path, "--complete-from", "0.57").out.count(" 1-2 ") == 2
     path.write_text("\n".join(["item,model,score", *told[:-1], ""]), encoding="utf-8")
     out = " ".join(proofstone("audit", path).out.split())
-    assert "so none is ranked. No item has scores of all models." in out
+    assert "so none is ranked. No item has scores from all models." in out
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_accuracies_alone_are_never_called_paired(proofstone: Proofstone, tmp_pa
     [
         ("item,a\n1,x\n2,1\n3,1\n", "line 2, column a: expected a number from 0 to 1, came 'x'"),
         ("item,comment\n1,good\n", "name what is missing: --model-cols COLUMN"),
-        ("", "holds no rows"),
+        ("", "the file has no rows"),
         ("item,a\n1,\n", "--model-cols COLUMN"),
     ],
     ids=["no score", "no model", "empty file", "no score at all"],
@@ -203,7 +203,7 @@ def test_a_missing_file_and_an_empty_folder_are_named(
     proofstone: Proofstone, tmp_path: Path
 ) -> None:
     """Both are not found."""
-    assert "There is no file" in proofstone("audit", tmp_path / "no.csv").err
+    assert "file not found" in proofstone("audit", tmp_path / "no.csv").err
     assert "holds no results" in proofstone("audit", tmp_path).err
 
 

@@ -57,7 +57,7 @@ def test_the_page_is_chinese_but_for_names_and_code(
     assert proofstone("audit", wide, "-o", page, "--language", "zh").code == 0
     text = page.read_text(encoding="utf-8")
     assert '<html lang="zh-Hans">' in text
-    assert english_in(text, NAMES | {"Proofstone"}) == set()
+    assert english_in(text, NAMES | {"Proofstone", "JavaScript"}) == set()
 
 
 def test_replies_with_confidence_length_and_positions_are_told_in_chinese(
@@ -67,10 +67,13 @@ def test_replies_with_confidence_length_and_positions_are_told_in_chinese(
     table, page = tmp_path / "results.csv", tmp_path / "page.html"
     table.write_text(LONG, encoding="utf-8")
     assert proofstone("audit", table, "-o", page, "--language", "zh").code == 0
-    roles = {"item", "model", "sample", "score", "answer", "answer_key", "confidence", "tokens"}
+    roles = {"item", "model", "sample", "score", "answer", "gold", "confidence", "tokens"}
     text = page.read_text(encoding="utf-8")
     assert (
-        english_in(text, NAMES | roles | {"Proofstone", "Brier", "Chen", "Rao", "Scott"}) == set()
+        english_in(
+            text, NAMES | roles | {"Proofstone", "JavaScript", "Brier", "Chen", "Rao", "Scott"}
+        )
+        == set()
     )
     assert "把握" in text
 

@@ -22,7 +22,9 @@ def test_the_work_list_is_written_beside_the_summary(
     told = proofstone("audit", results, "--flagged-items", tmp_path / "work.csv")
     assert told.code == 0
     head, first, *others = (tmp_path / "work.csv").read_text(encoding="utf-8").splitlines()
-    assert head.startswith("place,target,document,reason,action,decision,why,changes,replies,kind,")
+    assert head.startswith(
+        "place,target,document,reason,action,decision,why,changes,responses,kind,"
+    )
     assert first.startswith(
         "1,q0,,negative discrimination: weak models beat strong ones (check the answer key),"
     )

@@ -173,7 +173,7 @@ def test_parameters_that_cannot_be_are_refused_together(made: Path, proofstone: 
         (("run", "old-books", "-m", "gpt"), "has no slash", "expected provider/model"),
         (
             ("run", "old-books", "-m", "sim/a", "--prompt-method", "loud"),
-            "is named 'loud'",
+            "unknown prompting method 'loud'",
             "direct, cot",
         ),
         (("run", "old-books", "-m", "sim/a?skill=1"), "unknown parameter 'skill'", "ability"),

@@ -56,7 +56,10 @@ def test_the_result_has_it_for_programs(made: Path, proofstone: Proofstone) -> N
 def test_what_is_no_budget_is_refused(made: Path, proofstone: Proofstone, budget: str) -> None:
     said = proofstone("run", "old-books", "-m", "sim/ann", "--budget", budget, "-w", made)
     assert said.code == 2
-    assert f"invalid budget '{budget}'\n  expected an amount of money or tokens: 20USD" in said.err
+    assert (
+        f"invalid budget '{budget}'\n  help: expected an amount of money or tokens: 20USD"
+        in said.err
+    )
 
 
 def test_a_model_without_a_price_is_refused_with_the_lines_to_add(

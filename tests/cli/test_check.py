@@ -66,7 +66,7 @@ def banks(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_tells_is_named(banks: Path, proofstone: Proofstone) -> None:
     told = proofstone("check", "leaky", "-w", banks)
     assert told.code == 0
-    assert "240 true, 240 falsified, 12 sources in 5 folds" in told.out
+    assert "240 true, 240 perturbed, 12 sources in 5 folds" in told.out
     assert "can be told from the true without knowing anything" in told.out
     leaks = [line for line in told.out.splitlines() if 'the word "never"' in line]
     # Three of four falsified ones have it, no true one: 0.75 + 0.25 / 2 = 87.5.

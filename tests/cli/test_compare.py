@@ -182,7 +182,7 @@ def test_a_run_at_two_dates(made: Path, runs: dict[str, str], proofstone: Proofs
     assert (told["before"]["n_excluded"], told["after"]["n_excluded"]) == (0, 1)
     (pair,) = told["pairs"]
     (change,) = [c for c in pair["changes"] if c["factor"] == "corrections"]
-    assert change["after"] == "1 reply ruled on"
+    assert change["after"] == "1 response overridden"
     assert pair["n_common"] == 7
     told = proofstone("compare", f"{ann}@2001-01-01", ann, "-w", made)
     assert told.code == 2

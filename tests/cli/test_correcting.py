@@ -60,7 +60,7 @@ def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proof
     said = proofstone(
         "correct", "override", right, "incorrect", "--reason", "b", "--by", "Bo", "-w", made
     )
-    assert "incorrect, before: void" in said.out
+    assert "incorrect, before: invalidated" in said.out
     again = proofstone(
         "correct", "override", right, "correct", "--reason", "c", "-w", made, "--json"
     ).json[0]

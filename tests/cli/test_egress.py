@@ -80,7 +80,7 @@ def test_a_new_host_without_a_terminal_is_refused_with_the_line_to_add(
     assert head.endswith(" characters, from")
     assert [line.split() for line in origins] == [
         ["Herbal", "3", "of", "6", "questions", "CC-BY-4.0"],
-        ["Manual", "2024", "3", "of", "6", "questions", "no", "license", "named"],
+        ["Manual", "2024", "3", "of", "6", "questions", "no", "licence", "named"],
     ]
     assert (
         f"nobody has allowed 'Herbal', 'Manual 2024' to go to {host}; nothing was sent" in told.err

@@ -75,7 +75,7 @@ def test_forms_and_the_former_bank_stay_as_they_are(workspace: Workspace) -> Non
 
 
 def test_what_stands_there_already_is_not_made_anew(workspace: Workspace) -> None:
-    with pytest.raises(BadUsage, match="all of old-books stands where its sources are placed"):
+    with pytest.raises(BadUsage, match="all facts of old-books have their sources' labels already"):
         workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")
     place(workspace)
     workspace.follow_taxonomy_labels("old-books", reason="placed since", by="Ada")

@@ -75,7 +75,7 @@ def test_rows_that_were_dropped_need_a_folder_before_anything_is_stored(
         "import", write_bank(tmp_path), "--as", "bank", "--filter", "--dropped", target, "-w", empty
     )
     assert (said.code, said.out) == (2, "")
-    assert "there is no folder" in said.err
+    assert "missing does not exist" in said.err
     assert proofstone("list", "bank", "-w", empty, "--json").json == []
 
 
@@ -105,7 +105,7 @@ def test_a_role_in_a_whole_file_marks_the_model(
     assert f"* sim/ann direct: checked {QUESTIONS} of the {QUESTIONS} items; none is left" in said
     wrong = proofstone("import", bank, "--as", "bank", "--role", "made=sim/ann", "-w", empty)
     assert wrong.code == 2
-    assert "expected ROLE=MODEL, with one of wrote, falsified, checked" in wrong.err
+    assert "expected ROLE=MODEL, with one of wrote, perturbed, checked" in wrong.err
 
 
 RAW = (
@@ -118,7 +118,7 @@ RAW = (
 
 
 FUNNEL = """\
-                   correct  falsified  all
+                   correct  perturbed  all
 entered                  2          3    5
 figure                  -1          0   -1
 reference                0          0    0
@@ -174,7 +174,7 @@ def test_filters_are_refused_where_they_cannot_be(
     said = proofstone(
         "import", file, "--as", "bank", "--filter", "--dropped", tmp_path / "d.doc", "-w", empty
     )
-    assert (said.code, "no table format" in said.err) == (2, True)
+    assert (said.code, "unsupported table format" in said.err) == (2, True)
     said = proofstone("import", file, "--as", "bank", "--filter", "-w", empty)
     assert (said.code, "the filters leave no row of raw.jsonl: 1 figure" in said.err) == (2, True)
     assert proofstone("list", "bank", "-w", empty, "--json").json == []

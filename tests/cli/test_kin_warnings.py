@@ -84,4 +84,4 @@ def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
     assert made.err.startswith(line)
     assert [len(result["self_evaluation"]) for result in made.json] == [1, 0]
     sibling = told("run", f"form:{form}", "-m", "sim/ann?ability=0.1")
-    assert f"its family (sim/ann) falsified {n} of 12 questions" in sibling.err
+    assert f"its family (sim/ann) perturbed {n} of 12 questions" in sibling.err

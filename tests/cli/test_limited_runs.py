@@ -97,7 +97,7 @@ def test_a_gate_takes_no_part_for_the_whole(made: Path, proofstone: Proofstone) 
         asked = ("run", "old-books", "-m", model, "--limit", 5, "-q", "-w", made, "--json")
         names.append(f"run:{proofstone(*asked).json[0]['run'][:12]}")
     gated = proofstone("compare", names[1], names[0], "--gate", "--max-drop", 100, "-w", made)
-    assert (gated.code, "lacks 3 replies" in " ".join(gated.out.split())) == (3, True)
+    assert (gated.code, "lacks 3 responses" in " ".join(gated.out.split())) == (3, True)
 
 
 def test_a_run_that_reached_its_limit_is_complete_for_it(

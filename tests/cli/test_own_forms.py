@@ -131,11 +131,11 @@ def test_a_row_states_the_format_of_its_answers(tmp_path: Path, proofstone: Proo
     ("lines", "told"),
     [
         ("{# answer: regex:(a+)+ #}\n{{ question }}", "a repeat contains another one"),
-        ("{# answer: regex:[A #}\n{{ question }}", "no regular expression"),
+        ("{# answer: regex:[A #}\n{{ question }}", "invalid regular expression"),
         ("{# user #}\n{{ question }}\n{# assistant #}\nx", "a user's turn at the end"),
         ("{# user #}\nx\n{# system #}\ny\n{# user #}\n{{ question }}", "at most one system"),
         ("x\n{# user #}\n{{ question }}", "text before its first turn"),
-        ("{# system #}\n{{ question }}\n{# user #}\nWell?", "does not show the whole question"),
+        ("{# system #}\n{{ question }}\n{# user #}\nWell?", "does not show the full question"),
     ],
 )
 def test_a_template_that_cannot_be_used_says_why(
@@ -158,4 +158,4 @@ def test_a_format_that_cannot_be_used_is_told_with_its_row(
     told = proofstone("import", file, "--as", "form", "--method", "encyclo_k", "-w", made)
     assert told.code == 2
     assert "field answer_format" in told.err
-    assert "no regular expression" in told.err
+    assert "invalid regular expression" in told.err

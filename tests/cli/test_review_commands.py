@@ -251,7 +251,9 @@ def test_what_cannot_be_given_out_is_refused(
     assert "names in --people" in refused(*to, "--people", "A,B", "--per-person", 3)
     assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--overlap", "120%")
     assert "cannot sample 99 of 48" in refused(*to, "--people", "A", "--fact-check", 99)
-    assert "nobody has read any of old-books" in refused(*to, "--people", "A", "--undecided")
+    assert "no statement of old-books was reviewed yet" in refused(
+        *to, "--people", "A", "--undecided"
+    )
     assert "A is named twice: each reader has one file" in refused(*to, "--people", "A,B,A")
     assert "named twice: Anna and anna" in refused(*to, "--people", "Anna,anna")
     assert "3 readers" in refused(*to, "--people", "A,B", "--reviewers-each", 3)

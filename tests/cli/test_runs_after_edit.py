@@ -120,7 +120,7 @@ def test_until_it_is_asked_the_board_says_of_which_version_the_runs_are(
         assert told.err == (
             f"error[PS-203]: nothing was run on {form['form']} yet; its 4 runs are of the former "
             f"version {form['former']}, and 1 of 8 items is left to ask\n"
-            f"  {commands[0]}\n  {commands[1]}\n"
+            f"  help: {commands[0]}\n  {commands[1]}\n"
         )
     board = proofstone("leaderboard", form["former"], "-w", made)
     assert board.code == 0

@@ -128,7 +128,7 @@ def test_all_problems_are_told_by_row_and_nothing_is_done(
     fill(path, rows)
     told = proofstone("correct", "apply", path, "-w", asked)
     assert told.code == 2
-    assert "line 2, decision: expected one of keep, retire, edit," in told.err
+    assert "line 2, decision: expected one of keep, exclude, edit," in told.err
     assert "line 3, decision:" in told.err
 
     rows[0] |= {"decision": "exclude"}

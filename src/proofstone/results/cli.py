@@ -59,7 +59,9 @@ _LISTS = ("models", "strata", "clusters", "labels")
 
 def column_option(role: str, text: str) -> Callable[[Command], Command]:
     """An option that names the column of a role, of all files or of one kind of file."""
-    return click.option(f"--{role}-col", role, multiple=True, metavar="COLUMN", help=text)
+    return click.option(
+        f"--{role.replace('_', '-')}-col", role, multiple=True, metavar="COLUMN", help=text
+    )
 
 
 def column_options(command: Command) -> Command:
@@ -177,7 +179,7 @@ def _the_one(role: str, columns: Sequence[str]) -> str:
         raise click.BadParameter(
             f"{', '.join(columns)}: name one column, or one of each kind of file "
             "(lm-eval:COLUMN, inspect:COLUMN, table:COLUMN)",
-            param_hint=f"--{role}-col",
+            param_hint=f"--{role.replace('_', '-')}-col",
         )
     return columns[0]
 

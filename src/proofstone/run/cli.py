@@ -328,10 +328,8 @@ def _json_row(
     "run",
     basic=(
         "models",
-        "ask",
+        "prompt_method",
         "shots",
-        "prompt",
-        "context",
         "limit",
         "judge",
         "budget",
