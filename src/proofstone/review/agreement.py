@@ -129,7 +129,7 @@ def review_agreement(session: Session, target: Target) -> Sequence[Agreed]:
 def agreed(state: ReviewState) -> tuple[Agreed, ...]:
     """Return inter-annotator agreement of a review's state."""
     tasks: tuple[ReviewTask, ...] = ("format", "truth", "reason", "answer")
-    rated = [(task, rate(state.bundled, task)) for task in tasks]
+    rated = [(task, rate(state.carried_over, task)) for task in tasks]
     return tuple(
         _agreed(state, task, ratings) for task, ratings in rated if len(shared_targets(ratings)[0])
     )
@@ -140,7 +140,7 @@ def _agreed(state: ReviewState, task: ReviewTask, ratings: Ratings) -> Agreed:
     shared, differ = shared_targets(ratings)
     of = {ratings.targets[place] for place in differ}
     said: dict[bytes, list[tuple[str, str, str]]] = {}
-    for one in latest(state.bundled):
+    for one in latest(state.carried_over):
         if one.task == task and one.target in of:
             why = "; ".join([*map(str, one.changes.values()), one.reason]).strip("; ")
             entry = (reviewer_name(store, one.who), one.verdict, why)
@@ -194,7 +194,7 @@ def edited_statements(session: Session, target: Target) -> tuple[EditedStatement
     """
     state = ReviewState.of(session.store, target)
     decided = {one.target: one for one in state.decided(state.policy)}
-    newest = latest(state.bundled)
+    newest = latest(state.carried_over)
     asked = [one for one in newest if one.task == "format" and one.verdict == "fix"]
     targets = state.store.knowledge.facts_by_id({one.target for one in asked}, readable=True)
     texts = state.texts(targets.values())

@@ -205,7 +205,7 @@ def _undecided(
         raise BadUsage(f"no review of {name} is open", hint=f"proofstone review status {name}")
     names = {person.actor: person.name for person in state.store.people.every()}
     read: dict[bytes, set[str]] = {}
-    for one in state.bundled:
+    for one in state.carried_over:
         if one.target in is_open and one.reviewer in names:
             read.setdefault(one.target, set()).add(names[one.reviewer])
     return _Read(
@@ -373,7 +373,7 @@ def _questions_given(
     if chosen.answers is None:
         return None
     facts, method = chosen.facts, chosen.reviewing
-    states = checked_answers(chosen.answers, facts, chosen.bundled, policy)
+    states = checked_answers(chosen.answers, facts, chosen.carried_over, policy)
     waiting = {one.target: _WAITING[one.state] for one in states if one.is_waiting}
     tasks = waiting if asked.undecided else {}
     is_private = not isinstance(policy.answers, UnsetType) and not policy.answers.urls

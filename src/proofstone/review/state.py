@@ -302,7 +302,7 @@ class ReviewState:
         return self.store.reviews.of_facts(self.now)
 
     @cached_property
-    def bundled(self) -> Sequence[Review]:
+    def carried_over(self) -> Sequence[Review]:
         """Return the reviews, with those of former versions moved to equal current ones.
 
         Such a version was rebuilt because of another change, so its reviews still apply.
@@ -322,7 +322,7 @@ class ReviewState:
 
     def decided(self, policy: ReviewPolicy) -> list[ReviewDecision]:
         """Return one decision by ``policy`` for each reviewed fact."""
-        return decided_of(self.reviewing, self.facts, self.bundled, policy)
+        return decided_of(self.reviewing, self.facts, self.carried_over, policy)
 
     @cached_property
     def policy(self) -> ReviewPolicy:
@@ -468,7 +468,7 @@ def standing(state: ReviewState, policy: ReviewPolicy | None = None) -> Standing
     people = {one.reviewer for one in reviews if one.reviewer and one.task not in CHECK_TASKS}
     states: dict[AnswerState, int] = {}
     if state.answers is not None:
-        checked = checked_answers(state.answers, state.facts, state.bundled, policy)
+        checked = checked_answers(state.answers, state.facts, state.carried_over, policy)
         where = Counter(one.state for one in checked)
         states = {each: where[each] for each in ANSWER_STATES}
     return Standing(
@@ -588,7 +588,7 @@ def review_decisions(
     meant = {identity: shown.claim for identity, shown in texts.items() if shown.claim}
     work += [
         _wrong(one, texts[one.target])
-        for one in found_otherwise(state.bundled, meant, "truth")
+        for one in found_otherwise(state.carried_over, meant, "truth")
         if one.state == "otherwise" and one.target not in gone
     ]
     reviews = tuple(sorted({one.id for one in state.reviews}))
@@ -700,7 +700,7 @@ def last_decision(session: Session, target: Target) -> LastDecision | None:
         return None
     known = set(made[-1].reviews)
     # Reviews of purged statements no longer exist.
-    own = [one for one in state.bundled if one.id in known]
+    own = [one for one in state.carried_over if one.id in known]
     again: dict[str, int] = {str(name): 0 for name in made[-1].outcomes}
     for one in decided_of(state.reviewing, state.facts, own, made[-1].policy):
         again[one.outcome] += 1
