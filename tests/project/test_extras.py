@@ -154,7 +154,7 @@ def test_doctor_names_the_command_of_every_extra(
     assert sorted(set(extras) - set(advice)) == []
 
 
-PROMPT_METHODS = {
+CONVERSIONS = {
     ".doc": "soffice --headless --convert-to docx FILE (apt-get install libreoffice-writer)",
     ".odt": "soffice --headless --convert-to docx FILE (apt-get install libreoffice-writer)",
     ".pptx": "soffice --headless --convert-to pdf FILE (apt-get install libreoffice-impress)",
@@ -171,14 +171,14 @@ PROMPT_METHODS = {
 }
 
 
-@pytest.mark.parametrize("suffix", PROMPT_METHODS)
+@pytest.mark.parametrize("suffix", CONVERSIONS)
 def test_a_document_of_another_format_is_refused_with_what_to_do(
     suffix: str, tmp_path: Path
 ) -> None:
     with pytest.raises(BadUsage) as caught:
         ingest(tmp_path, f"a{suffix}", b"x")
     assert f'unsupported suffix "{suffix}"' in caught.value.message
-    assert PROMPT_METHODS[suffix] in caught.value.hint
+    assert CONVERSIONS[suffix] in caught.value.hint
 
 
 def test_files_of_other_formats_in_a_folder_are_told_with_what_to_do(
@@ -196,14 +196,14 @@ def test_files_of_other_formats_in_a_folder_are_told_with_what_to_do(
     empty = tmp_path / "w"
     assert proofstone("init", empty).code == 0
     told = proofstone("ingest", tmp_path / "docs", "-w", empty)
-    (prompt_method,) = document_advice([".doc"])
-    assert f"no documents, left out: 1 .doc\n  {prompt_method}\n" in told.err
+    (conversion,) = document_advice([".doc"])
+    assert f"no documents, left out: 1 .doc\n  {conversion}\n" in told.err
     (tmp_path / "docs" / "tin.md").unlink()
     none = proofstone("ingest", tmp_path / "docs", "-w", empty)
-    assert f"(found: 1 .doc)\n  {prompt_method}" in none.err
+    assert f"(found: 1 .doc)\n  help: {conversion}" in none.err
 
 
 def test_an_old_workbook_as_a_table_is_refused_with_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(BadUsage) as caught:
         rows(tmp_path, "a.xls")
-    assert caught.value.hint.startswith(f"convert it: {PROMPT_METHODS['.xls']}. Use one of .jsonl")
+    assert caught.value.hint.startswith(f"convert it: {CONVERSIONS['.xls']}; or use one of .jsonl")

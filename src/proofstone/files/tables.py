@@ -103,7 +103,7 @@ def table_suffix(path: Path, *, unpacked: tuple[str, ...] = _UNPACKED) -> str:
         way = table_advice(suffix)
         raise BadUsage(
             f'{path.name}: unsupported table format "{"".join(suffixes)}"',
-            hint=(f"convert it: {way}. " if way else "")
+            hint=(f"convert it: {way}; or " if way else "")
             + f"use one of {', '.join(known)}; .gz may follow any except {' and '.join(unpacked)}",
         )
     return suffix
