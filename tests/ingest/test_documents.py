@@ -243,7 +243,7 @@ def test_no_text_no_file_and_no_known_suffix_are_refused(tmp_path: Path) -> None
         read(tmp_path, "x.md", "# Only a heading\n\n \n")
     with pytest.raises(NotFound):
         read_documents(tmp_path / "none.txt")
-    with pytest.raises(BadUsage, match=r"Use one of .txt"):
+    with pytest.raises(BadUsage, match=r"expected one of .txt"):
         read_documents(tmp_path / "x.pdf")
 
 

@@ -123,7 +123,7 @@ def test_a_book_that_cannot_be_read_whole_is_refused_with_the_reason(tmp_path: P
         "bomb.epub unpacks to more than is read: 33,554,432 bytes of one file inside",
         "odd.epub: OEBPS/book.opf is not valid XML",
         "empty.epub holds no text for a passage",
-        f"There is no file {tmp_path / 'absent.epub'}.",
+        f"file not found: {tmp_path / 'absent.epub'}",
     ]
     assert [event.problems for event in refused[3:5]] == [
         (("OEBPS/text/two.xhtml", "is not in the file"),),

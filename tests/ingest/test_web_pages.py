@@ -113,7 +113,7 @@ def test_what_is_nested_without_end_takes_only_a_moment(
 def test_a_huge_file_is_refused_unread_and_an_empty_one_said_to_be(tmp_path: Path) -> None:
     with (tmp_path / "huge.html").open("wb") as file:
         file.truncate(MAX_BYTES + 1)
-    with pytest.raises(BadInput, match="of HTML 33,554,432 are read"):
+    with pytest.raises(BadInput, match="the limit for HTML is 33,554,432"):
         read_web_page(tmp_path / "huge.html")
     with pytest.raises(BadInput, match="holds no text"):
         read(tmp_path, "<html><body><script>1</script></body></html>")

@@ -137,7 +137,7 @@ def test_a_dump_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path) -
         "wide.xml is damaged, or not a wiki dump",
         "talk.xml holds none of the requested pages",
         "none.xml is damaged, or not a wiki dump",
-        f"There is no file {tmp_path / 'absent.xml'}.",
+        f"file not found: {tmp_path / 'absent.xml'}",
     ]
     (laughing,) = read_here(tmp_path / "laughs.xml")
     assert "root:" not in laughing.label

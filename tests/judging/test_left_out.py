@@ -84,7 +84,7 @@ def test_ties_are_ties_and_move_nobody() -> None:
 
 
 def test_one_judge_cannot_be_left_out() -> None:
-    with pytest.raises(BadUsage, match="needs two or more, not 1"):
+    with pytest.raises(BadUsage, match="needs two or more, got 1"):
         leave_each_out(np.zeros((1, 1, 1), dtype=np.int64), (1.0, 0.0), ("a",), PanelRules())
     with pytest.raises(BadUsage, match="the quorum of a panel must be 1 or more, got"):
         decide_cells(np.zeros((1, 2), dtype=np.int64), 2, PanelRules(quorum=0))

@@ -66,7 +66,7 @@ def test_a_judge_who_always_takes_the_first_label_is_split_over_two_orders() -> 
 def test_panels_that_cannot_be_are_refused() -> None:
     with pytest.raises(BadUsage, match="a panel needs a judge"):
         Panel([])
-    with pytest.raises(BadUsage, match="a would judge twice"):
+    with pytest.raises(BadUsage, match="duplicate judge a"):
         Panel([judge("a", ""), judge("a", "")])
     with pytest.raises(BadUsage, match="a quorum of 2 is not possible with 1"):
         Panel([judge("a", "")], rules=PanelRules(quorum=2))

@@ -67,7 +67,7 @@ def test_the_order_of_ballots_means_nothing_and_silence_is_no_vote(
 
 
 def test_a_quorum_of_none_is_refused() -> None:
-    with pytest.raises(BadUsage, match="a quorum of one judge at least, not 0"):
+    with pytest.raises(BadUsage, match="the quorum of a panel must be 1 or more, got 0"):
         decide(judge_votes("y"), PanelRules(quorum=0))
 
 

@@ -139,5 +139,5 @@ def test_a_page_inside_the_network_is_not_fetched(
 
 @pytest.mark.parametrize("name", ["bing", "brave:x", "searxng:", "local:x"])
 def test_an_unknown_search_is_refused(workspace: Workspace, name: str) -> None:
-    with pytest.raises(BadUsage, match="nothing can be searched by the name"):
+    with pytest.raises(BadUsage, match="unknown search"):
         workspace.search_web("copper", source=name)

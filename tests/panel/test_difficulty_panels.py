@@ -87,7 +87,7 @@ def test_panels_that_cannot_decide_are_refused() -> None:
     for k, n in ((0, 3), (4, 3), (1, 0)):
         with pytest.raises(BadUsage, match="least_wrong for a panel of"):
             DifficultyRule(n, k)
-    with pytest.raises(BadUsage, match="by 3 answers of different members, not by 2 of 2"):
+    with pytest.raises(BadUsage, match="expected 3 answers of different members, got 2 of 2"):
         decide_difficulty(answers("+-"), DifficultyRule(3, 3))
     with pytest.raises(BadUsage, match="not by 3 of 1"):
         decide_difficulty([*answers("+")] * 3, DifficultyRule(3, 3))
@@ -170,7 +170,7 @@ async def worked(*said: str | Exception, rule: DifficultyRule | None = None) -> 
 
 
 async def test_a_step_drops_what_is_too_easy_and_says_who_knew() -> None:
-    assert await worked("right", "right", "right") == Drop("too easy", "3 of 3 right")
+    assert await worked("right", "right", "right") == Drop("too easy", "3 of 3 correct")
     assert await worked("right", "lies", "unparsed") == Asked("Who?", ("model/1", "model/2"))
 
 
@@ -181,7 +181,7 @@ async def test_a_blocked_row_is_tried_again_another_time() -> None:
 
 
 async def test_a_panel_has_as_many_models_as_its_rule() -> None:
-    with pytest.raises(BadUsage, match="a panel of 4 needs so many different models"):
+    with pytest.raises(BadUsage, match="expected 4 different models for the panel"):
         await worked("right", "right", "right", rule=DifficultyRule(4, 1))
 
 

@@ -34,7 +34,7 @@ def test_an_image_is_kept_once_and_given_back(store: Store) -> None:
 
 
 def test_what_is_no_image_is_not_kept(store: Store) -> None:
-    with pytest.raises(BadInput, match="figure 1 is no PNG"):
+    with pytest.raises(BadInput, match="figure 1: expected a PNG"):
         store.images.add(b"%PDF-1.7", "figure 1")
     with pytest.raises(NotFound, match="is not in this workspace"):
         store.images.image(digest(b"%PDF-1.7"))

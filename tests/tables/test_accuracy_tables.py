@@ -191,7 +191,7 @@ def test_accuracies_and_items_are_audited_apart(tmp_path: Path) -> None:
     """They cannot be joined."""
     accuracies = written(tmp_path, WIDE, "a.csv")
     items = written(tmp_path, "item,model,score\n1,a,1\n2,a,0\n", "b.csv")
-    with pytest.raises(BadUsage, match="files with items cannot be one set"):
+    with pytest.raises(BadUsage, match="files with items cannot be combined"):
         audit_files([accuracies, items], Asked())
 
 
