@@ -145,7 +145,7 @@ def test_every_mistake_of_all_files_is_named_with_its_place(tmp_path: Path) -> N
         "unknown key 'provider'; did you mean 'providers'?",
         "[providers.c]: timeout_s: must be above 0, got -1",
         "[providers.c]: max_connections: Expected `int", '[models.plain]: expected a model name',
-        "body.api_key: not for a configuration file", "body.messages: not for",
+        "body.api_key: not allowed in a configuration file", "body.messages: not allowed",
         "price.input: expected a finite number of 0 or more, got -1",
         "price.output: expected a finite",
         '[models."a/d"]: price: output is missing',
