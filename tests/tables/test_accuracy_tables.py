@@ -290,7 +290,7 @@ def test_the_items_of_models_are_told(tmp_path: Path, text: str, holds: str) -> 
 def test_models_without_a_number_of_items_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, "model,score,n\na,0.8,500\nb,0.7,\n")
     notes = audit_files([path], Asked()).notes
-    assert any("The number of items is not known for b: " in note for note in notes)
+    assert any("The number of items is not known for b. " in note for note in notes)
     assert not any("nothing here has an interval" in note for note in notes)
 
 
