@@ -36,7 +36,7 @@ def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
         (
             Against(judges="openai/x", reference="metals-1f2e"),
             "openai/x, reference=metals-1f2e",
-            "an entity, then one of its triples, up to 500 of each direction, seed 0, recall by "
+            "an entity, then one of its triples, up to 500 per direction, seed 0, recall by "
             "single triples",
         ),
         (
@@ -44,7 +44,7 @@ def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
                 judges="openai/x", reference="metals-1f2e", sample_per="domain", recall="together"
             ),
             "openai/x, reference=metals-1f2e sample_per=domain recall=together",
-            "an entity, then one of its triples, up to 500 of each direction and domain, seed 0",
+            "an entity, then one of its triples, up to 500 per direction and domain, seed 0",
         ),
         (
             Against(
@@ -52,7 +52,7 @@ def test_settings_are_read_back_as_they_were_written(**said: object) -> None:
                 sampling="triples", seed=2,
             ),
             "a/x, b/y votes=3, reference=my notes.jsonl-1f2e sample=80 sampling=triples seed=2",
-            "uniformly over triples, up to 80 of each direction, seed 2, recall by single triples",
+            "uniformly over triples, up to 80 per direction, seed 2, recall by single triples",
         ),
         (
             Against(judges="a/x", reference="metals-1f2e", sample=0, search_method="hybrid"),

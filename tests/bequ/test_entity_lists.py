@@ -181,7 +181,7 @@ def test_every_problem_of_a_list_is_told_with_its_place() -> None:
         {"name": "E", "domain": "person"},
         {"name": "e", "domain": "plant"},
     ) == [
-        "line 1, field name: holds only white space",
+        "line 1, field name: contains only white space",
         "line 2, field name: holds U+202E, which is not allowed in a name",
         'line 3, field name: "\u200f" has no visible characters',
         'line 4, field wikidata: expected a Wikidata number such as Q42, got "7259"',

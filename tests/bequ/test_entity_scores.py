@@ -52,7 +52,7 @@ def test_a_whole_reply_is_counted() -> None:
     )
     assert (whole.measure, whole.outcome, whole.value) == (GIVEN, "answered", 1.0)
     assert (whole.answer, whole.basis) == ("2 triples", "parsing the response")
-    assert whole.flags == ("1 repeated", "1 about another entity")
+    assert whole.flags == ("1 said again", "1 about another entity")
     assert (first.measure, first.value, first.basis) == (RECOVERED, 0.0, "JSON as asked for")
     assert first.answer == "Ada | born | 1815"
     assert first.flags[1:] == ("elicited 2 times",)

@@ -208,7 +208,7 @@ def test_what_is_missing_of_a_grid_is_named_with_the_commands(
     told = next(note for note in notes if "To run only what is missing" in note)
     command = told.partition("proofstone ")[2].split()
     assert command[0] == "run"
-    assert any("schema-org has 2 of 4 replies" in note for note in notes)
+    assert any("schema-org has 2 of 4 responses" in note for note in notes)
     assert any("Not fully verified" in note for note in notes)
     before = server.requests
     made = proofstone(*command, "--quiet", "--yes")
@@ -235,7 +235,7 @@ def test_a_study_as_a_person_calls_it_draws_its_figure(
         "--figures-to", "drawn",
     )  # fmt: skip
     assert made.code == 0, made.err
-    assert made.out.startswith("Within a model, F1 differs by up to")
+    assert made.out.startswith("Prompt templates\nWithin a model, F1 differs by up to")
     assert "\nscripted/talker  schema-org  " in made.out
     with (tmp_path / "marks.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -255,7 +255,7 @@ def test_one_command_asks_verifies_and_shows(
     made = proofstone(*ask, *judged, "--quiet")
     assert made.code == 0, made.err
     assert "by scripted/judge, against known-" in made.out
-    assert "up to 500 of each direction, seed 42" in made.out
+    assert "up to 500 per direction, seed 42" in made.out
     assert "\nRandom entities\nscripted/talker direct has the highest F1, 60.0 [" in made.out
     requests = server.requests
     again = proofstone(*ask, *judged, "--json")

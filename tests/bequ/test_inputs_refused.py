@@ -33,5 +33,5 @@ def test_a_file_is_not_its_own_reference(tmp_path: Path) -> None:
 
 def test_a_file_without_verdicts_of_people_is_refused() -> None:
     """As one whose columns are named otherwise."""
-    with pytest.raises(BadInput, match="no verdict of people; its columns are id, verdict"):
+    with pytest.raises(BadInput, match="the file has no human labels; its columns are id, verdict"):
         read_people([Row("line 1", {"id": "a", "verdict": "entails"})])

@@ -76,7 +76,8 @@ def test_names_are_made_up_and_then_held_against_a_wiki(
         result = made(workspace, "made-up:plausible", "made-up:absurd", per_input=20)
     assert dropped(result) == {"unparsed response": 2, "named before": 2 + 1}
     assert result.notes[0].startswith(
-        "FILE --search ENGINE to keep names that neither source mentions"
+        "generated names were not checked for existence: export the bank, then run build entities "
+        "FILE --corpus zim:FILE --search ENGINE to keep names that neither source mentions"
     )
     assert result.bank is not None
     assert [str(role.role) for role in workspace.store.knowledge.built_facts(

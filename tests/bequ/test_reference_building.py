@@ -195,7 +195,7 @@ def test_a_list_of_the_workspace_is_an_input_as_its_file_is(
     with pytest.raises(NotFound) as raised:
         built(workspace, "nothing", f"dump:{path}")
     assert "entities-" in str(raised.value.hint)
-    with pytest.raises(NotFound, match=r"no file nothing\.csv"):
+    with pytest.raises(NotFound, match=r"file not found: nothing\.csv"):
         built(workspace, "nothing.csv", f"dump:{path}")
 
 
@@ -391,11 +391,11 @@ def test_what_names_do_not_tell_apart_is_told(tmp_path: Path) -> None:
     ]
     found = texts(tmp_path, f"dump:{path}", rows)
     assert [(row.missing, row.sought) for row in found] == [
-        ("no article", "looked for Mercury (planet); not Mercury, shared with other entities"),
-        ("no article", "looked for Mercury (element); not Mercury, shared with other entities"),
+        ("no article", "looked up Mercury (planet); not Mercury, shared with other entities"),
+        ("no article", "looked up Mercury (element); not Mercury, shared with other entities"),
         ("article of several entities", "Tin: Stannum"),
         ("article of several entities", "Tin: Tin"),
-        ("no article", "looked for Zinn; a redirect to Gone, which does not exist"),
+        ("no article", "looked up Zinn; a redirect to Gone, which does not exist"),
     ]  # fmt: skip
     rows[1].pop("wikidata")
     with pytest.raises(BadInput) as told_of:

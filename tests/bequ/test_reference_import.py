@@ -82,7 +82,7 @@ def test_every_problem_is_told_and_so_are_two_entities_of_one_name() -> None:
             'line 2, field entity: two entities are named "ulm" (the other: line 1); '
             "add a column wikidata_id to distinguish them"
         ),
-        "line 3, field triples: entry 1: expected [predicate, object], came a list",
+        "line 3, field triples: entry 1: expected [predicate, object], got a list",
         "line 4, field entity: is missing or empty",
     ]  # fmt: skip
 

@@ -111,12 +111,12 @@ sim/ann  20.0 [16.0, 24.0]  40.0 [36.0, 44.0]  10.0 [6.0, 14.0]
 model        contradicted          abstained  invented  per entity  unparsed  no ref.
 sim/ann  10.0 [6.0, 14.0]  25.0 [21.0, 29.0]   3 of 10        20.0       0.0      1.0
 
-! lab/small direct: 3.2% of verdicts on its triples could not be read, and count against it: see what the judge said
-  ('show'), or ask another judge
-95% intervals: entities are drawn again, in both directions and for all models at once. Rank ranges hold for all models
-  together.
-contradicted, unparsed, no ref.: percent of the sampled triples; abstained: percent of entities; invented: entities
-  that do not exist and got triples; per entity: elicited triples.
+! lab/small direct: 3.2% of verdicts on its triples are unparsed and count against it: see the judge's responses
+  ('show'), or use another judge
+95% confidence intervals: bootstrap over entities, jointly for both directions and all models. Rank ranges are
+  simultaneous for all models.
+contradicted, unparsed, no ref.: percent of the sampled triples; abstained: percent of entities; invented: entities that
+  do not exist and got triples; per entity: elicited triples.
 """  # noqa: E501 - as it is on a screen of 120 cells
 
 

@@ -77,9 +77,9 @@ def test_all_problems_of_a_reference_are_told_at_once() -> None:
         "line 1, field entity: is missing or empty",
         "line 2, field text: expected a triple (predicate, object), a text or lists of triples",
         "line 3, field triples_wiki: expected a list as JSON",
-        "line 4, field triples: entry 2: expected [predicate, object], came a list",
+        "line 4, field triples: entry 2: expected [predicate, object], got a list",
         "line 4, field triples: entry 3: the predicate is missing",
-        "line 5, field passages: expected texts, or objects with a text, came 3",
+        "line 5, field passages: expected texts, or objects with a text, got 3",
     ]
 
 
@@ -104,7 +104,10 @@ def test_a_row_that_did_not_say_which_is_told_once_there_are_two(where: str) -> 
     """A row without an identity meant the only one of its name, until a second one came."""
     rows = [{**TRIPLE, "subject_name": "Mercury", "wikidata_id": of} for of in ("", "Q1", "Q2")]
     reference = [{**row, "entity": "Mercury"} for row in rows]
-    told = 'line 3, field .*: 2 entities are named "Mercury" \\(Q1, Q2\\), and not every row'
+    told = (
+        'line 3, field .*: 2 entities are named "Mercury" \\(Q1, Q2\\), '
+        "and some rows have no identity"
+    )
     with (
         pytest.raises(BadInput, match=told),
         gathered(rows, reference[:2] if where == "elicited" else reference),

@@ -94,7 +94,7 @@ def test_by_source_and_popularity(proofstone: Proofstone, runs: list[str]) -> No
     assert heads == ["popularity", "source"]
     wrong = proofstone("leaderboard", *runs, "--by", "position")
     assert wrong.code == 2
-    assert "there is: domain, popularity, source, family" in wrong.err
+    assert "expected one of: domain, popularity, source, family" in wrong.err
 
 
 def test_what_is_not_verified_is_ranked_by_how_much_it_says(

@@ -206,7 +206,7 @@ def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
     assert verified[1:4] == [
         "precision, contradiction: Town 3 | fact0 | value 3-100",
         "    scripted/judge: read: fact0",
-        '    rests on "Town 3 is known for fact0, which is value 3-0." (Town 3, web)',
+        '    based on "Town 3 is known for fact0, which is value 3-0." (Town 3, web)',
     ]
     looked_for = verified.index("recall, neutral: Town 3 | fact10 | value 3-10")
     assert verified[looked_for + 1 : looked_for + 3] == [
@@ -219,7 +219,7 @@ def test_a_reply_shows_its_triples_with_verdict_reason_and_passage(
     same = verified.index("recall, entailment: Town 3 | fact2 | value 3-2")
     assert verified[same + 1 : same + 3] == [
         "    by rule: in the same words",
-        '    rests on "Town 3 | fact2 | value 3-2"',
+        '    based on "Town 3 | fact2 | value 3-2"',
     ]
     described = proofstone("show", run).out
     assert (

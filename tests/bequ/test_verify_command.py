@@ -236,7 +236,7 @@ def test_a_dry_run_says_what_would_be_asked(
     assert code == 0
     assert out.startswith(
         "60 triples of 6 entities by 1 (model, setting); reference: 72 triples of 6 entities\n"
-        "drawn: 20 elicited, 20 of the reference; decided by rule: same words "
+        "sampled: 20 elicited, 20 of the reference; decided by rule: same words "
     )
     assert "--- precision" in out
     assert "[passage 10 | begin" in out

@@ -205,5 +205,5 @@ def test_where_a_reference_would_go_is_told_before_anything_leaves(tmp_path: Pat
 
 
 def test_runs_of_other_methods_hold_nothing_to_verify() -> None:
-    with pytest.raises(BadUsage, match="runs of encyclo_k have no triples to verify"):
+    with pytest.raises(BadUsage, match="runs of encyclo_k hold no triples to verify"):
         how_to_verify(find_method("encyclo_k"))

@@ -172,7 +172,7 @@ def test_examples_of_a_file_stand_in_for_those_carried(tmp_path: Path) -> None:
     (example,) = read_shots(1, str(file)).draw(Draws(0, 0, ""), "de", Stratum())
     assert (example.passage, example.category) == ("A b.", "Letters")
     assert example.response == '{"pairs":[{"question":"What?","answer":"b","aliases":[]}]}'
-    with pytest.raises(BadUsage, match="there are 1 examples, and --shots asks for 2"):
+    with pytest.raises(BadUsage, match="--shots must be at most 1, the number of examples, got 2"):
         read_shots(2, str(file))
     file.write_text("passage,question,answer\nA b.,What?,\n", encoding="utf-8")
     with pytest.raises(BadInput) as refused:

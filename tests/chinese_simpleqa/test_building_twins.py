@@ -251,9 +251,9 @@ def test_files_of_the_other_sort_are_refused(workspace: Workspace, tmp_path: Pat
         with pytest.raises(BadInput, match="line 1 has options") as caught:
             opened(workspace, sets, from_choices=False)
         assert "--from-choices" in str(caught.value.hint)
-        with pytest.raises(BadInput, match="does not hold questions with options"):
+        with pytest.raises(BadInput, match="does not contain questions with options"):
             opened(workspace, pairs)
-        with pytest.raises(BadInput, match="does not hold short questions"):
+        with pytest.raises(BadInput, match="does not contain short questions"):
             closed(workspace, sets)
         with pytest.raises(BadInput, match="is no file"):
             closed(workspace, tmp_path / "none.jsonl")

@@ -134,7 +134,7 @@ def test_what_a_twin_lacks_is_told() -> None:
     assert problems_of(
         {**TWIN, "answer_letter": ""}, {**TWIN, "closed_question": "Else?", "made": "found"}
     ) == [
-        "line 1, field answer_letter: is missing; give the letter of the right option",
+        "line 1, field answer_letter: is missing; expected the letter of the correct option",
         'line 2, field made: expected converted or generated, got "found"',
     ]
 

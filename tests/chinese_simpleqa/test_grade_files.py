@@ -99,7 +99,7 @@ def test_replies_that_cannot_be_read_are_told_together(
     assert code == 2
     assert "line 1, field answer: is missing or empty" in err
     assert "line 2, field response: is missing" in err
-    assert "line 3, field ask: expected one of direct, recall, cot, confidence" in err
+    assert "line 3, field prompt_method: expected one of direct, recall, cot, confidence" in err
 
 
 def test_metrics_are_counted_overall_and_by_columns(

@@ -126,7 +126,8 @@ def test_several_models_have_a_table_a_measure_also_on_the_page(tmp_path: Path) 
     section = strata_section(evidence)
     assert section is not None
     assert [table.title for table in section.tables if "answer type" in table.title] == [
-        "By answer type", *(f"By answer type: {name}" for name in ("NA", "IN", "CGA", "F")),
+        "Scores by answer type",
+        *(f"By answer type: {name}" for name in ("NA", "IN", "CGA", "F")),
     ]  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def test_no_example_has_the_answer_or_the_question() -> None:
 def test_ways_and_examples_that_there_are_not_are_refused() -> None:
     with pytest.raises(BadUsage, match="direct, recall, cot, confidence"):
         prepare("guess", 0, FORM, None)
-    with pytest.raises(BadUsage, match="0 to 4 worked examples"):
+    with pytest.raises(BadUsage, match="must be 0 to 4, got 5"):
         prepare("direct", 5, FORM, None)
 
 

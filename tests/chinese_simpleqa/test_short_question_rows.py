@@ -52,7 +52,7 @@ def test_all_problems_of_a_file_are_told_together() -> None:
             "line 5, field answer_type: expected one of date, number, person, "
             'place, organisation, other, got "colour"'
         ),
-        "line 6, field question: holds only white space",
+        "line 6, field question: contains only white space",
         'line 6, field answer: "." has only punctuation',
         "line 6, field tolerance: expected a number of 0 or more, got -1",
         ("line 3, field secondary_category: is empty, but other questions of the file have one"),

@@ -395,7 +395,7 @@ def test_unknown_ways_and_numbers_of_shots_are_refused() -> None:
         prepare("shout", 0, form, None)
     with pytest.raises(BadUsage, match="shout"):
         settings("shout")
-    with pytest.raises(BadUsage, match="0 or more, not -1"):
+    with pytest.raises(BadUsage, match="must be 0 or more, got -1"):
         prepare("direct", -1, form, None)
     with pytest.raises(BadUsage, match="has no bank for few-shot examples"):
         prepare("direct", 2, form, None)

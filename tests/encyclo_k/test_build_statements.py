@@ -157,10 +157,10 @@ def test_shares_and_limits_are_kept(planets: Path) -> None:
 @pytest.mark.parametrize(
     ("params", "expected"),
     [
-        ({"perturbed": 1.5}, "perturbed must be a share from 0 to 1, got 15"),
+        ({"perturbed": 1.5}, "perturbed must be a share from 0 to 1, got 1.5"),
         ({"limit": -1}, "limit must be 0"),
-        ({"speed": 1}, "knows no parameter speed"),
-        ({"templates": "nowhere.toml"}, "there is no nowhere.toml"),
+        ({"speed": 1}, "unknown parameter of build statements: speed"),
+        ({"templates": "nowhere.toml"}, "nowhere.toml not found"),
     ],
 )
 def test_wrong_parameters_are_refused(planets: Path, params: dict[str, Any], expected: str) -> None:

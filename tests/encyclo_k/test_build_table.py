@@ -91,7 +91,7 @@ def test_every_problem_of_a_table_is_told_with_its_place() -> None:
     assert "line 3: duplicate label 'NILE', also on line 2" in told
     assert "line 4: the key column 'river' is empty" in told
     assert "line 5, field length: expected a number, got 'long'" in told
-    assert "line 5, field mouth: expected one value, came several" in told
+    assert "line 5, field mouth: expected one value, got several" in told
     assert "line 6, field length: expected a number, got True" in told
     assert "line 7, field length: expected a number, got 'inf'" in told
 

@@ -67,13 +67,16 @@ def test_placeholders_come_once_each_and_doubled_braces_are_text() -> None:
         (HEAD + POINT + 'near = "length"', 'near needs values = "number" in [columns.length]'),
         (HEAD + POINT.replace("The {river}", "It"), "lacks {river}"),
         (HEAD + POINT.replace("{mouth}.", "the sea."), "lacks {mouth}"),
-        (HEAD + POINT.replace("mouth of the {river}", "{mouth}"), "only {river} may stand"),
+        (
+            HEAD + POINT.replace("mouth of the {river}", "{mouth}"),
+            "contains {mouth}; a title may contain only {river}",
+        ),
         (HEAD + POINT.replace("{mouth}.", "{mouth.x}."), "write {column} with a column name only"),
         (
             HEAD
             + POINT.replace("{mouth}.", "{mouth}, past {cities}.")
             + "[columns.cities]\nvalues = 'many'",
-            "holds {cities}, which has many values",
+            "contains {cities}, which has many values",
         ),
         (HEAD + POINT.replace('["The {river} flows into {mouth}."]', "[]"), "say holds no pattern"),
     ],

@@ -243,13 +243,13 @@ def test_every_group_that_is_too_small_is_named() -> None:
     with pytest.raises(BadInput) as caught:
         compose(bank, recipe({}), 1)
     assert str(caught.value) == (
-        "Too few statements in 2 of the bank's groups.\n  D / S / no false "
+        "2 groups of the bank have too few statements\n  D / S / no false "
         "(zh): has 20 correct and 0 incorrect statements of different origin, "
         "20 in all; a question may need 8 correct, 8 incorrect, 10 in all\n  D "
         "/ F / S / few (en): has 7 correct and 8 incorrect statements of "
         "different origin, 15 in all; a question may need 8 correct, 8 "
         "incorrect, 10 in all\n  add statements, use a coarser level than "
-        "--within book, ask for fewer --statements, or skip these groups with "
+        "--within book, lower --statements, or skip these groups with "
         "--skip-small"
     )
 
@@ -258,7 +258,7 @@ def test_small_groups_are_left_out_when_asked() -> None:
     books = [Book(Stratum("D", "F", "S", "full"), 8, 8), Book(Stratum(), 7, 8, language="")]
     items = list(compose(bank_of(books), recipe({"skip_small": True, "base": 6}), 1))
     assert [item.stratum.book for item in items] == ["full"] * 6
-    with pytest.raises(BadInput, match=r"\(no place in the taxonomy\): has 7 correct"):
+    with pytest.raises(BadInput, match=r"\(no taxonomy label\): has 7 correct"):
         compose(bank_of(books[1:]), recipe({"skip_small": True}), 1)
 
 

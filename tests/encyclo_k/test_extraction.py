@@ -153,8 +153,14 @@ def test_votes_are_asked_apart_and_types_can_be_drawn(workspace: Workspace) -> N
     [
         ({"overlap": 1.5}, "--overlap must be a share from 0 to 1, got 1.5"),
         ({"votes": 0}, "--votes must be 1 or more, got 0"),
-        ({"error_types": "gibberish"}, "'gibberish' is no TYPE=WEIGHT"),
-        ({"error_types": "scope change=-1"}, "'scope change=-1' is no TYPE=WEIGHT"),
+        (
+            {"error_types": "gibberish"},
+            "expected TYPE=WEIGHT with a weight above 0, got 'gibberish'",
+        ),
+        (
+            {"error_types": "scope change=-1"},
+            "expected TYPE=WEIGHT with a weight above 0, got 'scope change=-1'",
+        ),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(params: dict[str, object], said: str) -> None:

@@ -180,7 +180,7 @@ def test_a_model_that_is_not_known_to_see_is_refused_before_anything_is_asked(
     workspace: Workspace,
 ) -> None:
     seer = Seer(COPPER, SILVER)
-    with pytest.raises(BadUsage, match="scripted/seer is not known to take images"):
+    with pytest.raises(BadUsage, match="scripted/seer is not known to accept images"):
         built(workspace, "points", seer, "card = { window = 4096 }")
     assert seer.pictures == []
 

@@ -99,7 +99,7 @@ def test_a_template_must_show_the_whole_question(
     if is_enough:
         check_prompt(prompt, prompt_method, form)
         return
-    with pytest.raises(BadInput, match="does not show the whole question"):
+    with pytest.raises(BadInput, match="does not show the full question"):
         check_prompt(prompt, prompt_method, form)
 
 

@@ -100,7 +100,7 @@ def test_without_subsets_there_are_fewer_options() -> None:
 def test_the_help_gives_the_reason_against_siblings() -> None:
     """Whoever turns them on should know what it does."""
     (siblings,) = [one for one in PARAMETERS if one.name == "siblings"]
-    assert "gives the answer away by contrast" in siblings.help
+    assert "the contrast points at the false one" in siblings.help
     assert siblings.default is False
 
 

@@ -140,13 +140,13 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
     ) == [
         "line 1, field text: is missing or empty",
         "line 1, field correct: is missing; expected true or false",
-        "line 2, field text: holds only white space",
+        "line 2, field text: contains only white space",
         'line 2, field correct: expected true or false (correct, incorrect, 1, 0), got "maybe"',
         "line 3, field text: expected text, got 5",
         "line 3, field correct: expected true or false (correct, incorrect, 1, 0), got 2",
         "line 3, field id: expected text or a whole number, got 1.5",
         "line 3, field title: expected text, got a list",
-        f'line 4, field error_type: expected one of {", ".join(ERROR_TYPES)}; came "typo"',
+        f'line 4, field error_type: expected one of {", ".join(ERROR_TYPES)}, got "typo"',
         'line 4, field language: expected a language code such as en or zh, got "english"',
         "line 4, field page: expected text or a whole number, got an object",
         ("line 5, field origin: only a false statement has an origin, but this one is correct"),
@@ -166,8 +166,8 @@ def test_every_problem_of_every_row_is_named_at_once() -> None:
         "line 12, field source_year: expected a whole number of 0 or more, got -1",
         f'line 12, field passage: expected 64 hexadecimal digits, got "{"z" * 40}..."',
         "line 13, field correct: expected true or false (correct, incorrect, 1, 0), got 0.5",
-        "line 14, field source_kind: expected one of document, table, dump, images, web; "
-        f'came "{"x" * 40}..."',
+        "line 14, field source_kind: expected one of document, table, dump, images, web, "
+        f'got "{"x" * 40}..."',
         'line 11, field corrects: no row has the id "nowhere"',
     ]
 

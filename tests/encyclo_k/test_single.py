@@ -79,7 +79,10 @@ def test_the_recipe_of_statements_says_nothing_of_questions() -> None:
         ({"sample": 5}, "sample: not available with setting questions"),
         ({"setting": "statements", "sample": 0}, "sample: expected a whole number"),
         ({"setting": "words"}, "setting: expected questions or statements, got 'words'"),
-        ({"setting": "statements", "composer": 7}, "composer 7 made this recipe"),
+        (
+            {"setting": "statements", "composer": 7},
+            "the recipe is from composer 7; this version has 1",
+        ),
     ],
 )
 def test_what_cannot_be_is_named(params: dict[str, object], named: str) -> None:

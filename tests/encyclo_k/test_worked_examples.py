@@ -57,7 +57,9 @@ def test_the_same_item_is_shown_the_same_examples() -> None:
 def test_too_small_a_bank_for_worked_examples_is_refused_before_the_run() -> None:
     """12 pairs: a question takes 8 to 10 of their origins, an example at least 8."""
     bank = bank_of([Book(Stratum("D", "F", "S", "B"), 12, 12, 12)])
-    with pytest.raises(BadUsage, match=r"1 worked examples were wanted; the bank gives 0"):
+    with pytest.raises(
+        BadUsage, match=r"expected 1 few-shot examples; the bank has 0 that share no statement"
+    ):
         prepare("direct", 1, form_of(bank), bank)
 
 

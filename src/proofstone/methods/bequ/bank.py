@@ -373,7 +373,7 @@ def _row_passages(fields: Fields, source: str) -> Iterator[Passage]:
             said = {key: str(each.get(key) or "") for key in ("source", "title", "url")}
             yield Passage(each["text"], said["source"] or source, said["title"], said["url"])
         else:
-            fields.wrong("passages", f"expected texts, or objects with a text, came {came(each)}")
+            fields.wrong("passages", f"expected texts, or objects with a text, got {came(each)}")
 
 
 def _triples_listed(fields: Fields, field: str, source: str) -> Iterator[ReferenceTriple]:
@@ -390,7 +390,7 @@ def _triples_listed(fields: Fields, field: str, source: str) -> Iterator[Referen
             predicate, value = each[:2]
             passage = Passage("", source, str(each[2]) if len(each) == 3 else "")
         else:
-            fields.wrong(field, f"entry {place}: expected [predicate, object], came {came(each)}")
+            fields.wrong(field, f"entry {place}: expected [predicate, object], got {came(each)}")
             continue
         if not isinstance(predicate, str) or not predicate.strip():
             if object_text(value):  # with neither it is nothing
@@ -409,7 +409,7 @@ def _listed(fields: Fields, field: str) -> list[Any]:
     if isinstance(value, list):
         return value
     if value is not None and value != "":
-        fields.wrong(field, f"expected a list, came {came(value)}")
+        fields.wrong(field, f"expected a list, got {came(value)}")
     return []
 
 

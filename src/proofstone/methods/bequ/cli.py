@@ -70,8 +70,8 @@ def show_verified(
     given = [f"--{name}" for name in _OF_ITEMS if was_given(context, name)]
     if given:
         raise click.UsageError(
-            f"{', '.join(given)}: not of verified triples; with --unverified these are ranked by "
-            "how much models say"
+            f"{', '.join(given)}: not available for verified triples; with --unverified "
+            "these are ranked by how much models say"
         )
     if as_json:
         print_json(board)

@@ -371,7 +371,7 @@ def _wikidata(fields: Fields, *, is_nonexistent: bool) -> str:
         return ""
     found = _Q_NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
-        fields.wrong(name, f"expected a Wikidata number such as Q42, came {came(value)}")
+        fields.wrong(name, f"expected a Wikidata number such as Q42, got {came(value)}")
         return ""
     return found[1]
 

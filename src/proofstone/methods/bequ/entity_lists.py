@@ -698,7 +698,7 @@ def rate_prompt(row: Candidate) -> str:
 
 # Rule-based filters: pages that are not articles, short articles, duplicate names.
 
-_NONE, _UNREAD, _MEANINGS = "unparsed article", "unparsed article", "article of meanings"
+_NONE, _UNREAD, _MEANINGS = "no article", "unparsed article", "article of meanings"
 
 
 _SHORT, _FEW, _EXISTS = "article too short", "too few statements", "no fiction"

@@ -127,7 +127,9 @@ def placeholders(pattern: str) -> tuple[str, ...]:
         if name is None:
             continue
         if not name or spec or conversion or not name.replace("_", "a").isalnum():
-            raise ValueError("invalid placeholder {{name}}; write {column} with a column name only")
+            raise ValueError(
+                f"invalid placeholder {{{name}}}; write {{column}} with a column name only"
+            )
         found[name] = None
     return tuple(found)
 
@@ -193,7 +195,7 @@ def _point_problems(place: str, point: Point, template: Template) -> Iterator[tu
             continue
         if pattern is point.title:
             wrong = [
-                "contains {{name}}; a title may contain only {{template.key}}"
+                f"contains {{{name}}}; a title may contain only {{{template.key}}}"
                 for name in names
                 if name != template.key
             ]
@@ -202,7 +204,7 @@ def _point_problems(place: str, point: Point, template: Template) -> Iterator[tu
                 f"lacks {{{name}}}" for name in sorted({template.key, point.column} - {*names})
             ]
             wrong += [
-                "contains {{name}}, which has many values; only the point's own column may"
+                f"contains {{{name}}}, which has many values; only the point's own column may"
                 for name in names
                 if name != point.column and template.column(name).values == "many"
             ]
