@@ -147,7 +147,7 @@ def test_incomplete_results_are_compared_on_what_there_is() -> None:
     (pair,) = compare_sides(side("A", one(12)), side("B", after), Ask()).pairs
     assert pair.difference is not None
     assert (pair.difference.estimate.n, pair.unscored) == (15, 5)
-    assert "B is incomplete, 5 replies short" in pair.cannot[0]
+    assert "B is incomplete, 5 responses short" in pair.cannot[0]
 
 
 @pytest.mark.parametrize(

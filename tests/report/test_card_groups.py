@@ -92,7 +92,7 @@ def test_an_incomplete_row_says_its_group() -> None:
     )
     shown = render_terminal(leaderboard(carded, MEASURES, "accuracy", group_by="kind"), width=140)
     (line,) = [line for line in shown.splitlines() if line.startswith("lab/unlucky")]
-    assert line.startswith("lab/unlucky  direct  reasoning  30 of 40 replies")
+    assert line.startswith("lab/unlucky  direct  reasoning  30 of 40 responses")
 
 
 def test_sizes_stand_from_small_to_large_and_the_unknown_last() -> None:

@@ -185,7 +185,7 @@ def test_cost_is_for_a_thousand_questions() -> None:
     assert found is not None
     assert found.tables[0].rows[0][2] == pytest.approx(0.5)
     assert found.finding == (
-        "strong costs least, 0.5 USD for 1,000 questions at 83.3 points; middle most, 5 USD at "
+        "strong costs least, 0.5 USD per 1,000 questions at 83.3 points; middle most, 5 USD at "
         "50.0."
     )
     assert found.cannot == "The cost of 1 of 3 models is not known: they have no price."

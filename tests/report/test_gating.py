@@ -285,7 +285,7 @@ run       lab/a direct; new on new, 20 items
 baseline  lab/a direct; base on base, 20 items
 measure   accuracy (all replies)
 paired    pass: on 20 common items
-complete  pass: all 20 replies of the run came
+complete  pass: all 20 responses of the run came
 drop      cannot tell: run - baseline -5.0 [-20.6, 11.5] points; at most 2.0 points down are
           allowed; 1,300 more questions like these would decide with 80% power, if this is the true
           value
@@ -309,7 +309,7 @@ MARKDOWN = r"""
 | check | answer | |
 |---|---|---|
 | paired | **pass** | on 20 common items |
-| complete | **pass** | all 20 replies of the run came |
+| complete | **pass** | all 20 responses of the run came |
 | drop | **cannot tell** | run - baseline -5.0 \[-20.6, 11.5\] points; at most 2.0 points down are allowed; 1,300 more questions like these would decide with 80% power, if this is the true value |
 
 What differs:

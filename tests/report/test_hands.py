@@ -152,7 +152,7 @@ def test_the_page_marks_the_name_and_leads_to_the_table() -> None:
             title="t", board=board_of(table()), provenance=Provenance(version="1", made_at="now")
         )
     )
-    said = "wrote 10 and its family&#39;s writer-mini falsified 10"
+    said = "wrote 10 and its family&#39;s writer-mini perturbed 10"
     on = "of the 40 items; on the other 25: 60.0"
     assert f'lab/writer<a href="#hands" title="{said} {on}' in page
     assert '<details id="hands"><summary>Self-evaluation (1)</summary>' in page

@@ -50,12 +50,12 @@ ASKED = (
 SCORED = (
     "Replies were read and scored by version 1 of the method's scorer, and judged by acme/judge. "
     "The measure is accuracy; its denominator: all replies. Outcomes count as follows: answered: "
-    "its score, refused: 0, unparsed: 0, truncated: 0. Of 120 replies: 4 truncated, 9 unparsed and "
-    "0 refused."
+    "its score, refused: 0, unparsed: 0, truncated: 0. Of 120 responses: 4 truncated, 9 unparsed "
+    "and 0 refused."
 )
 COMPUTED = (
-    "2 respondents are ranked on 60 items. 95% confidence intervals (Wilson) are for knowledge "
-    "like this bank's; the sampling unit is the item. Each item counts the same. Seed of all "
+    "2 respondents are ranked on 60 items. 95% confidence intervals (Wilson) are for the domain "
+    "of this item bank; the sampling unit is the item. Each item counts the same. Seed of all "
     "draws: 7. Nothing of the analysis was fixed beforehand: all of it is exploratory. Computed "
     "with proofstone 0.1.0."
 )

@@ -152,7 +152,7 @@ rank & tied & model & prompt method & unparsed & refused & miss \\
 \end{tabular}
 \par\smallskip
 \parbox{\linewidth}{\raggedright
-95\\% intervals for the domain of this item bank (Wilson; drawn: items), n = 60. Some intervals:
+95\% intervals for the domain of this item bank (Wilson; drawn: items), n = 60. Some intervals:
 the facts behind the items are unknown, so items were treated as independent. Models that share a
 letter are not significantly different (Holm-adjusted). Bold in LaTeX: statistically tied for first
 (Holm-adjusted). Ranks come from paired comparisons on the same items, Holm-adjusted for all

@@ -63,7 +63,7 @@ rank  model                n  accuracy           truncated  unparsed  refused
 1 of 2 intervals lies above chance and 1 around chance: what lies around chance does not show \
 knowledge. Chance is 20.0%.
 incomplete, not ranked: missing replies counted all wrong .. all right
-lab/unlucky  direct  30 of 40 replies  37.5 .. 62.5  so far 50.0 [29.1, 70.9], 1 failed
+lab/unlucky  direct  30 of 40 responses  37.5 .. 62.5  so far 50.0 [29.1, 70.9], 1 failed
 {SIMULATED_BANNER}
 model                             n  accuracy           truncated  unparsed
 sim/guesser?ability=0.6  direct  40  59.3 [39.7, 76.4]       0.0%      0.0%
@@ -128,7 +128,7 @@ def test_only_incomplete_ones_have_no_table() -> None:
     shown = render_terminal(board_of(table_of([Respondent("m", "direct")], [], n_units=3)))
     assert shown == (
         "incomplete, not ranked: missing replies counted all wrong .. all right\n"
-        "m  direct  0 of 3 replies  0.0 .. 100.0  so far \N{EM DASH}\n"
+        "m  direct  0 of 3 responses  0.0 .. 100.0  so far \N{EM DASH}\n"
     )
 
 

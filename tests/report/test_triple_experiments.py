@@ -70,7 +70,7 @@ def test_prompts_are_held_against_the_direct_ones_on_the_same_entities() -> None
     assert less.resampled == "entities"
     apart = 100 * (usual - other)
     assert made.finding.startswith(
-        f"Within a model F1 lies up to {apart:.1f} points apart by prompts. Of 1 difference from "
+        f"Within a model, F1 differs by up to {apart:.1f} points by prompts. Of 1 difference from "
         "direct, 0 are significantly positive and 1 significantly negative. Precision changes most "
         "with wikidata (a/m): 20.0"
     )
@@ -126,7 +126,7 @@ def test_only_what_differs_in_nothing_else_is_compared() -> None:
     made = section("prompts", experiment(prompt_methods, TOWNS))
     assert column(made.tables[0], "model") == ["b/n", "b/n"]
     assert made.notes[0] == "Run with one setting only, so not compared: a/m."
-    assert "Incomplete: b/n wikidata 50-100 has 39 of 40 replies" in made.notes[2]
+    assert "Incomplete: b/n wikidata 50-100 has 39 of 40 responses" in made.notes[2]
     assert made.notes[3].startswith("Not fully verified")
     assert "proofstone grade run:04040404 --judge J --reference B" in made.notes[3]
 

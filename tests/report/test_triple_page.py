@@ -94,7 +94,9 @@ def test_the_answer_names_the_leader_and_whom_it_cannot_be_told_from() -> None:
 def test_a_model_alone_is_compared_with_nobody() -> None:
     (said, _made_of) = answer_of(board(BOLD))
     assert said.endswith("no other model is ranked.")
-    assert findings_of(board(BOLD))[0].startswith("has the widest gap between precision and recall")
+    assert findings_of(board(BOLD))[0].startswith(
+        "bold has the widest gap between precision and recall"
+    )
 
 
 def test_before_anything_was_judged_the_page_says_so() -> None:
@@ -130,7 +132,7 @@ def test_rows_of_which_one_direction_was_not_judged_stand_unranked() -> None:
     assert partial_notes(whole) == ()
     bare = structs.replace(partial, measured=structs.replace(measured, estimates={}), waiting=0)
     assert partial_notes(structs.replace(shown, rows=(bare,))) == (
-        f"Nothing was verified of {bare.label}.",
+        f"No triples of {bare.label} were verified.",
     )
     text = page(shown)
     assert "nothing of its direction was judged" in text
@@ -142,10 +144,10 @@ def test_what_depends_on_popularity_is_found_and_what_does_not_is_not_claimed() 
     shown = board(BOLD, TWIN)
     tiers = extreme_of(shown, "popularity", "f1")
     assert tiers is not None
-    assert (tiers.high, tiers.low, tiers.bundled, tiers.models) == (*TIERS, 2, "2 models")
+    assert (tiers.high, tiers.low, tiers.n_significant, tiers.models) == (*TIERS, 2, "2 models")
     domains = extreme_of(shown, "domain", "f1")
     assert domains is not None
-    assert domains.bundled == 0
+    assert domains.n_significant == 0
     said = findings_of(shown)
     assert any(text.startswith("F1 by popularity: higher for well known") for text in said)
     assert "F1 by domain: no two values differ significantly in any model." in said

@@ -247,7 +247,9 @@ def test_a_standard_error_of_zero_gives_no_interval_and_no_test(tmp_path: Path) 
     (group,) = audit.board.standings
     assert [math.isnan(row.estimate.low) for row in group.ranked] == [True, False, False]
     assert [(pair.first, pair.second) for pair in group.compared] == [(1, 2)]
-    assert any("a: no interval, because the standard error is missing or 0" in n for n in audit.notes)
+    assert any(
+        "a: no interval, because the standard error is missing or 0" in n for n in audit.notes
+    )
     (pairs,) = (each for each in audit.sections if each.name == "pairs")
     assert "between the two" not in pairs.finding
     assert pairs.finding.startswith("1 of 1 pair")

@@ -65,7 +65,7 @@ def test_several_metrics_without_a_rule_are_refused_with_the_choices(tmp_path: P
     assert str(caught.value) == (
         "results.csv has 3 columns that could be the score: accuracy, f1, bleu\n"
         "  name the one that models are ranked by:\n"
-        "    --score accuracy\n    --score f1\n    --score bleu"
+        "    --score-col accuracy\n    --score-col f1\n    --score-col bleu"
     )
     assert layout_of(path, Layout(score="f1")).overall == "f1"
     assert list(scores(path, Asked(named=Layout(score="f1")))) == ["b", "a", "c"]
