@@ -64,4 +64,10 @@ class Normal:
         for day in self._days | {datetime.now(UTC).date().isoformat()}:
             text = text.replace(day, "TODAY")
         # The last digits of a float are the machine's.
-        return _LONG.sub(lambda found: f"{float(found[0]):.6g}", text)
+        return _LONG.sub(_rounded, text)
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """Six digits; what is zero but for rounding is zero."""
+    value = float(found[0])
+    return "0.0" if abs(value) < 1e-12 else f"{value:.6g}"
