@@ -77,7 +77,7 @@ def test_a_contestant_with_a_hand_in_the_questions_is_named_before_the_run(
     assert 0 < n <= 12
     line = (
         f"warning: self-evaluation: {ANN} helped make the items it answers: "
-        f"falsified {n} of 12 questions; leaderboards mark it\n"
+        f"perturbed {n} of 12 questions; leaderboards mark it\n"
     )
     assert line in dry.err
     made = told("run", f"form:{form}", "-m", f"{ANN},{BOB}", "--json")

@@ -255,6 +255,6 @@ def test_what_cannot_be_given_out_is_refused(
         *to, "--people", "A", "--undecided"
     )
     assert "A is named twice: each reader has one file" in refused(*to, "--people", "A,B,A")
-    assert "named twice: Anna and anna" in refused(*to, "--people", "Anna,anna")
-    assert "3 readers" in refused(*to, "--people", "A,B", "--reviewers-each", 3)
+    assert "duplicate reviewer: Anna and anna" in refused(*to, "--people", "Anna,anna")
+    assert "3 reviewers each, but only 2" in refused(*to, "--people", "A,B", "--reviewers-each", 3)
     assert list(tmp_path.glob("*.xlsx")) == []

@@ -170,8 +170,8 @@ def test_an_edit_that_is_refused_leaves_the_other_rows_undone(
     [
         (["exclude", "item:0000"], "missing option --reason"),
         (["override", "a/b/0", "invalidated"], "missing option --reason"),
-        (["override", "a/b/0", "--reason", "x"], "Missing argument"),
-        (["apply"], "Missing argument"),
+        (["override", "a/b/0", "--reason", "x"], "missing argument"),
+        (["apply"], "missing argument"),
     ],
 )
 def test_one_or_the_other_is_named(
