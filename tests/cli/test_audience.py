@@ -80,16 +80,22 @@ def test_own_runs_for_the_public_hold_no_text(
         audit = proofstone("audit", *how, "-o", audited, "--flagged-items", tmp_path / "work.jsonl")
         assert audit.json["audience"] == audience
         said[audience] = [
-            page.read_text(encoding="utf-8"), audited.read_text(encoding="utf-8"),
-            audit.out, (tmp_path / "work.jsonl").read_text(encoding="utf-8"),
+            with_files(page), with_files(audited), audit.out,
+            (tmp_path / "work.jsonl").read_text(encoding="utf-8"),
             *(file.read_text(encoding="utf-8") for file in (tmp_path / audience).iterdir()),
         ]  # fmt: skip
-    for text in (*said["public"], *said["internal"]):
-        assert not [planted for planted in HIDDEN if planted in text]
     for text in said["public"]:
         assert "planted-" not in text
+    for text in said["internal"]:
+        assert not [planted for planted in HIDDEN if planted in text]
     for page in said["internal"][:2]:
         assert not [planted for planted in SHOWN_INSIDE if planted not in page]
+
+
+def with_files(page: Path) -> str:
+    """The text of a page and of the files that lie beside it."""
+    beside = sorted(page.with_name(f"{page.stem}_files").rglob("*.*"))
+    return "".join(file.read_text(encoding="utf-8") for file in (page, *beside))
 
 
 def test_each_page_says_first_whom_it_is_for(
