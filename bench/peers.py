@@ -12,12 +12,14 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 from measures import Line, machine, print_lines
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 CACHE = HERE.parent / ".cache" / "peers"
+LIMIT_S = 300.0  # of one run of a harness
 # name -> (what is installed, questions asked: fewer of the slow ones, what it does)
 PEERS = {
     "inspect": (["inspect-ai", "openai"], 1_000, "a whole eval with its log"),
@@ -36,17 +38,23 @@ def main() -> bool:
         for side, does in (("bare", "post and read"), ("proofstone", "durable, and scored")):
             lines.append(_line(side, _side(side, url), does))
         for name, (packages, n, does) in PEERS.items():
-            lines.append(_line(name, _ask(name, packages, url, n), does))
+            figures = ask(name, packages, url, n)
+            assert figures["finished"], figures["why"]
+            lines.append(_line(name, figures, does))
     print(machine())
     title = f"questions of {N_CHARACTERS:,} characters, {CONNECTIONS} connections, answered at once"
     return print_lines(title, lines)
 
 
-def _line(name: str, figures: dict[str, float], does: str) -> Line:
+def _line(name: str, figures: dict[str, Any], does: str) -> Line:
     return Line(name, f"{figures['rate']:,.0f}/s {figures['cpu_ms']:.2f} ms", does)
 
 
-def _ask(name: str, packages: list[str], url: str, n: int) -> dict[str, float]:
+def ask(name: str, packages: list[str], url: str, n: int, model: str = "one") -> dict[str, Any]:
+    """What the harness's script in peer_scripts/ prints about a run of ``n`` questions.
+
+    Raises subprocess.TimeoutExpired after ``LIMIT_S`` seconds.
+    """
     python = CACHE / name / ("Scripts" if os.name == "nt" else "bin") / "python"
     if not python.exists():
         venv.create(CACHE / name, with_pip=True)
@@ -55,10 +63,10 @@ def _ask(name: str, packages: list[str], url: str, n: int) -> dict[str, float]:
     script = HERE / "peer_scripts" / f"ask_{name}.py"
     environment = {**os.environ, "OPENAI_API_KEY": "none"}
     done = subprocess.run(
-        [str(python), str(script), url, str(n)],
-        check=True, stdout=subprocess.PIPE, text=True, env=environment,
+        [str(python), str(script), url, str(n), model],
+        check=True, capture_output=True, text=True, env=environment, timeout=LIMIT_S,
     )  # fmt: skip
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
 

@@ -30,7 +30,8 @@ BENCHES = (
 
 def main() -> int:
     """Runs each bench in a process of its own."""
-    benches = [*BENCHES, "peers.py"] if os.environ.get("PEERS") else list(BENCHES)
+    peers = ("peers.py", "faults.py --peers") if os.environ.get("PEERS") else ("faults.py",)
+    benches = [*BENCHES, *peers]
     failed = []
     for bench in benches:
         name, *arguments = bench.split()

@@ -14,20 +14,22 @@ from inspect_ai.solver import generate
 
 
 def main() -> None:
-    """URL N: prints rate and processor time a question."""
-    url, n = sys.argv[1], int(sys.argv[2])
+    """URL N MODEL: prints status, samples with an answer, rate and processor time a question."""
+    url, n, model = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     text = "x" * 3000
     samples = [Sample(input=f"{i} {text}", target="A", id=i) for i in range(n)]
     task = Task(dataset=MemoryDataset(samples), solver=generate(), scorer=includes())
     with tempfile.TemporaryDirectory() as folder:
         wall, cpu = time.perf_counter(), time.process_time()
         (log,) = eval(
-            task, model="openai/one", model_base_url=url, log_dir=folder, display="none",
+            task, model=f"openai/{model}", model_base_url=url, log_dir=folder, display="none",
             max_connections=64, max_samples=64, max_tokens=512, model_args={"responses_api": False},
         )  # fmt: skip
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    assert log.status == "success", str(log.error)[:400]
-    print(json.dumps({"rate": n / wall, "cpu_ms": 1000 * cpu / n}))
+        answered = sum(bool(sample.output.completion) for sample in log.samples or [])
+    why = log.error.message if log.error else ""
+    figures = {"finished": log.status == "success", "answered": answered, "why": why[:200]}
+    print(json.dumps({**figures, "rate": n / wall, "cpu_ms": 1000 * cpu / n}))
 
 
 if __name__ == "__main__":

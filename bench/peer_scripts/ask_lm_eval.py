@@ -15,12 +15,10 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 
 
 def main() -> None:
-    """URL N: prints rate and processor time a question."""
-    url, n = sys.argv[1], int(sys.argv[2])
+    """URL N MODEL: prints status, questions answered, rate and processor time a question."""
+    url, n, model = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     text = "x" * 3000
-    lm = LocalChatCompletion(
-        base_url=f"{url}/chat/completions", model="one", num_concurrent=64, max_retries=1
-    )
+    lm = LocalChatCompletion(base_url=f"{url}/chat/completions", model=model, num_concurrent=64)
     settings = {"max_gen_toks": 512, "until": []}
     requests = [
         Instance(
@@ -35,10 +33,15 @@ def main() -> None:
         for i in range(n)
     ]
     wall, cpu = time.perf_counter(), time.process_time()
-    responses = lm.generate_until(requests, disable_tqdm=True)
+    responses, why = [], ""
+    try:
+        responses = lm.generate_until(requests, disable_tqdm=True)
+    except Exception as error:  # noqa: BLE001 - any of its errors ends the evaluation, nothing kept
+        why = repr(error)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    assert len(responses) == n
-    print(json.dumps({"rate": n / wall, "cpu_ms": 1000 * cpu / n}))
+    figures = {"finished": len(responses) == n, "answered": sum(map(bool, responses))}
+    figures |= {"why": why[:200], "rate": n / wall, "cpu_ms": 1000 * cpu / n}
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":
