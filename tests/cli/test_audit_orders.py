@@ -61,7 +61,7 @@ def test_the_same_option_is_found_wherever_it_stands(
     assert rows["knows"][3] is None
     # The place as shown is what a position is, and no letter of the original is one.
     assert "chooses A in 100.0% of its replies" in told(audit, "positions")["finding"]
-    assert "gold position" not in str(told(audit, "positions"))
+    assert "answer key position" not in str(told(audit, "positions"))
 
 
 def test_a_named_order_compares_scores(proofstone: Proofstone, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_leaderboard_ranks_with_intervals(made: Path, proofstone: Proofstone) ->
     assert by.code == 0
     assert f"\n{'subfield':<13}" not in said.out
     assert "\nsubfield " in by.out
-    assert "\ngold position " in by.out
+    assert "\nanswer key position " in by.out
 
 
 def test_a_breakdown_that_is_none_prints_no_half_result(made: Path, proofstone: Proofstone) -> None:
@@ -224,7 +224,7 @@ def test_a_breakdown_that_is_none_prints_no_half_result(made: Path, proofstone: 
     said = proofstone("leaderboard", "old-books", "-w", made, "--by", "colour")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "error[PS-201]: no breakdown by 'colour'\n  there is: book, gold position, subfield\n"
+        "error[PS-201]: no breakdown by 'colour'\n  there is: book, answer key position, subfield\n"
     )
 
 

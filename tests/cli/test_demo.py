@@ -44,7 +44,7 @@ def test_the_runs_make_two_pages_with_a_ranking_and_go_on_where_they_stopped(
     tmp_path: Path, proofstone: Proofstone
 ) -> None:
     """Any model in place of the bundled one, beside three simulated ones that are marked. Options
-    that are scored are ranked apart. Again, nothing is asked, and the same is printed."""
+    that are scored are ranked separately. Again, nothing is asked, and the same is printed."""
     work = tmp_path / "my demo"
     command = ("demo", work, "-m", "sim/ann?ability=1", "--questions", 6, "--only", "run")
     said = proofstone(*command)
@@ -53,7 +53,7 @@ def test_the_runs_make_two_pages_with_a_ranking_and_go_on_where_they_stopped(
     assert "form    6 four-option questions, option likelihood" in out
     assert "form    6 composed questions, asked directly" in out
     assert out.count("SIMULATED") == 2
-    assert out.count("Option likelihood, ranked apart") == 1
+    assert out.count("Option likelihood, ranked separately") == 1
     ranked = re.findall(r"^.*(option-likelihood|direct) +6 +([\d.]+)", out, re.MULTILINE)
     methods = [method for method, _score in ranked]
     assert methods == ["option-likelihood"] * 4 + ["direct"] * 4

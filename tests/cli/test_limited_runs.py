@@ -46,7 +46,8 @@ def test_beside_whole_runs_a_part_is_ranked_apart(
     assert not any(each["incomplete"] for each in (whole, five, three))
     text = proofstone("leaderboard", "old-books", "-w", made).out
     assert (
-        "the first 5 of 8 items (--limit), ranked apart: scores on different parts of the items "
+        "the first 5 of 8 items (--limit), ranked separately: scores on different parts of the "
+        "items "
         "are not comparable.\n" in text
     )
     page = tmp_path / "page.html"

@@ -116,7 +116,7 @@ def test_a_start_ends_with_questions_cost_and_a_run_file_whose_commands_work(
         done = proofstone(*shlex.split(command)[1:])
         assert done.code == 0, done.err
     assert author.asked["extract"] > made > 0
-    assert "With the evidence, ranked apart" in done.out
+    assert "With the evidence, ranked separately" in done.out
 
 
 def test_the_same_command_again_asks_nobody(

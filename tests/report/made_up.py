@@ -43,7 +43,7 @@ def table_of(
     keys: Sequence[tuple[int, int]] = (),
     discipline: Sequence[str] = (),
 ) -> ScoreTable:
-    """A table of rows (unit, respondent, sample, outcome, value); gold positions A to D in turn."""
+    """A table of rows (unit, respondent, sample, outcome, value); answer keys A to D in turn."""
     unit, who, sample = (np.array([row[i] for row in rows], dtype=np.int32) for i in range(3))
     value = [np.nan if row[4] is None else row[4] for row in rows]
     names = tuple(sorted(set(discipline))) or ("",)

@@ -164,7 +164,7 @@ def test_a_level_averages_its_groups() -> None:
 
 def test_breakdowns_are_by_levels_that_tell_items_apart_and_by_gold_position() -> None:
     group = board_of(mixed()).standings[0]
-    assert [part.by for part in group.breakdowns] == ["discipline", "gold position"]
+    assert [part.by for part in group.breakdowns] == ["discipline", "answer key position"]
     position = group.breakdowns[1]
     assert [(each.name, each.n) for each in position.groups] == [(p, 10) for p in "ABCD"]
     assert all(len(each.estimates) == len(group.ranked) for each in position.groups)
@@ -285,7 +285,8 @@ def test_models_that_different_judges_graded_are_ranked_apart() -> None:
     ]  # fmt: skip
     shown = render_terminal(board)
     assert (
-        "graded by j/two, ranked apart: judges differ, so the scores are not comparable." in shown
+        "graded by j/two, ranked separately: judges differ, so the scores are not comparable."
+        in shown
     )
     assert '"judge": "j/two"' in to_json(board)
     assert board_rows(board)[0]["judge"] == "j/one"
@@ -297,7 +298,7 @@ def test_models_that_different_judges_graded_are_ranked_apart() -> None:
 
 
 def test_one_judge_is_named_once() -> None:
-    """Below the table; nothing is ranked apart."""
+    """Below the table; nothing is ranked separately."""
     who = [Respondent(f"lab/{name}", "direct", judge="j/one") for name in "ab"]
     rows = [row for place in range(2) for row in right_of(20, 6 + 4 * place, place)]
     board = leaderboard(table_of(who, rows, n_units=20), MEASURES, "accuracy")

@@ -39,31 +39,33 @@ MANIFEST = Manifest(
 )  # fmt: skip
 
 ASKED = (
-    "60 items were asked, those of elements-7f3a (id 7f3a000000000000). They were composed after "
-    "Encyclo-K from the bank elements (4,360 facts), with the seed 40. Parameters: options 4-8. "
-    "Models that had a hand in the items: acme/large wrote 12 items. Asked direct, each item 2 "
-    "times: acme/large. Settings: temperature 0.0. Not taken by the endpoint: seed. Asked cot with "
-    "3 worked examples, each item once: acme/small. The prompt was a template of our own, "
-    "mine.jinja (3f2a91bc). Settings: none. Models as the endpoints named them in their replies: "
-    "acme/large as acme-large-2026. Replies came from 2026-11-20 10:00 UTC to 2026-11-20 10:40 UTC."
+    "The evaluation used 60 items of elements-7f3a (id 7f3a000000000000). They were composed by "
+    "the "
+    "Encyclo-K method from the bank elements (4,360 facts) with seed 40. Parameters: options 4-8. "
+    "Models that helped write or filter the items: acme/large wrote 12 items. Prompting method "
+    "direct, 2 responses per item: acme/large. Settings: temperature 0.0. Not accepted by the "
+    "endpoint: seed. Prompting method cot with 3 examples in the prompt, one response per item: "
+    "acme/small. The prompt template is custom (mine.jinja (3f2a91bc)). Settings: none. Model "
+    "versions reported by the endpoints: acme/large as acme-large-2026. Responses were collected "
+    "from 2026-11-20 10:00 UTC to 2026-11-20 10:40 UTC."
 )
 SCORED = (
-    "Replies were read and scored by version 1 of the method's scorer, and judged by acme/judge. "
-    "The measure is accuracy; its denominator: all replies. Outcomes count as follows: answered: "
-    "its score, refused: 0, unparsed: 0, truncated: 0. Of 120 responses: 4 truncated, 9 unparsed "
-    "and 0 refused."
+    "Responses were parsed and scored by version 1 of the method's scorer and graded by "
+    "acme/judge. The measure is accuracy. Its denominator is all replies. Score of each outcome: "
+    "answered: its score, refused: 0, unparsed: 0, truncated: 0. Of 120 responses: 4 truncated, 9 "
+    "unparsed and 0 refused."
 )
 COMPUTED = (
-    "2 respondents are ranked on 60 items. 95% confidence intervals (Wilson) are for the domain "
-    "of this item bank; the sampling unit is the item. Each item counts the same. Seed of all "
-    "draws: 7. Nothing of the analysis was fixed beforehand: all of it is exploratory. Computed "
-    "with proofstone 0.1.0."
+    "Ranked: 2 configurations, on 60 items. The 95% confidence intervals (Wilson) refer to the "
+    "domain of this item bank; the sampling unit is the item. Every item has equal weight. Seed of "
+    "all draws: 7. The analysis was not preregistered; all of it is exploratory. Computed with "
+    "proofstone 0.1.0."
 )
 UNKNOWN = (
-    "It is not known which model answered for acme/small: the endpoint did not say. Where "
-    "temperature, top_p, max_tokens was not sent or not taken, it was the endpoint's own choice, "
-    "which is not known. Some intervals: the facts behind the items are unknown, so items were "
-    "treated as independent. It is not known whether the models had met these items before."
+    "The endpoint did not report the model version of acme/small. Where temperature, top_p, "
+    "max_tokens was not sent or not accepted, the endpoint's default applied, which is not known. "
+    "Some intervals: the facts behind the items are unknown, so items were treated as independent. "
+    "It is not known whether these items were in the models' training data."
 )
 
 
@@ -94,7 +96,7 @@ def test_a_page_shows_it_and_says_that_nothing_was_fixed_beforehand() -> None:
     assert '<h2 id="methods">Methods</h2>' in page
     assert "<summary>Methods text</summary>" in page
     assert f"<p>{SCORED.replace(chr(39), '&#39;')}</p>" in page
-    said = "Nothing was fixed before these results came in: every comparison here is exploratory."
+    said = "No analysis plan was registered, so every comparison on this page is exploratory."
     assert page.count(said) == 1
 
 
@@ -112,15 +114,15 @@ def test_of_others_results_the_files_are_told_and_what_is_not_known(tmp_path: Pa
     (tmp_path / "r.csv").write_text("qid,a,b\n1,1,0\n2,1,1\n", encoding="utf-8")
     told = audit_files([tmp_path / "r.csv"], Asked()).methods
     assert told[0] == (
-        "The scores are results that others made, read from 1 file. r.csv (wide table) holds 2 "
-        "items, 2 models, 4 scores. Its columns were taken as: item: qid; models: a, b."
+        "The scores were read from 1 file of results. r.csv (wide table) holds 2 items, 2 models, "
+        "4 scores. Its columns were read as: item: qid; models: a, b."
     )
-    assert told[-1].startswith("It is not known how the models were asked, with which settings")
+    assert told[-1].startswith("Not recorded: prompts, settings, dates")
 
 
 def test_it_is_told_in_chinese() -> None:
     """Every sentence of this module's own; names and settings stay."""
     with speaking("zh"):
         told = methods_text(page_of(MANIFEST))
-    assert told[0].startswith("共提问 60 道题，来自试卷 elements-7f3a")
+    assert told[0].startswith("评测使用试卷 elements-7f3a")
     assert not [text for text in told if "Responses" in text or "known" in text]

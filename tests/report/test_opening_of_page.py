@@ -194,7 +194,7 @@ def test_files_say_what_they_lack() -> None:
 
 
 def test_a_second_ranking_says_so_from_its_own_scores() -> None:
-    """Of those that are ranked apart the scores question by question are known as well: with the
+    """Of those ranked separately the scores by item are known as well: with the
     same ones, the same is said of them."""
     scale = Scale(name="With the evidence", what="reading", chance=0.2)
     apart = [replace(who, prompt_method="reads", scale=scale) for who in PRICED]

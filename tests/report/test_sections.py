@@ -66,7 +66,9 @@ def test_pairs_say_which_differences_are_more_than_noise() -> None:
 def test_strata_say_where_the_leader_is_strong() -> None:
     """Of items 0 to 35, 18 are even (law), 18 odd (art): 18 of 20 in each."""
     found = section(three(), "strata")
-    assert found.finding.startswith("Scores by discipline (2 groups), gold position (4 groups).")
+    assert found.finding.startswith(
+        "Scores by discipline (2 groups), answer key position (4 groups)."
+    )
     assert "highest observed score in 2 of the 2 groups by discipline" in found.finding
     table = found.tables[0]
     (place,) = [at for at, column in enumerate(table.columns) if column.name == "art"]

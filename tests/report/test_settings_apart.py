@@ -1,4 +1,4 @@
-"""True or false as a leaderboard shows it: ranked apart, its own chance, and how verdicts lean."""
+"""True or false as a leaderboard shows it: ranked separately, its chance level, and how verdicts lean."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ def test_a_share_may_be_worth_as_many_answers_as_its_question_has_statements() -
 
 def test_breakdowns_by_position_are_of_choices_alone() -> None:
     choose, judge = board().standings
-    assert "gold position" in [part.by for part in choose.breakdowns]
-    assert "gold position" not in [part.by for part in judge.breakdowns]
+    assert "answer key position" in [part.by for part in choose.breakdowns]
+    assert "answer key position" not in [part.by for part in judge.breakdowns]
 
 
 def test_by_truth_where_the_right_answers_are_no_letters() -> None:
@@ -127,7 +127,7 @@ def test_the_terminal_says_that_they_are_apart_and_shows_the_columns() -> None:
         "model          n  accuracy          truncated  unparsed\n"
         "m      choose  2  50.0 [1.3, 98.7]       0.0%      0.0%\n"
         "Chance lies inside the interval: this result does not show knowledge. Chance is 20.0%.\n"
-        "Shares, ranked apart: a score is a share.\n"
+        "Shares, ranked separately: a score is a share.\n"
         "model         n  accuracy           says true  of true  truncated  unparsed\n"
         "m      judge  2  62.5 [0.0, 100.0]      71.4%    60.0%       0.0%      0.0%\n"
         "Chance lies inside the interval: this result does not show knowledge. Chance is 50.0%.\n"

@@ -115,7 +115,7 @@ def test_respondents_without_a_common_item() -> None:
     )
     lines = render_terminal(board_of(table)).splitlines()
     assert lines[1].split()[0] == "\N{EM DASH}"
-    assert lines[3] == "These respondents share no item, so they are not ranked against each other."
+    assert lines[3] == "These models share no item, so they are not ranked against each other."
 
 
 def test_nothing_to_rank() -> None:
@@ -186,11 +186,11 @@ def test_a_breakdown_names_respondents_whole_or_by_number() -> None:
     lines = narrow.splitlines()
     assert [line[:3].strip() for line in lines[:2]] == ["1)", "2)"]
     assert [line[4:] in heads for line in lines[:2]] == [True, True]
-    assert lines[2].split() == ["answer_key", "position", "n", "1", "2"]
+    assert lines[2].split() == ["answer", "key", "position", "n", "1", "2"]
     assert len(lines) == 2 + 1 + len(wide.splitlines()[1:])
     (blocks,) = render_breakdowns(board, ["position"], width=20)
     heads_of_blocks = [
-        line.split()[-1] for line in blocks.splitlines() if line.startswith("answer_key")
+        line.split()[-1] for line in blocks.splitlines() if line.startswith("answer key")
     ]
     assert heads_of_blocks == ["1", "2"]
 

@@ -162,9 +162,9 @@ def test_simulated_rows_stand_apart_and_groups_go_by_cards() -> None:
     assert apart == [("", 2), ("Simulated models", 1)]
     grouped = structs.replace(shown, group_by="openness")
     assert [part.heading for part in rows_together(grouped)] == [
-        "openness: closed (1 respondent)",
-        "openness: unknown (1 respondent)",
-        "Simulated models; openness: unknown (1 respondent)",
+        "openness: closed (1 configuration)",
+        "openness: unknown (1 configuration)",
+        "Simulated models; openness: unknown (1 configuration)",
     ]
     assert page(grouped).count('<tr class="part">') == 3
 

@@ -61,7 +61,7 @@ def test_of_our_own_runs_without_evidence() -> None:
         "judge": "No judge: answers are parsed and scored by fixed rules.",
         "overrides": "None of 120 responses.",
         "roles": "No model's role in these items is recorded.",
-        "complete": "3 of 3 respondents complete; 120 of 120 responses received (100.0%).",
+        "complete": "3 of 3 configurations complete; 120 of 120 responses received (100.0%).",
         "truncated": "1 of 120 responses, 0.8% [0.0, 4.8]. Highest rate: poor direct (2.5%).",
         "unparsed": "2 of 120 responses, 1.7% [0.2, 6.1]. Highest rate: poor direct (5.0%).",
         "cost": "4.4200 USD: endpoints reported the usage of every call.",
@@ -152,7 +152,7 @@ def test_incomplete_runs_and_failed_calls_are_told_of_real_respondents_alone() -
     hundred facts are none: 20 keys."""
     told = said(evidence_of(mixed(), upkeep=OURS))
     assert told["complete"] == (
-        "2 of 3 respondents complete; 110 of 120 responses received (91.7%). 1 call failed."
+        "2 of 3 configurations complete; 110 of 120 responses received (91.7%). 1 call failed."
     )
     assert told["clusters"].startswith("40 items come from 20 sources or facts. Standard errors")
     bank = evidence_of(mixed(), upkeep=OURS, population="bank")

@@ -197,7 +197,7 @@ def test_reading_is_never_ranked_with_memory(workspace: Workspace, form: str) ->
     assert memory.incomplete == reading.incomplete == ()
     text = str(workspace.leaderboard(form))
     assert (
-        "With the evidence, ranked apart: the passages that a question rests on stood in the "
+        "With the evidence, ranked separately: the passages that a question rests on stood in the "
         "prompt, so the scores show reading, not memory." in text
     )
 

@@ -44,7 +44,7 @@ def test_single_statements_go_from_bank_to_leaderboard(workspace: Workspace) -> 
 
 
 def test_a_form_is_asked_for_choices_and_for_verdicts(workspace: Workspace) -> None:
-    """The same items in both; the verdicts are ranked apart, and a missing one is wrong."""
+    """The same items in both; the verdicts are ranked separately, and a missing one is wrong."""
     (form,) = workspace.build_form("old-books", questions=30)
     workspace.run(form, models=[ANN], prompt_method=["verdicts", "direct", "verdicts-cot"])
     choices, verdicts = workspace.leaderboard(form).standings
@@ -74,7 +74,7 @@ def test_the_order_of_asking_changes_no_unit(workspace: Workspace) -> None:
             workspace.run(form, models=[ANN], ask=prompt_method)
         choices, _verdicts = workspace.leaderboard(form).standings
         assert choices.chance < 0.3
-        assert {part.by for part in choices.breakdowns} >= {"gold position"}
+        assert {part.by for part in choices.breakdowns} >= {"answer key position"}
 
 
 def test_scoring_again_gives_the_same_verdicts(workspace: Workspace) -> None:

@@ -222,7 +222,7 @@ SCALES: Mapping[str, Scale] = {
     OPTION: Scale(
         name=noted("Option likelihood"),
         what=noted(
-            "nothing was generated: the answer is the option whose text has the highest mean "
+            "no text is generated; the answer is the option whose text has the highest mean "
             "log-probability per token"
         ),
         chance=None,
@@ -231,7 +231,7 @@ SCALES: Mapping[str, Scale] = {
     LETTER: Scale(
         name=noted("Letter likelihood"),
         what=noted(
-            "nothing was generated: the answer is the option whose letter has the highest "
+            "no text is generated; the answer is the option whose letter has the highest "
             "log-probability"
         ),
         chance=None,

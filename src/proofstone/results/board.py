@@ -136,7 +136,8 @@ class GroupMeasure(Struct, frozen=True, kw_only=True):
 
 
 class BreakdownGroup(Struct, frozen=True, kw_only=True):
-    """One group of items (a discipline, a gold position): one estimate a ranked row, in order, of
+    """One group of items (a discipline, an answer key position): one estimate per ranked row, in
+    order, of
     the headline and of each of the ``others`` that are shown by group."""
 
     name: str
@@ -147,7 +148,8 @@ class BreakdownGroup(Struct, frozen=True, kw_only=True):
 
 class Breakdown(Struct, frozen=True, kw_only=True):
     """The ranked respondents' means by group: ``by`` is a grouping that the method names, a stratum
-    ``level`` by the method's name for it or its own, "gold position", "truth" or "document"."""
+    ``level`` by the method's name for it or its own, "answer key position", "truth" or
+    "document"."""
 
     by: str
     groups: tuple[BreakdownGroup, ...]

@@ -119,7 +119,7 @@ def _standings(
             say(
                 "{scale}, not ranked: {what}."
                 if group.experiment
-                else "{scale}, ranked apart: {what}.",
+                else "{scale}, ranked separately: {what}.",
                 scale=printable(name),
                 what=apart_reason(group),
             )
@@ -127,9 +127,7 @@ def _standings(
     if group.ranked:
         lines += _table(board, group, cards, width)
     if group.ranked and not group.is_common:
-        lines.append(
-            say("These respondents share no item, so they are not ranked against each other.")
-        )
+        lines.append(say("These models share no item, so they are not ranked against each other."))
     if group.chance_sentence:
         chance = say("Chance is {chance}.", chance=shown_share(group.chance))
         lines.append(paragraph(group.chance_sentence, chance))
@@ -326,7 +324,7 @@ def _level(board: Board) -> str:
 FEW_ITEMS = 30
 
 
-_ALIASES = {"position": "gold position"}
+_ALIASES = {"position": "answer key position"}
 
 
 _NAMED = 8

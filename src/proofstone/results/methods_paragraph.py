@@ -14,7 +14,10 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 # How the numbers were computed: intervals, comparisons, draws, the plan, the program.
 
 # The sections whose way of computing belongs into a paper that shows the ranking alone.
-_TOLD = {"pairs": noted("Differences: {how}"), "stability": noted("Stability of ranks: {how}")}
+_TOLD = {
+    "pairs": noted("Pairwise differences: {how}"),
+    "stability": noted("Ranking stability: {how}"),
+}
 
 
 _MOST_PROMPT_METHODS = 3
@@ -29,8 +32,8 @@ def computing_sentences(data: PageData) -> Iterator[str]:
     for group in board.standings:
         if group.experiment:
             yield say(
-                "{rows} with other settings are not ranked.",
-                rows=counted(len(group.ranked) + len(group.incomplete), "respondent"),
+                "{rows} of experiments with other settings are not ranked.",
+                rows=counted(len(group.ranked) + len(group.incomplete), "configuration"),
             )
         elif group.ranked:
             yield from _intervals(board, group)
@@ -53,9 +56,11 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
         else []
     )
     yield say(
-        "{who} are ranked on {items}. {confidence:g}% confidence intervals ({made}) are for "
+        "Ranked: {who}, on {items}. The {confidence:g}% confidence intervals ({made}) refer to "
         "{population}; the sampling unit is {drawn}.",
-        who=counted(len(group.ranked), "simulated respondent" if group.simulated else "respondent"),
+        who=counted(
+            len(group.ranked), "simulated configuration" if group.simulated else "configuration"
+        ),
         items=counted(group.n_items, "item"),
         confidence=100 * board.confidence,
         population=word(board.population),
@@ -63,9 +68,9 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
         drawn=joined([word(_UNITS.get(each, each)) for each in drawn if each]) or say("none"),
     )
     if board.level == "sample":
-        yield say("Each item counts the same.")
+        yield say("Every item has equal weight.")
     else:
-        yield say("Each {level} counts the same.", level=word(board.level))
+        yield say("Every {level} has equal weight.", level=word(board.level))
     if group.is_paired and group.has_ranks and len(group.compared) > 1:
         yield say(
             "Ranks come from paired comparisons on the same items, Holm-adjusted for all {n:,} "
@@ -75,9 +80,9 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
     if group.incomplete:
         yield say_of(
             len(group.incomplete),
-            "{n} that lacks scores is not ranked.",
-            "{n} that lack scores are not ranked.",
-            n=counted(len(group.incomplete), "respondent"),
+            "{n} without scores on some items is not ranked.",
+            "{n} without scores on some items are not ranked.",
+            n=counted(len(group.incomplete), "configuration"),
         )
 
 
@@ -85,15 +90,15 @@ def _plan(data: PageData) -> Iterator[str]:
     for mark in data.board.plans:
         if mark.n_after == mark.n_runs:
             yield say(
-                "The analysis was written down at {at} (plan {id}), after the first reply, so that "
-                "all of it is exploratory.",
+                "The analysis plan {id} was registered at {at}, after the first response; all "
+                "of the analysis is exploratory.",
                 id=mark.id,
                 at=mark.made_at,
             )
         else:
             yield say(
-                "The analysis was fixed at {at} (plan {id}), before the first reply: {measure}, "
-                "{pairs}, {items}; everything else is exploratory.",
+                "The analysis plan {id} was registered at {at}, before the first response: "
+                "{measure}, {pairs}, {items}. Everything else is exploratory.",
                 id=mark.id,
                 at=mark.made_at,
                 measure=word(mark.measure),
@@ -101,7 +106,7 @@ def _plan(data: PageData) -> Iterator[str]:
                 items=counted(mark.n_items, "item"),
             )
     if not data.board.plans and data.manifest is not None:
-        yield say("Nothing of the analysis was fixed beforehand: all of it is exploratory.")
+        yield say("The analysis was not preregistered; all of it is exploratory.")
 
 
 # How replies were read and scored, and what is the denominator.
@@ -113,7 +118,7 @@ def scoring_sentences(data: PageData) -> Iterator[str]:
     if data.manifest is not None and data.manifest.scorers:
         yield _scorer(data.manifest)
     yield say(
-        "The measure is {measure}; its denominator: {denominator}.",
+        "The measure is {measure}. Its denominator is {denominator}.",
         measure=word(board.measure),
         denominator=word(board.denominator),
     )
@@ -124,7 +129,7 @@ def scoring_sentences(data: PageData) -> Iterator[str]:
             for outcome, worth in board.counts
             if outcome != "failed"
         ]
-        yield say("Outcomes count as follows: {counts}.", counts=listed(counts))
+        yield say("Score of each outcome: {counts}.", counts=listed(counts))
         yield _endings(rows)
     yield from _corrected(board, rows)
 
@@ -133,14 +138,14 @@ def _scorer(manifest: Manifest) -> str:
     versions = joined([str(version) for version in manifest.scorers])
     if manifest.judges:
         return say(
-            "Replies were read and scored by version {version} of the method's scorer, and judged "
-            "by {judges}.",
+            "Responses were parsed and scored by version {version} of the method's scorer and "
+            "graded by {judges}.",
             version=versions,
             judges=joined(manifest.judges),
         )
     return say(
-        "Replies were read and scored by version {version} of the method's scorer, without a "
-        "judge.",
+        "Responses were parsed and scored by version {version} of the method's scorer, without "
+        "a judge.",
         version=versions,
     )
 
@@ -163,17 +168,17 @@ def _endings(rows: Sequence[BoardRow]) -> str:
         responses=counted(n, "response", "responses"),
         ended=joined(ended),
     )
-    lost = say("Calls that brought no reply: {n}; they are no scores.", n=failed) if failed else ""
+    lost = say("Calls without a response: {n}. They are not scored.", n=failed) if failed else ""
     return paragraph(told, lost)
 
 
 def _corrected(board: Leaderboard, rows: Sequence[BoardRow]) -> Iterator[str]:
     n = sum(row.corrections.total for row in rows)
     if board.ignore_corrections:
-        yield say("Neither rulings by people nor retirements of items are applied.")
+        yield say("Human score overrides and item exclusions are not applied.")
     elif n:
         yield say(
-            "People ruled on {responses}, and their rulings are applied.",
+            "Human score overrides are applied to {responses}.",
             responses=counted(n, "response", "responses"),
         )
 
@@ -191,7 +196,7 @@ def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
     yield _hands(manifest.hands)
     if data.board.n_excluded:
         yield say(
-            "{items} that people retired are left out.",
+            "{items} excluded by reviewers are not scored.",
             items=counted(data.board.n_excluded, "item"),
         )
 
@@ -199,7 +204,7 @@ def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
 def file_sentences(data: PageData) -> Iterator[str]:
     """The files, what they hold, and what their columns were taken for."""
     yield say(
-        "The scores are results that others made, read from {files}.",
+        "The scores were read from {files} of results.",
         files=counted(len(data.files), "file"),
     )
     for file in data.files[:_MOST_NAMED]:
@@ -207,19 +212,19 @@ def file_sentences(data: PageData) -> Iterator[str]:
             "{name} ({kind}) holds {holds}.", name=file.name, kind=file.kind, holds=file.holds
         )
         if file.columns:
-            yield say("Its columns were taken as: {columns}.", columns=file.columns)
+            yield say("Its columns were read as: {columns}.", columns=file.columns)
     more = len(data.files) - _MOST_NAMED
     if more > 0:
-        yield say("The others are named with the results ({files}).", files=counted(more, "file"))
+        yield say("The results list the other {files}.", files=counted(more, "file"))
 
 
 def _sets(data: PageData) -> str:
     n = counted(sum(form.n_items for form in data.forms), "item")
     named = [say("{name} (id {id})", name=form.name, id=form.id[:16]) for form in data.forms]
     if len(named) == 1:
-        return say("{items} were asked, those of {form}.", items=n, form=named[0])
+        return say("The evaluation used {items} of {form}.", items=n, form=named[0])
     return say(
-        "{items} were asked, those of {forms}: {names}.",
+        "The evaluation used {items} of {forms}: {names}.",
         items=n,
         forms=counted(len(named), "form"),
         names=joined(named),
@@ -245,7 +250,7 @@ def _composition(forms: Sequence[FormShown], manifest: Manifest) -> Iterator[str
         yield say("Parameters: {recipe}.", recipe=listed(told))
     imported = [form.name for form in forms if form.seed is None]
     if imported:
-        yield say("{names}: made elsewhere and imported.", names=joined(imported))
+        yield say("{names}: imported.", names=joined(imported))
 
 
 def _short(value: str) -> str:
@@ -259,21 +264,21 @@ def _drawn(names: str, method: str, banks: str, forms: Sequence[FormShown]) -> s
     if names:
         return say_of(
             len(forms),
-            "{names}: composed after {method} from the bank {banks}, with the seed {seeds}.",
-            "{names}: composed after {method} from the bank {banks}, with the seeds {seeds}.",
+            "{names}: composed by the {method} method from the bank {banks} with seed {seeds}.",
+            "{names}: composed by the {method} method from the bank {banks} with seeds {seeds}.",
             **told,
         )
     return say_of(
         len(forms),
-        "They were composed after {method} from the bank {banks}, with the seed {seeds}.",
-        "They were composed after {method} from the bank {banks}, with the seeds {seeds}.",
+        "They were composed by the {method} method from the bank {banks} with seed {seeds}.",
+        "They were composed by the {method} method from the bank {banks} with seeds {seeds}.",
         **told,
     )
 
 
 def _hands(hands: Sequence[HandRecorded]) -> str:
     if not hands:
-        return say("No model is recorded as having had a hand in the items.")
+        return say("No model is recorded as having helped write or filter the items.")
     told = [
         say(
             "{model} {role} {items}",
@@ -285,7 +290,7 @@ def _hands(hands: Sequence[HandRecorded]) -> str:
     ]
     more = len(hands) - len(told)
     told += [counted(more, "other")] if more else []
-    return say("Models that had a hand in the items: {hands}.", hands=listed(told))
+    return say("Models that helped write or filter the items: {hands}.", hands=listed(told))
 
 
 # What is not known, which a reader must be told as well.
@@ -298,9 +303,8 @@ def unknown_sentences(data: PageData) -> Iterator[str]:
     """Each gap in a sentence; the last one, on the models' training, always stands."""
     if data.manifest is None:
         yield say(
-            "It is not known how the models were asked, with which settings and when, how replies "
-            "were read and scored, nor whether the right answers are right; nor whether the "
-            "analysis was fixed before the results were seen."
+            "Not recorded: prompts, settings, dates, how responses were parsed and scored, "
+            "whether the answer keys are correct, and whether the analysis was preregistered."
         )
     else:
         yield from _of_runs(data.manifest)
@@ -313,7 +317,7 @@ def unknown_sentences(data: PageData) -> Iterator[str]:
     for flag, text in FLAGS.items():
         if flag in flags:
             yield say("Some intervals: {flag}.", flag=word(text))
-    yield say("It is not known whether the models had met these items before.")
+    yield say("It is not known whether these items were in the models' training data.")
 
 
 def _of_runs(manifest: Manifest) -> Iterator[str]:
@@ -321,7 +325,7 @@ def _of_runs(manifest: Manifest) -> Iterator[str]:
     silent = [each.name for each in real if not each.reported]
     if silent:
         yield say(
-            "It is not known which model answered for {names}: the endpoint did not say.",
+            "The endpoint did not report the model version of {names}.",
             names=joined(list(dict.fromkeys(silent))),
         )
     unsent = [
@@ -331,12 +335,12 @@ def _of_runs(manifest: Manifest) -> Iterator[str]:
     ]
     if unsent:
         yield say(
-            "Where {names} was not sent or not taken, it was the endpoint's own choice, which is "
-            "not known.",
+            "Where {names} was not sent or not accepted, the endpoint's default applied, which "
+            "is not known.",
             names=listed([word(name) for name in unsent]),
         )
     if not manifest.scorers:
-        yield say("No reply has been scored whole yet.")
+        yield say("No response has all its scores yet.")
 
 
 # All paragraphs of the methods text, in the order of a paper.
@@ -388,32 +392,32 @@ def _asked(alike: Sequence[AskedAs]) -> Iterator[str]:
     prompt_method = word(first.prompt_method)
     if first.shots:
         prompt_method = say(
-            "{prompt_method} with {shots} worked examples",
+            "{prompt_method} with {shots} examples in the prompt",
             prompt_method=prompt_method,
             shots=first.shots,
         )
     yield say_of(
         first.samples,
-        "Asked {prompt_method}, each item once: {names}.",
-        "Asked {prompt_method}, each item {n} times: {names}.",
+        "Prompting method {prompt_method}, one response per item: {names}.",
+        "Prompting method {prompt_method}, {n} responses per item: {names}.",
         names=joined([each.name for each in alike]),
         prompt_method=prompt_method,
         n=first.samples,
     )
     if first.own_prompt:
-        yield say("The prompt was a template of our own, {name}.", name=first.own_prompt)
+        yield say("The prompt template is custom ({name}).", name=first.own_prompt)
     if not first.simulated:
         sent = [f"{name} {value}" for name, value in first.settings]
         yield say("Settings: {settings}.", settings=listed(sent) or say("none"))
         if first.dropped:
-            yield say("Not taken by the endpoint: {names}.", names=listed(first.dropped))
+            yield say("Not accepted by the endpoint: {names}.", names=listed(first.dropped))
 
 
 def _simulated(asked: Sequence[AskedAs]) -> Iterator[str]:
     made_up = [each.name for each in asked if each.simulated]
     if made_up:
         yield say(
-            "Simulated, so that a program made the replies up and no model was asked: {names}.",
+            "Simulated (a program generated the responses; no model was called): {names}.",
             names=joined(list(dict.fromkeys(made_up))),
         )
 
@@ -425,9 +429,7 @@ def _reported(asked: Sequence[AskedAs]) -> Iterator[str]:
         if each.reported and not each.simulated
     )
     if told:
-        yield say(
-            "Models as the endpoints named them in their replies: {told}.", told=listed(list(told))
-        )
+        yield say("Model versions reported by the endpoints: {told}.", told=listed(list(told)))
 
 
 def _dates(asked: Sequence[AskedAs]) -> Iterator[str]:
@@ -435,6 +437,6 @@ def _dates(asked: Sequence[AskedAs]) -> Iterator[str]:
     first = min((each.first for each in asked if each.first), default="")
     last = max((each.last for each in asked if each.last), default="")
     if first and first == last:
-        yield say("Replies came at {first}.", first=first)
+        yield say("Responses were collected at {first}.", first=first)
     elif first:
-        yield say("Replies came from {first} to {last}.", first=first, last=last)
+        yield say("Responses were collected from {first} to {last}.", first=first, last=last)

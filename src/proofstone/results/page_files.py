@@ -393,7 +393,7 @@ def asked_tables(data: PageData) -> Iterator[PageTable]:
             column("holds", say("what it holds")),
             column("columns", say("columns, as they were understood")),
         ),
-        "forms": table_of(say("Forms that were asked"), data.forms,
+        "forms": table_of(say("Test forms"), data.forms,
             column("form", say("form"), "name"),
             column("seed", say("seed")),
             column("n", say("items"), "n_items"),
@@ -401,25 +401,25 @@ def asked_tables(data: PageData) -> Iterator[PageTable]:
             column("id", say("id")),
             note=once,
         ),
-        "respondents": table_of(say("Respondents and their settings"), data.asked,
-            column("respondent", say("respondent"), "label"),
+        "models": table_of(say("Models and settings"), data.asked,
+            column("model", say("model"), "label"),
             column("settings", say("settings sent"), lambda each: _pairs(each.settings)),
-            column("dropped", say("not taken"), lambda each: joined(each.dropped) or None),
-            column("reported", say("model the endpoint named"),
+            column("dropped", say("not accepted"), lambda each: joined(each.dropped) or None),
+            column("reported", say("model version reported"),
                    lambda each: joined(each.reported_models) or None),
             column("fingerprints", say("fingerprints"),
                    lambda each: joined(each.fingerprints) or None),
-            column("first", say("first reply"), lambda each: each.first_call or None),
-            column("last", say("last reply"), lambda each: each.last_call or None),
+            column("first", say("first response"), lambda each: each.first_call or None),
+            column("last", say("last response"), lambda each: each.last_call or None),
         ),
         "spent": table_of(say("Tokens, cost and time"), data.asked,
-            column("respondent", say("respondent"), "label"),
+            column("model", say("model"), "label"),
             column("calls", say("calls")),
             column("prompt_tokens", say("prompt tokens"), "usage.prompt"),
-            column("response_tokens", say("reply tokens"), "usage.completion"),
-            column("reasoning_tokens", say("of these reasoning"), "usage.reasoning"),
+            column("response_tokens", say("response tokens"), "usage.completion"),
+            column("reasoning_tokens", say("reasoning tokens"), "usage.reasoning"),
             column("cost_usd", say("cost, USD"), digits=4),
-            column("estimated_usd", say("of this estimated"), digits=4),
+            column("estimated_usd", say("estimated cost, USD"), digits=4),
             column("mean_logprob", say("mean log-probability"), digits=3),
             column("median_latency_s", say("median latency, s")),
         ),
@@ -542,7 +542,7 @@ def _ranking(data: PageData, group: Standings) -> Table:
 
 def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
     if board.level != "sample":
-        yield say("Each {level} counts the same.", level=word(board.level))
+        yield say("Every {level} has equal weight.", level=word(board.level))
     if group.ties:
         yield say("Models that share a letter are not significantly different (Holm-adjusted).")
     if group.has_ranks:
@@ -553,7 +553,7 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
             "A rank range holds the ranks compatible with all of them."
         )
     if not group.is_common:
-        yield say("These respondents share no item, so they are not ranked against each other.")
+        yield say("These models share no item, so they are not ranked against each other.")
     if any(row.hand for row in group.ranked):
         yield say("{mark}: the model or one of its family had a hand in the items.", mark=HAND_MARK)
     if group.chance_sentence:

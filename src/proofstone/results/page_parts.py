@@ -154,7 +154,7 @@ def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable
     yield EstimateTable(
         name="by-population",
         keys=("bank", "domain"),
-        about=say("by estimand"),
+        about=say("by population"),
         note=say(
             "Fresh questions from this bank alone, or other facts as well: see How to read these "
             "numbers."
@@ -317,7 +317,7 @@ def _scale_sentence(board: Leaderboard, group: Standings) -> str:
     )
     if board.level == "sample":
         return said
-    return paragraph(said, say("Each {level} counts the same.", level=word(board.level)))
+    return paragraph(said, say("Every {level} has equal weight.", level=word(board.level)))
 
 
 def _band_sentence(group: Standings, has_lanes: bool) -> str:

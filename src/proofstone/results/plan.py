@@ -164,11 +164,11 @@ def unplanned_line(board: Board, *, is_ours: bool) -> str:
         return ""
     if is_ours:
         return say(
-            "Nothing was fixed before these results came in: every comparison here is exploratory."
+            "No analysis plan was registered, so every comparison on this page is exploratory."
         )
     return say(
-        "It is not known whether anything was fixed before these results came in: take every "
-        "comparison here as exploratory."
+        "Whether the analysis was preregistered is not recorded, so every comparison on this "
+        "page is exploratory."
     )
 
 

@@ -51,7 +51,7 @@ from proofstone.stats.intervals import chance_level, equal_weights
 from proofstone.stats.ranks import rank_all, tied_runs
 from proofstone.wording.messages import noted
 
-# Respondents by groups of items: by strata, by what the method groups by, by gold position.
+# Models by groups of items: by strata, by what the method groups by, by answer key position.
 
 NOT_GIVEN = "(not given)"
 
@@ -154,7 +154,12 @@ def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
     has_places = table.order is None  # else a letter stood in several places
     if any(table.answer_keys) and not values_kind(ruler.scale) and has_places:
         are_letters = all(len(answer_key) <= 1 for answer_key in table.answer_keys)
-        yield "gold position" if are_letters else "truth", "", table.answer_key, table.answer_keys
+        yield (
+            "answer key position" if are_letters else "truth",
+            "",
+            table.answer_key,
+            table.answer_keys,
+        )
 
 
 class _Kind(Struct, frozen=True, kw_only=True):

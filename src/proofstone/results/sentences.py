@@ -275,7 +275,7 @@ def _mixed(places: Counter[Against], n: int) -> str:
 
 def group_heading(field: str, group: RowGroup) -> str:
     """``kind: reasoning (2 respondents, mean 61.2 [58.0, 64.3])``."""
-    said = counted(len(group.ranked), "respondent")
+    said = counted(len(group.ranked), "configuration")
     if group.mean is not None and len(group.ranked) > 1:
         mean = shown_estimate(group.mean)
         said = say("{respondents}, mean {mean}", respondents=said, mean=mean)

@@ -220,7 +220,7 @@ def _complete(evidence: Evidence) -> _Said | str:
     said = say(
         "{whole} of {models} complete; {came:,} of {all} received ({share}).",
         whole=n_whole,
-        models=counted(len(places), "respondent"),
+        models=counted(len(places), "configuration"),
         came=came,
         all=counted(full, "response", "responses"),
         share=shown_share(came / full if full else 0.0),

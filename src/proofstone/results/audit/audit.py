@@ -518,7 +518,7 @@ def audit_evidence(
     names = listed([shown_name(item_set) for item_set in selection.item_sets])
     board = evidence.board
     rows = board.rows
-    holds = listed([counted(board.n_items, "item"), counted(len(rows), "respondent")])
+    holds = listed([counted(board.n_items, "item"), counted(len(rows), "configuration")])
     kind = say("{runs} in this workspace", runs=counted(len(selection.runs), "run"))
     file = FileRead(name=names, kind=kind, columns="", holds=holds)
     return _made(evidence, names, [file], audience)

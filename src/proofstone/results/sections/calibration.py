@@ -157,8 +157,8 @@ def calibration_section(evidence: Evidence) -> Section | None:
 
 
 def _rows(evidence: Evidence, sheet: Sheet) -> list[tuple[str, int]]:
-    """The labels and places of the first ranking's rows, and of the rows ranked apart that have a
-    confidence: those whose options were scored are always ranked apart."""
+    """Return labels and places of the first ranking's rows, and of separately ranked rows with a
+    confidence: those whose options were scored are always ranked separately."""
     first = ranked_values(evidence)
     places = {
         (who.name, who.prompt_method, who.settings, who.simulated): place

@@ -87,8 +87,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
         title=say("Model × group interaction"),
         finding=_finding(found, rejected),
         plain=say(
-            "Which model is better depends on the {level} asked about: one overall number hides "
-            "that.",
+            "The differences between models vary by {level}; an overall score does not show this.",
             level=word(rejected[0]),
         )
         if rejected
