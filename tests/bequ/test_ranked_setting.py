@@ -107,7 +107,7 @@ def test_before_scoring_one_setting_a_model_is_ranked_too(
     assert "<h3>experiments with other settings</h3>" in shown
     assert "Not ranked: one setting of each model is ranked." in shown
     assert "12 respondents are ranked" not in shown
-    assert "10 respondents with other settings are not ranked." in shown
+    assert "10 configurations of experiments with other settings are not ranked." in shown
     scored(proofstone)
     shown_again = proofstone("leaderboard", "towns", "--unverified").out
     assert shown_again.partition("\n\n")[0] == text.partition("\n\n")[0]

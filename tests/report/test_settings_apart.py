@@ -1,4 +1,4 @@
-"""True or false as a leaderboard shows it: ranked separately, its chance level, and how verdicts lean."""
+"""True or false as a leaderboard shows it: separate ranks, chance level, and bias of verdicts."""
 
 from __future__ import annotations
 

@@ -55,18 +55,22 @@ def _intervals(board: Leaderboard, group: Standings) -> Iterator[str]:
         if len(made) > _MOST_PROMPT_METHODS
         else []
     )
-    yield say(
-        "Ranked: {who}, on {items}. The {confidence:g}% confidence intervals ({made}) refer to "
-        "{population}; the sampling unit is {drawn}.",
-        who=counted(
-            len(group.ranked), "simulated configuration" if group.simulated else "configuration"
-        ),
-        items=counted(group.n_items, "item"),
-        confidence=100 * board.confidence,
-        population=word(board.population),
-        made=joined(shown),
-        drawn=joined([word(_UNITS.get(each, each)) for each in drawn if each]) or say("none"),
+    who = counted(
+        len(group.ranked), "simulated configuration" if group.simulated else "configuration"
     )
+    if made:
+        yield say(
+            "Ranked: {who}, on {items}. The {confidence:g}% confidence intervals ({made}) refer to "
+            "{population}; the sampling unit is {drawn}.",
+            who=who,
+            items=counted(group.n_items, "item"),
+            confidence=100 * board.confidence,
+            population=word(board.population),
+            made=joined(shown),
+            drawn=joined([word(_UNITS.get(each, each)) for each in drawn if each]) or say("none"),
+        )
+    else:
+        yield say("Ranked: {who}. There are no confidence intervals.", who=who)
     if board.level == "sample":
         yield say("Every item has equal weight.")
     else:
