@@ -204,7 +204,7 @@ def test_a_missing_file_and_an_empty_folder_are_named(
 ) -> None:
     """Both are not found."""
     assert "file not found" in proofstone("audit", tmp_path / "no.csv").err
-    assert "holds no results" in proofstone("audit", tmp_path).err
+    assert "no results in" in proofstone("audit", tmp_path).err
 
 
 @pytest.mark.parametrize("option", ["--items=x", "--items=x=y", "--where=x"])
