@@ -251,7 +251,7 @@ def test_a_name_that_is_neither_file_nor_target_is_told(
     monkeypatch.chdir(tmp_path)
     told = proofstone("audit", "results")
     assert (told.code, told.out) == (2, "")
-    assert "There is no file results, and no workspace here" in told.err
+    assert "file not found: results\n  help: no workspace here either" in told.err
 
 
 def test_few_clusters_are_noted_where_intervals_speak_of_others(

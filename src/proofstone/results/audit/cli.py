@@ -244,7 +244,7 @@ def _audit_runs(
     try:
         opened = open_session(folder)
     except WorkspaceUnusable as cause:
-        hint = "check the name and the folder, or name a workspace with -w"
+        hint = "no workspace here either: name one with -w, or check the name and the folder"
         raise missing_file(names[0], hint) from cause
     with naming_missing_files(*names), opened as session:
         written = PageWritten(page=None, tables=None, figures=None, methods=())
