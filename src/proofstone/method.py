@@ -383,7 +383,7 @@ class Method(_Parts):
     """Default settings of a prompting method (``max_tokens``, ``temperature``)."""
     prepare: Callable[[str, int, ItemSet, BankReader | None], PromptMethod]
     """A prompting method with its few-shot examples, ready to use. Raises BadUsage for an unknown
-    one, or if the examples cannot be made.
+    one, one that these items do not fit, or if the examples cannot be made.
     """
     ask: Callable[[LoadedItem, PromptMethod, Call], Coroutine[Any, Any, None]]
     """Prompts for one item: any number of calls, each with a step name, ending with

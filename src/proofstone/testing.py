@@ -86,10 +86,14 @@ def check_method(
         loaded += read
         found.check("export", lambda: _comes_back(method, read, ()))
     item_set = ItemSet(name="checked", kind="form", method=method.name, n_items=len(loaded))
-    for prompt_method in method.prompt_methods if loaded else ():
+    asked = [
         found.check(
-            f"way {prompt_method}", partial(_asked, method, prompt_method, item_set, bank, loaded)
+            f"prompting method {name}", partial(_asked, method, name, item_set, bank, loaded)
         )
+        for name in (method.prompt_methods if loaded else ())
+    ]
+    if asked and all(each is False for each in asked):
+        found.problems.append(Problem("prepare", "no prompting method fits these items"))
     found.check("show", lambda: _shown(method, loaded))
     if found.problems:
         raise BadInput(
@@ -308,6 +312,17 @@ def _shown(method: Method, items: Sequence[LoadedItem]) -> Iterator[str]:
 
 
 def _asked(
+    method: Method, name: str, item_set: ItemSet, bank: _Bank | None, items: Sequence[LoadedItem]
+) -> tuple[bool, list[str]]:
+    """Prompt with one prompting method and score. False if ``prepare`` refuses these items."""
+    try:
+        method.prepare(name, 0, item_set, bank)
+    except BadUsage:
+        return False, []
+    return True, list(_responses_scored(method, name, item_set, bank, items))
+
+
+def _responses_scored(
     method: Method, name: str, item_set: ItemSet, bank: _Bank | None, items: Sequence[LoadedItem]
 ) -> Iterator[str]:
     if "max_tokens" not in method.settings(name):

@@ -102,11 +102,12 @@ def test_before_scoring_one_setting_a_model_is_ranked_too(
     page = proofstone("report", "towns", "-o", "page.html")
     assert page.code == 0, page.err
     shown = (tmp_path / "page.html").read_text("utf-8")
-    assert "Of 2 respondents on 4 items" in shown
-    assert "experiments with other settings: 10 respondents, not ranked." in shown
+    assert "2 models \u00b7 4 items" in shown
+    assert "share the highest score (100.0%)." in shown
+    assert "experiments with other settings: 10 models, not ranked." in shown
     assert "<h3>experiments with other settings</h3>" in shown
     assert "Not ranked: one setting of each model is ranked." in shown
-    assert "12 respondents are ranked" not in shown
+    assert "12 configurations are ranked" not in shown
     assert "10 configurations of experiments with other settings are not ranked." in shown
     scored(proofstone)
     shown_again = proofstone("leaderboard", "towns", "--unverified").out

@@ -187,7 +187,7 @@ def test_what_people_say_stands_below() -> None:
     text = render_triple_board(structs.replace(board(first), people_elsewhere=2), width=300)
     assert (
         "acme/large-3.1, with human labels (precision 100): P 77.0 [73.0, "
-        "81.0]; labels that are the judge's 91.0 [87.0, 95.0]; kappa 0.83 "
+        "81.0]; agreement of judge and human labels 91.0 [87.0, 95.0]; kappa 0.83 "
         "(0.79 to 0.87); recall of the reference itself 70.0 [66.0, 74.0]; "
         "true by any source 88.0 [84.0, 92.0]\n"
     ) in text

@@ -56,10 +56,10 @@ scripted/talker 20.0 [] 0.0 [] 10.0 0.0 0.0
 scripted/quiet 20.0 [] 16.7 [] 8.3 0.0 0.0
 Rows that share a letter do not differ significantly (adjusted for all pairs).
 
-95% intervals: entities are drawn again, in both directions and for all models at once. Rank ranges
- hold for all models together.
-contradicted, unparsed, no ref.: points of the triples in the sample; abstained: of the entities;
- per entity: triples that a model gave.
+95% confidence intervals: bootstrap over entities, jointly for both directions and all models. Rank
+ ranges are simultaneous for all models.
+contradicted, unparsed, no ref.: percent of the sampled triples; abstained: percent of entities; per
+ entity: elicited triples.
 """
 
 

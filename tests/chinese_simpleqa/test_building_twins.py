@@ -255,7 +255,7 @@ def test_files_of_the_other_sort_are_refused(workspace: Workspace, tmp_path: Pat
             opened(workspace, pairs)
         with pytest.raises(BadInput, match="does not contain short questions"):
             closed(workspace, sets)
-        with pytest.raises(BadInput, match="is no file"):
+        with pytest.raises(BadInput, match="expected a file of short questions"):
             closed(workspace, tmp_path / "none.jsonl")
 
 

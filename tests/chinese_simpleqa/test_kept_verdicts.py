@@ -117,7 +117,7 @@ def test_a_file_that_nobody_reads_says_what_was_expected(
     path = write_rows(tmp_path, [{"prompt": "Who?", "target": "x"}])
     code, _out, err = told(capsys, "run", path, "-m", "sim/x", "-w", folder)
     assert code == 2
-    assert "its columns are prompt, target" in err
+    assert "found.jsonl: prompt, target" in err
     assert "expected question and answer; or question, options and answer" in err
     rows = [{"question": "Who?", "answer": ""}, {"question": "What?", "answer": "y"}]
     code, _out, err = told(capsys, "run", write_rows(tmp_path, rows), "-m", "sim/x", "-w", folder)

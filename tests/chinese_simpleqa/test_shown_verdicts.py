@@ -83,7 +83,7 @@ def test_what_is_unparsed_is_put_down_to_the_judge(judged: tuple[Workspace, str]
     assert advice.try_next.startswith("the judge's replies held no label")
     assert "grade RUN --judge OTHER" in advice.try_next
     abouts = [line.about for line in data_quality_lines(made.evidence)]
-    assert "Replies on which no judge gave a label" in abouts
+    assert "Unparsed judge responses" in abouts
 
 
 def test_a_tie_and_a_judge_that_was_not_heard_are_told_apart() -> None:

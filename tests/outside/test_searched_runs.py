@@ -217,7 +217,7 @@ def test_questions_on_a_source_that_may_not_go_are_not_searched_for(
              'hosts = ["local"]', ""]  # fmt: skip
     with (workspace.folder / "proofstone.toml").open("a", encoding="utf-8") as file:
         file.write("\n".join(rules))
-    with pytest.raises(EgressRefused, match=r"may not go to search\.test"):
+    with pytest.raises(EgressRefused, match=r"may not be sent to search\.test"):
         run(workspace, form)
 
 
@@ -240,7 +240,7 @@ def test_pages_go_to_a_model_as_one_origin(workspace: Workspace, form: ItemSet) 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"context_source": "altavista"}, "nothing can be searched by the name"),
+        ({"context_source": "altavista"}, "unknown search 'altavista'"),
         ({"context_source": "brave"}, "needs BRAVE_SEARCH_API_KEY"),
     ],
 )

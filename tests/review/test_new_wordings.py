@@ -72,7 +72,7 @@ def test_a_corrected_false_statement_is_no_fix_and_the_work_list_says_what_it_is
     assert (row.text, row.key, row.outcome, row.decision, row.changes) == (
         FALSE, "false", "open", "", ""
     )  # fmt: skip
-    assert row.why == "meant to be false, and 1 of 1 reviewers find the new wording true"
+    assert row.why == "intended to be false, and 1 of 1 reviewers find the new wording true"
 
 
 def test_a_new_wording_of_a_false_statement_goes_to_a_second_reader(
@@ -86,7 +86,7 @@ def test_a_new_wording_of_a_false_statement_goes_to_a_second_reader(
     assert row.why == (
         "intended to be false: a second reviewer must say whether the new wording still is"
     )
-    with pytest.raises(BadUsage, match="nothing to give to Anna"):
+    with pytest.raises(BadUsage, match="nothing to assign to Anna"):
         give(workspace, tmp_path / "second", "Anna", undecided=True)
     second(workspace, tmp_path, "it is true")
     assert workspace.review_decisions("old-books").outcomes["open"] == 1
@@ -196,7 +196,7 @@ def test_agreement_lists_what_was_reworded(
     assert lines[start + 2 : start + 5] == [
         f"    Anna: {TRUE}",
         "    true? Anna: true",
-        "    open: meant to be false, and 1 of 1 reviewers find the new wording true",
+        "    open: intended to be false, and 1 of 1 reviewers find the new wording true",
     ]
 
 

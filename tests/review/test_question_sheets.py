@@ -182,7 +182,7 @@ def test_all_problems_are_told_at_their_cells_and_nothing_is_taken_in(
         ("s.xlsx, Questions!E2", "'it is fit' needs your answer"),
         ("s.xlsx, Questions!G3", "expected https:// or http://, got 'javascript:alert(1)'"),
         ("s.xlsx, Questions!F4",
-         "expected 2 different pages or more, got 1: two addresses of one page are one"),
+         "expected 2 different pages or more, got 1; several addresses of one page count once"),
         ("s.xlsx, Questions!I5", "'it is not fit' needs a reason"),
         (
             "s.xlsx, Questions!E6",

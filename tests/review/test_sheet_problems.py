@@ -60,9 +60,7 @@ def test_every_problem_is_told_by_its_cell_and_nothing_is_taken_in(
     assert (
         told[5] == "back.xlsx, Statements!E7: there is no decision, but Statements!H7 is filled in"
     )
-    assert told[-1].startswith(
-        "back.xlsx, Statements!E50: says otherwise than back.xlsx, Statements!E12"
-    )
+    assert told[-1].startswith("back.xlsx, Statements!E50: contradicts back.xlsx, Statements!E12")
     assert workspace.review_standing("old-books").n_read == 0
 
 
@@ -133,7 +131,7 @@ def test_a_sign_that_nobody_sees_is_refused_in_its_cell(
     write_lines(tmp_path / "rows.jsonl", [row])
     with pytest.raises(BadInput, match="1 problem") as caught:
         workspace.import_reviews([tmp_path / "rows.jsonl"])
-    assert str(caught.value.problems[0]).startswith("rows.jsonl, line 1: text: holds a control")
+    assert str(caught.value.problems[0]).startswith("rows.jsonl, line 1: text: contains a control")
     with pytest.raises(BadInput, match="nothing was stored") as caught:
         workspace.edit(target, {"text": "New\x1b wording."}, reason="x", by="Ada")
     assert [str(p) for p in caught.value.problems] == [

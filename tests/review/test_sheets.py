@@ -203,9 +203,11 @@ def test_what_is_open_goes_to_a_third_who_has_not_read_it(
     says(1)
     says(0)
     assert workspace.review_decisions("old-books").outcomes["open"] == 2
-    with pytest.raises(BadUsage, match="is named twice: Anna and anna"):
+    with pytest.raises(BadUsage, match="duplicate reviewer: Anna and anna"):
         give(workspace, tmp_path, "Anna", "Ben", "anna", undecided=True)
-    with pytest.raises(BadUsage, match="nothing to give to Anna, Ben: all have read each of the 2"):
+    with pytest.raises(
+        BadUsage, match="nothing to assign to Anna, Ben: they reviewed all of the 2"
+    ):
         give(workspace, tmp_path, "Anna", "Ben", undecided=True)
     third = give(workspace, tmp_path, "Anna", "Chen", undecided=True)
     assert [(one.reviewer, one.n_rows) for one in third.sheets] == [("Chen", 2)]

@@ -100,10 +100,10 @@ def test_replies_without_the_format_are_unparsed(
 @pytest.mark.parametrize(
     ("stated", "told"),
     [
-        ("Final: ([A-D])", "no format of answers"),
-        ("regex:(", "no regular expression"),
+        ("Final: ([A-D])", "expected regex:PATTERN or json:PATH"),
+        ("regex:(", "invalid regular expression"),
         ("regex:(a+)+", "a repeat contains another one"),
-        ("json:$.a[x]", "no JSON path"),
+        ("json:$.a[x]", "invalid JSON path"),
         (7, "invalid answer format"),
     ],
 )
@@ -182,7 +182,7 @@ def test_a_run_file_states_it_for_each_way(workspace: Workspace, form: str) -> N
 def test_set_states_the_same_run(workspace: Workspace, form: str) -> None:
     """``--set answer_format=...`` is no way around the check."""
     request = RunRequest(targets=(form,), models={"sim/ann": Asking()})
-    with pytest.raises(BadInput, match="no regular expression"):
+    with pytest.raises(BadInput, match="invalid regular expression"):
         perform_request(workspace, request.over(flags=Asking(settings={ANSWER_FORMAT: "regex:("})))
 
 

@@ -171,7 +171,7 @@ def test_what_changes_nothing_or_is_wrong_stores_nothing(workspace: Workspace, f
     item = items(workspace, form)[0].item
     before = workspace.store.lookup.count("item"), workspace.store.lookup.count("form")
     target = f"item:{item.id.hex()}"
-    with pytest.raises(BadUsage, match="nothing of item:"):
+    with pytest.raises(BadUsage, match="no field of item:"):
         workspace.edit(target, {"template": item.payload.template}, reason="x", by="Ada")
     with pytest.raises(BadInput, match="asked: expected"):
         workspace.edit(target, {"asked": "neither"}, reason="x", by="Ada")

@@ -349,7 +349,7 @@ def test_passages_of_originals_alone_leave_only_where_they_may(
     assert load.outgoing.passages == 1
     assert "Hidden" in {origin.title for origin in load.outgoing.origins}
     rule = EgressPolicy("here", ("models.test",), (SourceRule("Hidden", ("local",)),))
-    with pytest.raises(EgressRefused, match="'Hidden' may not go"):
+    with pytest.raises(EgressRefused, match="'Hidden' may not be sent"):
         clear_loads(
             loads, EgressGate([rule]), permits=Permits(workspace.folder), ask=None,
             clock=workspace.clock,
@@ -371,6 +371,6 @@ def test_what_a_run_left_out_is_known_after_a_purge(
     before = str(workspace.leaderboard(form))
     assert left_out_of(whole.planned.run.settings) == QUESTIONS / 2
     n = n_of_herbal(workspace) - 1
-    assert (f"context=evidence  {n} " if limit is None else f" of {n} replies") in before
+    assert (f"context=evidence  {n} " if limit is None else f" of {n} responses") in before
     workspace.purge("Herbal", reason="the licence has ended")
     assert str(workspace.leaderboard(form)) == before

@@ -218,7 +218,7 @@ def test_a_second_process_on_a_run_is_refused_by_the_holders_name(
         with subprocess.Popen(command, stdout=subprocess.DEVNULL) as holder:
             try:
                 wait_until(lambda: server.requests == QUESTIONS)
-                with pytest.raises(RunInUse, match=f"worked on by process {holder.pid} on "):
+                with pytest.raises(RunInUse, match=f"in use by process {holder.pid} on "):
                     workspace.run(form, models="scripted/one")
             finally:
                 holder.kill()

@@ -113,7 +113,7 @@ def test_what_nobody_read_is_said_to_be_so(workspace: Workspace) -> None:
     ]
     lines = list(checked_judges_lines([*found.values()]))
     assert lines[0] == (
-        "standing, compared with people's format   6 statements judged, none read by people"
+        "standing, compared with people's format   6 statements judged, none reviewed by people"
     )
     section = checked_judges_section([*found.values()])
     assert section.finding.startswith("No judged statement was reviewed by people")

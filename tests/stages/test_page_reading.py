@@ -201,7 +201,7 @@ def test_a_model_that_is_not_known_to_see_is_refused_before_a_file_is_read(
 ) -> None:
     configure(workspace.folder, reader.url)
     with pytest.raises(
-        BadUsage, match="scripted/seer is not known to take images, and pages are shown"
+        BadUsage, match="scripted/seer is not known to accept images, and pages are sent"
     ):
         ingested(workspace, tmp_path / "absent.tiff")
 

@@ -32,7 +32,7 @@ def test_a_field_that_is_added_is_an_option_a_key_and_a_keyword() -> None:
 
     fits, expected = keys_of(MoreAsked)["patience"]
     assert [fits(value) for value in (1, 2, "2", True)] == [False, True, False, False]
-    assert expected == "a whole number from 2 up"
+    assert expected == "a whole number of 2 or more"
 
     request = request_by({"patience": 5, "top_p": 0.5, "shots": 2}, record=MoreAsked)
     assert request.whole == {"patience": 5}

@@ -46,7 +46,7 @@ def test_a_run_resumed_behind_a_moved_alias_is_reported(
     assert whole.complete
     assert reported(whole) == [("m-2025-01", 5), ("m-2025-09", 7)]
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    (advice,) = [one for one in row.warnings if "reported" in one.what]
+    (advice,) = [one for one in row.warnings if "answered by" in one.what]
     assert advice.what == "answered by 2 served models (m-2025-01 5, m-2025-09 7)"
     assert "--replicate" in advice.try_next
 
@@ -113,8 +113,8 @@ def test_the_commands_say_who_answered(
     minute = r"\d{4}-\d\d-\d\d \d\d:\d\d"
     times = f"{minute}(?: to {minute})?"
     line = (
-        rf"{run} was answered by 2 models: m-2025-01 \(5 replies, {times} UTC\), "
-        rf"m-2025-09 \(7 replies, {times} UTC\)\n"
+        rf"{run} was answered by 2 models: m-2025-01 \(5 responses, {times} UTC\), "
+        rf"m-2025-09 \(7 responses, {times} UTC\)\n"
     )
     assert re.search("^note: " + line, said.err, re.MULTILINE)
     assert command("show", run, "-w", workspace.folder, "-n", "1") == 0
@@ -136,7 +136,7 @@ def test_a_change_of_the_serving_alone_is_said_too(workspace: Workspace, form: s
         "answered by scripted-1 with 2 system fingerprints: fp_0, fp_1"
     )
     (row,) = workspace.leaderboard(form).standings[0].ranked
-    assert not [one for one in row.warnings if "reported" in one.what]
+    assert not [one for one in row.warnings if "answered by" in one.what]
 
 
 def test_a_simulated_respondent_is_what_its_name_says(workspace: Workspace, form: str) -> None:

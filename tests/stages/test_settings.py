@@ -71,7 +71,7 @@ def test_the_order_of_asking_changes_no_unit(workspace: Workspace) -> None:
         forms, (["verdicts", "direct"], ["direct", "verdicts"]), strict=True
     ):
         for prompt_method in prompt_methods:
-            workspace.run(form, models=[ANN], ask=prompt_method)
+            workspace.run(form, models=[ANN], prompt_method=prompt_method)
         choices, _verdicts = workspace.leaderboard(form).standings
         assert choices.chance < 0.3
         assert {part.by for part in choices.breakdowns} >= {"answer key position"}

@@ -19,7 +19,7 @@ def test_what_a_person_decided_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "work.csv"
     assert write_flagged_items_file(path, [row("fact:1", "exclude"), row("fact:2")]) == 2
     assert write_flagged_items_file(path, [row("fact:1", "exclude"), row("fact:2")]) == 2
-    path.write_text(path.read_text(encoding="utf-8").replace("retire,retire", "retire,keep"))
+    path.write_text(path.read_text(encoding="utf-8").replace("exclude,exclude", "exclude,keep"))
     before = path.read_bytes()
     with pytest.raises(BadUsage, match="holds 1 decisions that would be lost"):
         write_flagged_items_file(path, [row("fact:1", "exclude"), row("fact:2")])

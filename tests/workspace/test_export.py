@@ -34,7 +34,7 @@ def test_a_runs_responses_say_what_was_asked_what_came_and_what_it_was_worth(
     found = lines(file)
     assert [row["number"] for row in found] == list(range(QUESTIONS))
     for row in found:
-        assert row["response"] == f"response:{run.id.hex()[:8]}/{row['item'][:8]}/0"
+        assert row["id"] == f"response:{run.id.hex()[:8]}/{row['item'][:8]}/0"
         assert (row["model"], row["prompt_method"], row["step"]) == (
             run.respondent,
             run.prompt_method,
@@ -43,7 +43,7 @@ def test_a_runs_responses_say_what_was_asked_what_came_and_what_it_was_worth(
         assert "shows" in row["question"]
         assert row["response"].startswith("Answer: ") or row["outcome"] != "answered"
         assert row["prompt_tokens"] > 0
-        assert proofstone("show", row["response"], "-w", made).code == 0
+        assert proofstone("show", row["id"], "-w", made).code == 0
     with open_workspace(made) as workspace:
         board = workspace.leaderboard(f"run:{run.id.hex()}")
     (row,) = board.standings[0].ranked

@@ -105,11 +105,11 @@ def test_leaderboard_page_and_card_of_a_reviewed_bank_stand(
     told = proofstone("report", "books", "-o", tmp_path / "page.html", "-w", reviewed)
     assert told.code == 0, told.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "Of 12 that were falsified, people found 12 true" in page
-    assert "24 statements that people checked were purged since, and count in no rate." in page
+    assert "Reviewers found 12 of 12 false statements to be true: 100.0%" in page
+    assert "24 statements with a review were purged and are in no rate." in page
     assert "Purged with their source" in page
     card = proofstone("show", "books", "-w", reviewed)
-    assert "24 of 48 read by 1 person: 22 keep, 2 drop" in card.out
+    assert "24 of 48 reviewed by 1 person: 22 keep, 2 drop" in card.out
     assert re.search(r"purged +24 of these", card.out)
 
 

@@ -8,7 +8,7 @@ from proofstone.store.payloads import Finder, sentences, strings_of
 def test_whole_sentences_are_found_whatever_the_white_space_and_case() -> None:
     """And nothing that is too short to be anybody's own; a Chinese character weighs two."""
     finder = Finder(["Gold has atomic number 79.", "Short one", "金的原子序数是七十九"])
-    assert finder.finds("... ANSWER_KEY  has atomic\nnumber 79. Right?")
+    assert finder.finds("... GOLD  has atomic\nnumber 79. Right?")
     assert not finder.finds("Gold has atomic number 78.")
     assert not finder.finds("Short one")
     assert Finder(["Sixteen letters."]).finds("Sixteen letters.")

@@ -159,7 +159,7 @@ def test_a_response_shows_what_was_sent_and_came_and_its_scores(
     assert said.out.startswith(f"response:{run.id.hex()[:8]}/{item}/0\n")
     assert f"score   {score.rpartition('/')[0]}/0/accuracy  answered" in said.out
     assert "--- sent, user\n" in said.out
-    assert '--- raw reply\n{"object":"chat.completion"' in said.out
+    assert '--- raw response\n{"object":"chat.completion"' in said.out
 
 
 def test_what_names_several_rows_lists_them(
@@ -186,9 +186,15 @@ def test_what_names_several_rows_lists_them(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("response:abcd", "is no such name\n  expected RUN/ITEM/SAMPLE, as 'show' prints it"),
+        (
+            "response:abcd",
+            "invalid ID 'abcd'\n  help: expected RUN/ITEM/SAMPLE, as 'show' prints it",
+        ),
         ("response:0000/0000", "no run is named '0000'"),
-        ("call:xyz", "names no call\n  call: and four or more hexadecimal digits"),
+        (
+            "call:xyz",
+            "invalid call ID 'xyz'\n  help: expected call: and 4 or more hexadecimal digits",
+        ),
         ("call:00000000", "no call is named '00000000'"),
         ("score:00000000/0000", "no scoring is named"),
         ("scoring:00000000", "no scoring is named"),
@@ -218,10 +224,12 @@ def test_a_run_shows_itself_and_its_replies(pumps: Path, proofstone: Proofstone)
         _key, run = workspace.store.runs.every()[0]
     name = f"run:{run.id.hex()[:8]}"
     said = proofstone("show", name, "-w", pumps, "-n", 1)
-    assert said.out.startswith(f"{name}\nrun       {run.id.hex()}\nmodel     sim/ann?ability=1")
-    assert "\nreplies   8 of 8\n" in said.out
+    assert said.out.startswith(
+        f"{name}\nrun            {run.id.hex()}\nmodel          sim/ann?ability=1"
+    )
+    assert "\nresponses      8 of 8\n" in said.out
     assert re.search(r"\ncame from\n  form:\w{8}  pumps, 4 questions, seed 0\n", said.out)
-    assert said.out.count("--- raw reply") == 1
+    assert said.out.count("--- raw response") == 1
     shown = proofstone("show", name, "-w", pumps, "-n", 2, "--json").json
     assert (len(shown["responses"]), shown["ancestors"][0]["kind"]) == (2, "form")
 

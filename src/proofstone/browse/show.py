@@ -242,7 +242,10 @@ def _bodies(record: CallRecord) -> list[str]:
     if not record.prompt:
         texts.append(f"--- sent\n{PURGED}")
     raw = record.raw.decode("utf-8", "replace")
-    return [*texts, f"--- raw reply\n{raw or (PURGED if record.state == 'complete' else 'none')}"]
+    return [
+        *texts,
+        f"--- raw response\n{raw or (PURGED if record.state == 'complete' else 'none')}",
+    ]
 
 
 def _question(store: Store, item: Found) -> str:

@@ -146,7 +146,7 @@ def context_line(data: PageData) -> str:
     board = data.board
     groups = next((part for group in board.standings for part in group.breakdowns), None)
     parts = [
-        counted(len(board.rows), "model") if board.rows else "",
+        counted(len({row.name for row in board.rows}), "model") if board.rows else "",
         counted(board.n_items, "item") if board.n_items else "",
         f"{counted(len(groups.groups), 'group')} ({word(groups.by)})" if groups else "",
         word(board.measure) if board.measure else "",

@@ -241,7 +241,7 @@ def _told(done: Correction) -> str:
     return f"by actor {short(done.actor)}, {minute(done.at)}: {done.reason}"
 
 
-# Scored replies with all that led to them: question, prompt, raw reply, what was read, scores.
+# Scored replies with all that led to them: question, prompt, raw response, what was read, scores.
 
 
 _PURGED_PROMPT = canonical_json([{"content": PURGED, "role": "user"}])
@@ -270,7 +270,7 @@ class ShownResponse(Struct, frozen=True, kw_only=True):
         for call in self.calls:
             for message in msgspec.json.decode(call.prompt, type=list[Message]):
                 parts += ["", f"--- sent, {message.role}", message.text]
-            parts += ["", f"--- raw reply ({_took(call)})", call.raw.decode(errors="replace")]
+            parts += ["", f"--- raw response ({_took(call)})", call.raw.decode(errors="replace")]
         scores = self.scores
         if self.read:
             parts += ["", "--- what was read of it", self.read]

@@ -205,7 +205,9 @@ def find_call(store: Store, text: str) -> CallTrace:
     """The call that the first digits of its request's hash name, with its number where needed."""
     digits, _slash, number = text.partition("/")
     if not 4 <= len(digits) <= 64 or set(digits) - set("0123456789abcdef"):
-        raise BadUsage(f"{text!r} names no call", hint="call: and four or more hexadecimal digits")
+        raise BadUsage(
+            f"invalid call ID {text!r}", hint="expected call: and 4 or more hexadecimal digits"
+        )
     low, high = bytes.fromhex(digits.ljust(64, "0")), bytes.fromhex(digits.ljust(64, "f"))
     fitting = store.traces.calls(low, high)
     if number:
@@ -218,7 +220,7 @@ def find_call(store: Store, text: str) -> CallTrace:
 def _two_rows(store: Store, text: str, kind: str, form: str) -> tuple[Found, Found, list[str]]:
     parts = text.removeprefix("run:").split("/")
     if len(parts) < 2 or not all(parts[:2]):
-        raise BadUsage(f"{text!r} is no such name", hint=f"expected {form}, as 'show' prints it")
+        raise BadUsage(f"invalid ID {text!r}", hint=f"expected {form}, as 'show' prints it")
     first = store.lookup.find(f"{kind}:{parts[0].removeprefix(f'{kind}:')}")
     item = store.lookup.find(f"item:{parts[1].removeprefix('item:')}")
     return first, item, parts[2:]

@@ -166,7 +166,7 @@ def _of_triple(place: int, unit: Unit, read: _Read) -> Score:
     found = read.by_triple[triple]
     text = f"{triple.subject} | {triple.predicate} | {triple.object}"
     flags = [f"at {found.first.start}-{found.first.end}"]
-    flags += [f"said {found.times} times"] if found.again else []
+    flags += [f"elicited {found.times} times"] if found.again else []
     flags += ["about another entity"] if triple in read.others else []
     return Score(
         unit=place,

@@ -130,7 +130,8 @@ def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]
     path = Path(name)
     if not path.is_file():
         raise NotFound(
-            f"file or bundled table '{name}' not found", hint=f"choose from: {', '.join(BUNDLED)}"
+            f"no file and no bundled table {name!r}",
+            hint=f"bundled tables: {', '.join(BUNDLED)}",
         )
     beside = Path(values["templates"]) if values["templates"] else path.with_suffix(".toml")
     if not beside.is_file():
