@@ -113,7 +113,7 @@ def cli(context: click.Context, color: str) -> None:
     """Build, run and audit knowledge benchmarks for language models.
 
     Start with 'proofstone demo', or audit a table of results: 'proofstone audit scores.csv'. Every
-    command has --help and --json. Shell completion: docs/workspace.md.
+    command has --help and --json. Shell completion: docs/how-to/operate.md.
     """
     context.color = {"auto": None, "always": True, "never": False}[color]
 

@@ -96,4 +96,4 @@ def test_all_problems_of_a_file_are_told_at_once() -> None:
     bad = POINT.replace("The {river}", "It") + "[columns.mouth]\ndecimals = 12\ntolerance = -1"
     told = refusal(HEAD + bad)
     assert told.count("\n  rivers.toml, ") == 1 + 2
-    assert "docs/fact-tables.md" in told
+    assert "docs/how-to/import.md" in told

@@ -182,7 +182,7 @@ def _online(folder: Path | None, names: list[str], *, as_json: bool) -> int:
     found = look_online(folder, names, TerminalEgress())
     _print(found, online_lines(found), as_json=as_json)
     if not found:
-        say("no model or provider is set up here: name one with -m, or see docs/models.md")
+        say("no model or provider is set up here: name one with -m, or see docs/how-to/models.md")
     return 0 if all(online.is_well for online in found) else 5
 
 

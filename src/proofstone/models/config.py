@@ -146,7 +146,8 @@ def load_config(
         tables += [found] if found is not None else []
         problems += wrong
     if problems:
-        raise BadInput("the configuration cannot be used", problems, hint="see docs/models.md")
+        hint = "see docs/how-to/models.md"
+        raise BadInput("the configuration cannot be used", problems, hint=hint)
     given = os.environ if environ is None else environ
     env_file, read = _read_env_file(folder)
     return ModelConfig(

@@ -164,7 +164,7 @@ async def _open(
     if name.provider == "inspect":
         raise BadUsage(
             f"{name}: providers through Inspect AI are not supported yet",
-            hint="an OpenAI-compatible address works: see [providers.NAME] in docs/models.md",
+            hint="use an OpenAI-compatible address: [providers.NAME] in docs/how-to/models.md",
         )
     endpoint = resolve(name, config, flags)
     if (to := destination_of(endpoint.identity)) is not None:

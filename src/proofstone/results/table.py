@@ -448,7 +448,7 @@ def narrowed(
         raise NotFound(
             f"no model here meets --where: {said}",
             hint='write a card where one is missing: [models."provider/name".card], '
-            "as docs/models.md shows",
+            "as docs/how-to/models.md shows",
         )
     return structs.replace(selection, runs=tuple(kept)), left_out
 

@@ -238,10 +238,10 @@ def run(
 
     ``prompt_template`` is the file of a custom template that replaces the method's prompt
     (docs/prompts.md).
-    ``context`` "evidence" adds the source passages of each question (docs/context.md); "retrieved"
-    adds what a search of the sources finds. A list asks once with each. ``asked`` takes these and
-    the other fields of ``run.run_options.RunAsked`` (shots, ...). All other names are settings
-    (temperature, max_tokens, ...) over the defaults of the prompting method.
+    ``context`` "evidence" adds the source passages of each question; "retrieved" adds what a search
+    of the sources finds (docs/how-to/retrieval.md). A list asks once with each. ``asked`` takes
+    these and the other fields of ``run.run_options.RunAsked`` (shots, ...). All other names are
+    settings (temperature, max_tokens, ...) over the defaults of the prompting method.
 
     The same call again asks only what is missing. ``watch`` is called a few times a second with the
     progress of each run. The first KeyboardInterrupt stops new requests: ``on_interrupt`` gets the

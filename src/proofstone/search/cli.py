@@ -67,7 +67,7 @@ def search_command(
     newest edition of a document is searched.
 
     With --source, the query goes to a web search; its keys come from the environment
-    (docs/retrieval.md). The first pages found are fetched, read and kept as sources.
+    (docs/how-to/retrieval.md). The first pages found are fetched, read and kept as sources.
 
     \b
     Example:

@@ -255,7 +255,7 @@ _NEW_CONFIG = """\
 # database_env = "PROOFSTONE_DATABASE"    # a PostgreSQL URL instead of the file in .proofstone
 # allow_shared_folder = true              # on a network or synchronised folder: rows may be lost
 
-# [egress]                                # without it a new host is asked about; see docs/egress.md
+# [egress]                                # without it you are asked: docs/how-to/operate.md
 # hosts = ["local", "api.openai.com"]     # nothing goes anywhere else
 
 # [models."mycompany/large"]              # then: proofstone run FORM -m mycompany/large

@@ -137,7 +137,7 @@ def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]
     if not beside.is_file():
         raise BadUsage(
             f"{path.name} needs a template file that describes its columns; {beside} not found",
-            hint="add --templates FILE.toml; docs/fact-tables.md has an example",
+            hint="add --templates FILE.toml; docs/how-to/import.md has an example",
         )
     try:
         text = beside.read_text(encoding="utf-8-sig")

@@ -320,7 +320,7 @@ def _spelled(configuration: str) -> str:
 # Fact tables of the extra ``[demo]``: the books of each name.
 #
 # The facts come from the packages mendeleev, countryinfo and pycountry; the templates in ``books/``
-# and the exclusions are from this project. docs/fact-tables.md explains the exclusions.
+# and the exclusions are from this project. left_out.toml explains the exclusions.
 
 
 @dataclass(frozen=True, slots=True)

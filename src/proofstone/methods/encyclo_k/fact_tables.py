@@ -147,7 +147,7 @@ def read_template(text: str, where: str) -> Template:
     return template
 
 
-_HINT = "docs/fact-tables.md describes the format"
+_HINT = "docs/how-to/import.md describes the format"
 
 
 def _problems(template: Template) -> Iterator[tuple[str, str]]:
