@@ -86,7 +86,7 @@ def test_a_wrong_template_is_refused_by_what_is_wrong(text: str, expected: str) 
 
 
 def test_the_template_in_the_docs_is_one() -> None:
-    docs = Path(__file__).parents[2] / "docs" / "fact-tables.md"
+    docs = Path(__file__).parents[2] / "docs" / "how-to" / "import.md"
     (text,) = re.findall(r"```toml\n(.*?)```", docs.read_text(encoding="utf-8"), re.DOTALL)
     template = read_template(text, docs.name)
     assert template.used() == ("river", "length", "countries", "mouth")
