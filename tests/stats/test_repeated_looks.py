@@ -49,7 +49,7 @@ def test_ten_looks_err_no_more_often_than_one() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("looks", [EVERY, DOUBLED], ids=["every 300", "doubled"])
 def test_the_error_over_all_looks(looks: list[int]) -> None:
-    """20,000 runs at the limit; docs/how-to/gate.md has the figures."""
+    """20,000 runs at the limit; docs/explanation/power.md has the figures."""
     fixed, sequential = (
         passed(looks, sequential=each, worlds=20_000, seed=5)[1] for each in (False, True)
     )
