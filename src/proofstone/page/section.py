@@ -181,7 +181,7 @@ class Span(Struct, frozen=True, kw_only=True):
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """What a figure shows, whoever draws it; docs/figures.md says what each kind takes.
+    """What a figure shows, whoever draws it; docs/how-to/export.md says what each kind takes.
 
     Rows, columns and series are in the order of their first mark. A unit of "points" is a share
     that is written out of 100. ``table`` says which table of its section (from 1) holds the
