@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["Proofstone", "Told"]
+__all__ = ["Proofstone", "Told", "page_with_files"]
 
 
 class Told(NamedTuple):
@@ -23,3 +24,9 @@ class Told(NamedTuple):
 
 
 Proofstone = Callable[..., Told]
+
+
+def page_with_files(page: Path) -> str:
+    """The text of a page and of the files that lie beside it."""
+    beside = sorted(page.with_name(f"{page.stem}_files").rglob("*.*"))
+    return "".join(file.read_text(encoding="utf-8") for file in (page, *beside))

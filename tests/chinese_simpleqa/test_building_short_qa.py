@@ -13,7 +13,7 @@ from killing import SOME, kill_after, seen_at
 from proofstone.api import Workspace, create_workspace
 from proofstone.build.build import BuildResult
 from proofstone.documents.sources import Stated
-from proofstone.errors import BadInput, BadUsage
+from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.ingest.ingest import ingest_paths
 from serving import HurriedClock, configure, serving
 
@@ -363,7 +363,7 @@ def test_ready_pairs_that_cannot_be_are_refused_by_line(
         ({"questions": 0}, "--questions must be 1 or more, got 0"),
         ({"alike": 0.0}, "--alike must be above 0, and at most 1, got 0.0"),
         ({"shots": 90}, "--shots must be at most 8, the number of examples, got 90"),
-        ({"against": "gone.jsonl"}, "--against gone.jsonl: file not found"),
+        ({"against": "gone.jsonl"}, "file not found: gone.jsonl"),
         ({"least_wrong": 6}, "least_wrong for a panel of 5 must be 1 to 5, got 6"),
         (
             {"primary_category": "", "secondary_category": "b"},
@@ -374,5 +374,5 @@ def test_ready_pairs_that_cannot_be_are_refused_by_line(
 def test_parameters_that_cannot_be(workspace: Workspace, params: dict[str, Any], said: str) -> None:
     inputs = ingest(workspace, one=passage_of("rare", "Halite", 1801))
     configure(workspace.folder, NOWHERE)
-    with pytest.raises(BadUsage, match=said):
+    with pytest.raises((BadUsage, NotFound), match=said):
         built(workspace, inputs, **params)

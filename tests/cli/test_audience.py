@@ -11,13 +11,13 @@ from proofstone.api import create_workspace, open_workspace
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
 from small_bank import rows, write_lines
-from told import Proofstone
+from told import Proofstone, page_with_files
 
 STATEMENT, RESPONSE, REASONING, PROMPT = (
     f"planted-{kind}-5e1f" for kind in ("statement", "response", "reasoning", "prompt")
 )
-SHOWN_INSIDE = (STATEMENT, RESPONSE, REASONING, PROMPT)
 HIDDEN = tuple(f"planted-reason-of-a-{what}" for what in ("fact", "override", "exclusion"))
+SHOWN_INSIDE = (STATEMENT, RESPONSE, REASONING, PROMPT, HIDDEN[0])
 MODELS = tuple(f"scripted/m{number}" for number in range(4))
 
 
@@ -54,8 +54,8 @@ def worked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_own_runs_for_the_public_hold_no_text(
     proofstone: Proofstone, worked: Path, tmp_path: Path
 ) -> None:
-    """Neither the page nor any JSON; the same for colleagues holds all of it but the reasons that
-    people gave."""
+    """Neither the page nor any JSON; the same for colleagues holds all of it, also why a statement
+    is false, but not the reasons of corrections."""
     run = proofstone("list", "run", "-w", worked, "--json").json[0]["id"]
     shown = proofstone("show", run, "-n", 1, "-w", worked, "--json").json
     first = (shown if isinstance(shown, list) else shown["responses"])[0]
@@ -80,22 +80,16 @@ def test_own_runs_for_the_public_hold_no_text(
         audit = proofstone("audit", *how, "-o", audited, "--flagged-items", tmp_path / "work.jsonl")
         assert audit.json["audience"] == audience
         said[audience] = [
-            with_files(page), with_files(audited), audit.out,
+            page_with_files(page), page_with_files(audited), audit.out,
             (tmp_path / "work.jsonl").read_text(encoding="utf-8"),
             *(file.read_text(encoding="utf-8") for file in (tmp_path / audience).iterdir()),
         ]  # fmt: skip
     for text in said["public"]:
         assert "planted-" not in text
     for text in said["internal"]:
-        assert not [planted for planted in HIDDEN if planted in text]
+        assert not [planted for planted in HIDDEN[1:] if planted in text]
     for page in said["internal"][:2]:
         assert not [planted for planted in SHOWN_INSIDE if planted not in page]
-
-
-def with_files(page: Path) -> str:
-    """The text of a page and of the files that lie beside it."""
-    beside = sorted(page.with_name(f"{page.stem}_files").rglob("*.*"))
-    return "".join(file.read_text(encoding="utf-8") for file in (page, *beside))
 
 
 def test_each_page_says_first_whom_it_is_for(

@@ -62,7 +62,7 @@ def test_a_judge_has_one_vote(work: Path, proofstone: Proofstone) -> None:
     for judges in (("--judge", "sim/a,sim/a"), ("--judge", "sim/a", "--judge", "sim/a")):
         told = proofstone("build", "statements", "Metals", "-m", "sim/b", *judges, "-w", work)
         assert (told.code, "sim/a is named twice: each judge has one vote" in told.err) == (2, True)
-    roles = ("writer=sim/b", "falsifier=sim/b", "judge=sim/a,sim/a")
+    roles = ("writer=sim/b", "perturber=sim/b", "judge=sim/a,sim/a")
     named = [word for role in roles for word in ("-m", role)]
     told = proofstone("build", "statements", "Metals", *named, "-w", work)
     assert (told.code, "sim/a would judge twice" in told.err) == (2, True)

@@ -316,7 +316,7 @@ def test_several_forms_of_one_name_are_listed_to_choose_from(
     assert (said.code, said.out) == (2, "")
     head, hint = said.err.splitlines()
     assert head == "error[PS-201]: 'two' names 2 forms"
-    listed = hint.removeprefix("  help: name one of: ").split(", ")
+    listed = hint.removeprefix("  help: use one of: ").split(", ")
     assert sorted(name[:8] for name in listed) == sorted(names)
 
 

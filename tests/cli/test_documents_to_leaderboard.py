@@ -18,7 +18,7 @@ from proofstone.api import open_workspace
 from proofstone.ingest.vision import NOTHING
 from scripted_server import Act, Seen, answer
 from serving import configure, serving
-from told import Proofstone
+from told import Proofstone, page_with_files
 from verbatim import check_verbatim
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "ingest"))
@@ -149,10 +149,10 @@ def go(tmp_path: Path, proofstone: Proofstone, *, n_pages: int, questions: int) 
     check_provenance(work, proofstone)
     page = tmp_path / "page.html"
     assert proofstone("report", "m", "-o", page, "-w", work).code == 0
-    text = page.read_text("utf-8")
+    text = page_with_files(page)
     assert "scripted/contestant" in text
     assert "Scores by document" in text
-    assert re.search(r"<p>Document: [^<]*Metals \(pages? \d", text)  # of passages on pages
+    assert re.search(r'"[^"]*Metals \(pages? \d', text)  # of passages on pages
     board = proofstone("leaderboard", "m", "--by", "document", "-w", work).out
     assert re.search(r"^Metals +\d", board, re.MULTILINE)
 

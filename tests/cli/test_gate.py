@@ -59,11 +59,11 @@ def test_a_file_that_is_not_there_is_named(
         (name,) = [str(word) for word in words if "gone" in str(word)]
         told = proofstone(*words)
         assert told.code == 2
-        assert f"There is no file {name}" in told.err
+        assert f"file not found: {name}" in told.err
         assert "a.csv" not in told.err
         assert "init" not in told.err
     told = proofstone("compare", there, "gone", "--gate", "--max-drop", 2)
-    assert "There is no file" not in told.err
+    assert "file not found" not in told.err
     assert ("is named 'gone'" if is_inside else "no workspace") in told.err
 
 
@@ -96,7 +96,7 @@ def test_an_incomplete_run_does_not_pass(made: Path, proofstone: Proofstone) -> 
         whole = f"run:{short(workspace.store.runs.every()[0][1].id)}"
     told = proofstone("compare", whole, run, "--gate", "--max-drop", 100, "-w", made)
     assert told.code == 3
-    assert "the run lacks 6 replies; what is incomplete cannot pass" in told.out
+    assert "the run lacks 6 responses; what is incomplete cannot pass" in told.out
 
 
 def test_a_form_of_several_is_refused(made: Path, proofstone: Proofstone) -> None:

@@ -47,7 +47,7 @@ def test_no_help_begins_with_more_than_fifteen_options() -> None:
         if path[0] != "build" or path[1] in ("form", "plan"):  # KINDs share one list
             assert basic <= {each.name for each in command.params}, path
         text = command.get_help(context)
-        first, _, advanced = text.partition("Advanced options:")
+        first, _, advanced = text.partition("\nOptions:\n")[2].partition("Advanced options:")
         listed = re.findall(r"(?m)^  -{1,2}[a-zA-Z]", first)
         assert len(listed) <= MOST_OPTIONS, path
         assert advanced or len(options) <= MOST_OPTIONS, path

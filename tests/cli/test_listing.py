@@ -97,6 +97,7 @@ def test_show_prints_what_was_sent_and_what_came(made: Path, proofstone: Proofst
         assert call["prompt"][0]["role"] == "user"
         assert json.loads(call["raw"])["choices"][0]["message"]["role"] == "assistant"
         assert response["scores"][0]["outcome"] == "unparsed"
+    assert proofstone("run", "old-books", "-m", "sim/eve?ability=0", "-w", made).code == 0
     wrong = proofstone(
         "show", "old-books", "--outcome", "wrong", "-n", 1, "-w", made, "--json"
     ).json

@@ -38,11 +38,13 @@ def test_the_config_says_which_template_is_in_force(
     words = ("doctor", "--config", "-w", made, "--json", "--", "old-books", "-m", "sim/cat")
     sections = proofstone(*words, "--prompt-template", path).json
     (asking,) = (each for each in sections if each["heading"] == "asking sim/cat direct")
-    (prompt,) = (each for each in asking["settings"] if each["name"] == "prompt")
+    (prompt,) = (each for each in asking["settings"] if each["name"] == "prompt_template")
     assert prompt["value"].startswith(f"{path} (")
     assert prompt["origin"] == "flag --prompt-template"
     (asking,) = (each for each in proofstone(*words).json if each["heading"].startswith("asking"))
-    assert {"name": "prompt", "value": "the method's", "origin": "default"} in asking["settings"]
+    assert {"name": "prompt_template", "value": "the method's", "origin": "default"} in asking[
+        "settings"
+    ]
 
 
 def test_a_template_that_cannot_be_used_ends_with_what_is_wrong(
@@ -68,5 +70,5 @@ def test_help_lists_every_way_and_variable(proofstone: Proofstone) -> None:
     told = " ".join(proofstone("run", "--help").out.split())
     for prompt_method in ("direct (", "cot (", "verdicts (", "verdicts-cot ("):
         assert prompt_method in told.replace("- ", "-")  # wherever the line breaks
-    may_use = told.partition("It may use: ")[2].partition(".")[0].split(", ")
+    may_use = told.partition("Variables: ")[2].partition(".")[0].split(", ")
     assert {"question", "stem", "sentence", "statements", "options", "language"} <= set(may_use)

@@ -74,7 +74,7 @@ def test_from_sheets_to_a_corrected_bank(
         "fix any\n"
     )
     card = proofstone("show", "old-books", "-w", made)
-    assert "48 of 48 read by 2 people: 46 keep, 1 fix, 1 drop" in card.out
+    assert "48 of 48 reviewed by 2 people: 46 keep, 1 fix, 1 drop" in card.out
     again = proofstone("review", "decide", "old-books", "--flagged-items", work, "-w", made)
     assert again.code == 0
 
@@ -185,9 +185,9 @@ def test_a_page_says_what_people_read_and_found(
         ("false", 1, 20), ("reason", 0, 20)
     ]  # fmt: skip
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "2 people have read all statements of 8 of 8 items, and some of 0 more." in page
-    assert "Of 20 that were falsified, people found 1 true: 5.0%" in page
-    assert "Of 48 statements, people reviewed 48; 1 are to be dropped and 1 fixed." in page
+    assert "2 reviewers read all statements of 8 of 8 items, and some of 0 more." in page
+    assert "Reviewers found 1 of 20 false statements to be true: 5.0%" in page
+    assert "Reviewers read 48 of 48 statements: 1 to drop, 1 to fix." in page
 
 
 def test_decisions_of_a_file_ask_no_workspace(

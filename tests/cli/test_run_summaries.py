@@ -37,11 +37,11 @@ def test_a_run_says_by_what_its_calls_failed_and_names_one_of_them(
 
 
 def test_runs_of_one_model_and_way_are_told_apart(made: Path, proofstone: Proofstone) -> None:
-    """By worked examples, thinking and replicate, in the summary, the progress and the list."""
+    """By few-shot examples, thinking and replicate, in the summary and the list."""
     command = ("run", "old-books", "-m", "sim/ann", "--shots", 1, "--replicate", "two", "-w", made)
     said = proofstone(*command, "--thinking", "on,off")
     labels = [f"sim/ann direct 1-shot thinking={word} replicate=two" for word in ("on", "off")]
-    for text in (said.out, said.err, proofstone("list", "run", "-w", made).out):
+    for text in (said.out, proofstone("list", "run", "-w", made).out):
         assert all(text.count(label) == 1 for label in labels), text
 
 

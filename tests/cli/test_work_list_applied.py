@@ -143,7 +143,7 @@ def test_all_problems_are_told_by_row_and_nothing_is_done(
     told = proofstone("correct", "apply", path, "-w", asked)
     assert told.code == 2
     assert "line 3: " in told.err
-    assert "line 4: names no target" in told.err
+    assert "line 4: has no target: expected an item or a fact" in told.err
     assert "line 5: changes: expected FIELD=VALUE or a JSON object, got 'answer'" in told.err
     assert "line 7: edit has no changes (FIELD=VALUE); its fields are question," in told.err
     assert "line 8: decision correct needs responses; column responses is empty" in told.err

@@ -170,7 +170,7 @@ def test_wrong_parameters_are_refused(planets: Path, params: dict[str, Any], exp
 
 
 def test_unknown_inputs_and_no_inputs_are_refused() -> None:
-    with pytest.raises(NotFound, match="no file and no bundled table"):
+    with pytest.raises(NotFound, match="file or bundled table"):
         build_statements(["elementz"], {}, 1)
     with pytest.raises(BadUsage, match="no tables to build from"):
         build_statements([], {}, 1)

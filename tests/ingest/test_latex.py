@@ -231,7 +231,7 @@ def test_a_source_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path)
         "junk.tar.gz is damaged, or not a TAR archive",
         "bomb.zip unpacks to more than is read: 33,554,432 bytes of one file inside",
         "none.zip holds no LaTeX source that begins a document",
-        f"file {tmp_path / 'absent.tar.gz'} not found",
+        f"file not found: {tmp_path / 'absent.tar.gz'}",
     ]
     assert isinstance(refused[0], Refused)
     assert refused[0].problems == (

@@ -182,7 +182,7 @@ def test_what_is_missing_is_said_before_anything_is_asked(workspace: Workspace) 
         workspace.build_in_steps("drills", ["9"], name="d")
     with pytest.raises(BadUsage, match="no method builds 'songs' in steps"):
         workspace.build_in_steps("songs", ["9"], name="d")
-    with pytest.raises(BadUsage, match="no step asks singer; roles are: writer, checker"):
+    with pytest.raises(BadUsage, match="unknown role 'singer'\n  choose from: writer, checker"):
         workspace.build_in_steps(
             "drills", ["9"], name="d", models={"writer": "sim/a", "singer": "sim/b"}, judge="sim/c"
         )

@@ -319,7 +319,8 @@ def _check_slots(builder: StepBuilder, models: Mapping[str, str]) -> None:
     unknown = [role for role in roles if role not in builder.roles]
     if unknown:
         raise BadUsage(
-            f"no step asks {', '.join(unknown)}; roles are: {', '.join(builder.roles) or 'none'}"
+            f"unknown role '{unknown[0]}'",
+            hint=f"choose from: {', '.join(builder.roles)}" if builder.roles else "no step has one",
         )
     for role in roles:
         slots = slots_of(role, models)

@@ -18,7 +18,7 @@ from typing import BinaryIO, NamedTuple, cast
 from proofstone.documents.epub import MAX_PART, Archive
 from proofstone.documents.sources import kind_of, plain_name, readable_name
 from proofstone.documents.wiki_files import is_dump
-from proofstone.errors import BadInput, NotFound
+from proofstone.errors import BadInput, missing_file
 from proofstone.files.csv import UTF8_BOM, open_bytes, read_whole_file
 
 _TEXTS = (".tex", ".ltx", ".bbl", ".sty", ".cls", ".def")
@@ -210,7 +210,7 @@ def _tarred(path: Path) -> dict[str, bytes]:
                 if stream is not None and _is_inside(member.name):
                     found[posixpath.normpath(member.name)] = stream.read()
     except FileNotFoundError:
-        raise NotFound(f"file {path} not found", hint="check the name and the folder") from None
+        raise missing_file(path) from None
     except (tarfile.TarError, zlib.error, EOFError, OSError, ValueError) as cause:
         raise BadInput(f"{path.name} is damaged, or not a TAR archive ({cause})") from cause
     return found

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from proofstone.documents.passages import Said, stated_year
-from proofstone.errors import BadInput, NotFound, needed
+from proofstone.errors import BadInput, missing_file, needed
 from proofstone.files.csv import open_bytes
 from proofstone.texts.languages import said_language
 
@@ -198,7 +198,7 @@ class ZimArchive:
         try:
             self._file = path.open("rb")
         except FileNotFoundError:
-            raise NotFound(f"file {path} not found", hint="check the name and the folder") from None
+            raise missing_file(path) from None
         self._size = path.stat().st_size
         try:
             self._read_header()

@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from proofstone.errors import BadInput, NotFound, Problem
+from proofstone.errors import BadInput, Problem, missing_file
 from proofstone.files.csv import (
     LINE_LIMIT,
     UTF8_BOM,
@@ -43,7 +43,7 @@ def parquet_columns(path: Path) -> FileColumns:
     """
     pa = load_pyarrow()
     if not path.exists():
-        raise NotFound(f"file not found: {path}", hint="check the name and the folder")
+        raise missing_file(path)
     try:
         table = pa.parquet.read_table(path)
     except (pa.ArrowException, OSError) as cause:

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.errors import BadInput, BadUsage, Problem, missing_file
 from proofstone.records.tables import Row
 
 # Reversible escaping of texts that a spreadsheet would evaluate as formulas.
@@ -164,7 +164,7 @@ def open_bytes(path: Path, encoding: str = "") -> Iterator[BinaryIO]:
     try:
         file = path.open("rb")
     except FileNotFoundError:
-        raise NotFound(f"file not found: {path}", hint="check the name and the folder") from None
+        raise missing_file(path) from None
     except OSError as cause:
         raise BadInput(f"cannot read {path}: {cause.strerror}") from cause
     with file:

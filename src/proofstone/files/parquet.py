@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from proofstone.errors import BadInput, NotFound, Problem, needed
+from proofstone.errors import BadInput, Problem, missing_file, needed
 from proofstone.records.tables import Row
 
 _BATCH = 4096
@@ -28,7 +28,7 @@ def parquet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
     """Yield one row per record, placed by its number from 1; a null is a missing value."""
     pa = load_pyarrow()
     if not path.exists():
-        raise NotFound(f"file not found: {path}", hint="check the name and the folder")
+        raise missing_file(path)
     number = 0
     try:
         with pa.parquet.ParquetFile(path) as file:

@@ -20,7 +20,14 @@ from xml.etree import ElementTree as Tree
 
 import orjson
 
-from proofstone.errors import BadInput, BadUsage, NotFound, Problem, StoreFailed, needed
+from proofstone.errors import (
+    BadInput,
+    BadUsage,
+    Problem,
+    StoreFailed,
+    missing_file,
+    needed,
+)
 from proofstone.files.csv import (
     checked_encoding,
     neutralised,
@@ -349,7 +356,7 @@ def read_grids(path: Path, encoding: str = "") -> list[Grid]:
             hint=f"expected one of {', '.join(WORKBOOK_SUFFIXES)}",
         )
     if not path.is_file():
-        raise NotFound(f"file not found: {path}")
+        raise missing_file(path)
     return [_separated(path, encoding)] if suffix == ".csv" else _workbook(path)
 
 
@@ -360,7 +367,7 @@ def sheet_rows(path: Path, problems: list[Problem]) -> Iterator[Row]:
     and truth values keep their types. Raises as ``read_grids``, and NotFound.
     """
     if not path.is_file():
-        raise NotFound(f"file not found: {path}")
+        raise missing_file(path)
     first = next(_workbooks_sheets(path), None)
     header, *rows = first[1] if first and first[1] else [[]]
     names = [_text(name).strip() for name in header]

@@ -13,7 +13,7 @@ from msgspec import structs
 from proofstone.documents.passages import box_around
 from proofstone.documents.reader import Draw, Drawn, GuardedReader, Job, Refused
 from proofstone.documents.sources import content_of, has_pictures, readable_name
-from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.errors import BadInput, BadUsage, NotFound, missing_file
 from proofstone.records.ids import short
 from proofstone.records.pages import Box, Page
 from proofstone.session.folders import MARK
@@ -132,7 +132,7 @@ def document_of(session: Session, source: bytes, named: Path | None = None) -> P
     read = session.store.knowledge.sources([source])[source]
     if named is not None and not named.is_dir():
         if not named.is_file():
-            raise NotFound(f"file {named} not found")
+            raise missing_file(named)
         if content_of(named) != read.content:
             raise BadUsage(
                 f"{named} is not the file of {read.title}: its bytes differ",

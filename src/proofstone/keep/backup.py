@@ -13,7 +13,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.errors import BadUsage, Problem, SourcePurged, StoreFailed, WorkspaceUnusable
+from proofstone.errors import (
+    BadUsage,
+    Problem,
+    SourcePurged,
+    StoreFailed,
+    WorkspaceUnusable,
+    missing_file,
+)
 from proofstone.records.ids import short
 from proofstone.session.folders import (
     CONFIG_NAME,
@@ -81,7 +88,7 @@ def restore_workspace(file: Path, folder: Path) -> str:
     backup's time. Raises BadUsage where something is in the folder, and what ``check_copy`` does.
     """
     if not file.is_file():
-        raise BadUsage(f"there is no file {file}", hint="name a backup's file")
+        raise missing_file(file, "name the file of a backup")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadUsage(
             f"{folder} is there already, and nothing is overwritten",

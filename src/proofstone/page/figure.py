@@ -172,7 +172,9 @@ def for_page(svg: str, figure: Figure) -> str:
     return _ROLES.sub("", _named(svg, figure)).replace(_NAMESPACES, "", 1)
 
 
-_ROLES = re.compile(r' (?:role="graphics-[a-z]+"|aria-roledescription="[^"]*")')
+_ROLES = re.compile(
+    r' (?:role="graphics-[a-z]+"|aria-roledescription="[^"]*"|aria-label="Title text [^"]*")'
+)
 
 
 def svg_of(spec: Mapping[str, Any], figure: Figure) -> str:

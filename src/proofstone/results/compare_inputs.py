@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.errors import BadUsage, NotFound, TextPurged, WorkspaceUnusable
+from proofstone.errors import BadUsage, NotFound, TextPurged, WorkspaceUnusable, missing_file
 from proofstone.files.tables import SUFFIXES
 from proofstone.method import Method, find_method
 from proofstone.records.ids import short
@@ -259,8 +259,10 @@ def _says_source(target: object) -> bool:
 
 @contextmanager
 def naming_missing_files(*targets: str) -> Iterator[None]:
-    """Raises NotFound with the name of the file, where a workspace or something in it was not found
-    and what was named is a path or has the suffix of a file of results."""
+    """Raise NotFound for a missing file instead of a missing workspace or row.
+
+    A target counts as a file if it is a path or has the suffix of a file of results.
+    """
     try:
         yield
     except (NotFound, WorkspaceUnusable) as error:
@@ -272,11 +274,7 @@ def naming_missing_files(*targets: str) -> Iterator[None]:
         ]
         if not missing:
             raise
-        names = " and no file ".join(missing)
-        where = "no workspace" if isinstance(error, WorkspaceUnusable) else "nothing of that name"
-        raise NotFound(
-            f"There is no file {names}, and {where} here.", hint="Check the name and the folder."
-        ) from error
+        raise missing_file(missing[0]) from error
 
 
 def _is_path(target: str) -> bool:

@@ -255,7 +255,7 @@ def review_section(funnel: ReviewFunnel) -> Section:
         name="review-funnel",
         title=say("Review of statements"),
         finding=say(
-            "People reviewed {read} of {all}; {drop:,} are to be dropped and {fix:,} fixed.",
+            "Reviewers read {read} of {all}: {drop:,} to drop, {fix:,} to fix.",
             drop=drop, fix=fix, **said,
         ),
         plain=say(

@@ -11,7 +11,7 @@ import click
 import msgspec
 from msgspec import Struct
 
-from proofstone.errors import BadUsage
+from proofstone.errors import BadUsage, missing_file
 from proofstone.method import Verifying, every_method
 from proofstone.records.options import Opt
 from proofstone.run.judges import JudgeSpec
@@ -241,7 +241,7 @@ def grade_verified(
             hint="--reference FILE|DIR",
         )
     if not Path(reference).exists():
-        raise BadUsage(f"reference '{reference}' is no file or folder")
+        raise missing_file(reference, "--reference takes a file or a folder")
     if verifying.grade_file is None:
         raise BadUsage(f"{name} grades no files")
     return verifying.grade_file(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proofstone.errors import BadUsage
+from proofstone.errors import BadUsage, missing_file
 from proofstone.run.cli_files import (
     ANSWERS,
     LETTERS,
@@ -213,7 +213,7 @@ def _grade_file(
         raise BadUsage("grade one file at a time", hint=f"proofstone grade {pasted(targets[0])}")
     path = Path(targets[0])
     if not path.is_file():
-        raise BadUsage(f"there is no file '{path}'")
+        raise missing_file(path)
     refuse_options({"only_list": "--list"}, "only for runs; files have no stored scorings")
     kind = kind or kind_of_file(path, asked.encoding)
     if kind in (LETTERS, ANSWERS):

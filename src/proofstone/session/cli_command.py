@@ -37,7 +37,7 @@ class Command(click.Command):
         sections: dict[str, list[tuple[str, str]]] = {"Options": [], "Advanced options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is None:
+            if record is None or (not record[1] and isinstance(parameter, click.Argument)):
                 continue
             is_basic = not self.basic or parameter.name in self.basic | _COMMON
             sections["Options" if is_basic else "Advanced options"].append(record)
@@ -127,7 +127,7 @@ def _details(error: ProofstoneError) -> Iterator[str]:
         yield from _near(wanted[1] if wanted else "", re.split(r", ", listed[1]))
         yield first
     elif first:
-        yield f"help: {first}"
+        yield first if first.startswith("did you mean") else f"help: {first}"
     yield from (line.removeprefix("  ") for line in others)
 
 

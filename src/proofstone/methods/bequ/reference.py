@@ -20,7 +20,7 @@ from proofstone.documents.passages import sentence_spans
 from proofstone.documents.reader import GuardedReader, Job, Opened, PageRead, Refused
 from proofstone.documents.sources import bare_name
 from proofstone.documents.wiki import WikiArticle, find_articles, read_articles
-from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.errors import BadInput, BadUsage, Problem, missing_file
 from proofstone.files.tables import read_checked
 from proofstone.judging.question import fence
 from proofstone.method import read_asked
@@ -170,7 +170,7 @@ def read_corpus(text: str) -> tuple[str, Path]:
         raise BadUsage(f"--corpus must be one of {known}, got {came}")
     path = Path(rest)
     if not path.exists():
-        raise NotFound(f"there is no {path}", hint="Check the name and the folder.")
+        raise missing_file(path)
     if path.is_dir() != (kind == "folder"):
         raise BadUsage(
             f"expected {path} to be a {kind}, got {'a folder' if path.is_dir() else 'a file'}"

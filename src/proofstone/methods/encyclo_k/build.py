@@ -130,8 +130,7 @@ def _tables(name: str, values: Mapping[str, Any]) -> list[tuple[FactTable, str]]
     path = Path(name)
     if not path.is_file():
         raise NotFound(
-            f"no file and no bundled table {name!r}",
-            hint=f"bundled tables: {', '.join(BUNDLED)}",
+            f"file or bundled table '{name}' not found", hint=f"choose from: {', '.join(BUNDLED)}"
         )
     beside = Path(values["templates"]) if values["templates"] else path.with_suffix(".toml")
     if not beside.is_file():

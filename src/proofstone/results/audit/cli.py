@@ -226,7 +226,7 @@ def _audit_runs(
     folder: Path | None,
 ) -> tuple[Audit, PageWritten]:
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
-    from proofstone.errors import BadUsage, NotFound, WorkspaceUnusable
+    from proofstone.errors import BadUsage, WorkspaceUnusable, missing_file
     from proofstone.results.compare_inputs import naming_missing_files
     from proofstone.results.page_files import PageWritten
     from proofstone.results.report import audit_runs, write_report
@@ -244,10 +244,8 @@ def _audit_runs(
     try:
         opened = open_session(folder)
     except WorkspaceUnusable as cause:
-        raise NotFound(
-            f"There is no file {names[0]}, and no workspace here in which to look for it.",
-            hint="Check the name and the folder, or name a workspace with -w.",
-        ) from cause
+        hint = "no workspace here either: name one with -w, or check the name and the folder"
+        raise missing_file(names[0], hint) from cause
     with naming_missing_files(*names), opened as session:
         written = PageWritten(page=None, tables=None, figures=None, methods=())
         if output is not None or any(beside):

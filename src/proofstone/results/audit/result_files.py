@@ -286,8 +286,8 @@ def _refuse_empty(paths: Iterable[Path], skipped: Sequence[FileSkipped]) -> None
     lines = [f"    {each.name}: {each.why}" for each in skipped[:10]]
     more = [f"    and {len(skipped) - 10:,} more"] if len(skipped) > 10 else []
     raise NotFound(
-        f"The folder {folders} holds no results: no log of lm-eval or Inspect, and no table.",
-        hint="\n".join(["Name the files themselves.", *lines, *more]),
+        f"no results in {folders}: no log of lm-eval or Inspect, and no table",
+        hint="\n".join(["name the files themselves", *lines, *more]),
     )
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.documents.sources import bare_name, read_documents
-from proofstone.errors import BadInput, BadUsage, NotFound, Problem
+from proofstone.errors import BadInput, BadUsage, Problem, missing_file
 from proofstone.files.fields import Fields, read_json
 from proofstone.files.tables import read_checked
 from proofstone.method import find_method
@@ -665,7 +665,7 @@ def find_reference(store: Store, reference: Target | Path, encoding: str = "") -
     if isinstance(reference, str | Path) and Path(reference).exists():
         return _of_files(Path(reference), encoding)
     if isinstance(reference, Path):
-        raise NotFound(f"there is no {reference}", hint="name a file, a folder or a bank")
+        raise missing_file(reference, "name a file, a folder or a bank")
     return _of_bank(store, find_target(store, reference, ("bank",)))
 
 
@@ -673,7 +673,7 @@ def reference_files(reference: Path) -> list[Path]:
     """Return the files of a reference: itself, or those of a folder by name."""
     if not reference.is_dir():
         if not reference.exists():
-            raise NotFound(f"there is no {reference}", hint="name a file or a folder")
+            raise missing_file(reference, "name a file or a folder")
         return [reference]
     files = sorted(each for each in reference.iterdir() if each.is_file())
     files = [each for each in files if not each.name.startswith(".")]

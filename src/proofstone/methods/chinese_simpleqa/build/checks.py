@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.choices.outcomes import TEXT, ask_for, object_of_all, object_of_texts
-from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.errors import BadInput, BadUsage, Problem, missing_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.judging.difficulty import DifficultyRule, PanelFilter, panel_step
@@ -692,7 +692,7 @@ class KnownSets(Struct, frozen=True):
 def read_known(against: str) -> KnownSets:
     """Parse ``FILE|BANK,...``: names with a file extension are files, others are banks.
 
-    Raises BadInput with every problem of a file, BadUsage for a missing file.
+    Raises BadInput with every problem of a file, NotFound for a missing file.
     """
     pairs: list[KnownPair] = []
     banks: list[str] = []
@@ -701,7 +701,7 @@ def read_known(against: str) -> KnownSets:
         if path.is_file():
             pairs += read_checked(path, _pairs)
         elif path.suffix in {".jsonl", ".csv", ".json", ".parquet", ".tsv"}:
-            raise BadUsage(f"--against {name}: file not found")
+            raise missing_file(name, "--against takes files and banks")
         else:
             banks.append(name)
     return KnownSets(tuple(dict.fromkeys(pairs)), tuple(dict.fromkeys(banks)))

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all
-from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.errors import BadInput, BadUsage, Problem, missing_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.judging.difficulty import filtered_roles
@@ -333,12 +333,12 @@ def read_shots(n: int, file: str) -> Shots:
     """Read ``n`` examples per prompt, from ``file`` if set.
 
     Rows (JSONL, CSV, Parquet) have passage, question, answer and optionally category and aliases.
-    Raises BadUsage, or BadInput with every problem of the file.
+    Raises BadUsage, NotFound, or BadInput with every problem of the file.
     """
     if n < 0:
         raise BadUsage(f"--shots must be 0 or more, got {n}")
     if file and not Path(file).is_file():
-        raise BadUsage(f"--examples {Path(file)}: file not found")
+        raise missing_file(file, "--examples takes a file")
     own = read_checked(Path(file), _examples) if file else ()
     most = len(own) or min(len(_bundled("en")), len(_bundled("zh")))
     if n > most:
