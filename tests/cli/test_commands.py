@@ -61,7 +61,7 @@ def test_status_counts_and_names_what_is_unfinished(made: Path, proofstone: Proo
     lacks replies is listed with the line that resumes it."""
     said = proofstone("status", "-w", made)
     assert said.out.splitlines()[1] == f"source 0   fact {STATEMENTS}   bank 1   form 1   run 4"
-    assert said.err == "all runs are complete; Next: proofstone leaderboard FORM-OR-BANK\n"
+    assert said.err == "all runs are complete\nNext: proofstone leaderboard FORM-OR-BANK\n"
 
     proofstone("run", "old-books", "-m", "sim/cas", "--limit", 3, "-w", made)
     said = proofstone("status", "-w", made)
@@ -156,14 +156,16 @@ def test_a_sweep_makes_a_form_a_value(made: Path, proofstone: Proofstone) -> Non
 
 
 def test_run_reports_each_run_and_repeats_nothing(made: Path, proofstone: Proofstone) -> None:
-    """One line a run on stdout, the next step on stderr; the second time the same result."""
+    """One line a run and their leaderboard on stdout, the next steps on stderr; the second time
+    the same result."""
     command = ("run", "old-books", "-m", "sim/eve,sim/fay", "-m", "sim/eve", "-w", made)
     first = proofstone(*command)
-    lines = first.out.splitlines()
+    lines = first.out.partition("\n\n")[0].splitlines()
     assert first.code == 0
+    assert first.out.count("form    old-books-") == 1  # the leaderboard of these runs
     assert [line.split("  ")[1] for line in lines] == ["sim/eve direct", "sim/fay direct"]
     assert all(line.endswith(f"{QUESTIONS} of {QUESTIONS} scored, complete") for line in lines)
-    assert "Next: proofstone leaderboard run:" in first.err
+    assert "Next: proofstone report run:" in first.err
     quiet = proofstone(*command, "-q")
     assert (quiet.out, quiet.err) == (first.out, "")
     results = proofstone(*command, "--json").json
@@ -177,7 +179,7 @@ def test_a_limited_run_is_a_part_until_it_is_resumed(made: Path, proofstone: Pro
     """It names the command that asks the other items."""
     part = proofstone("run", "old-books", "-m", "sim/gus", "--limit", 2, "-w", made)
     assert part.code == 0
-    step = re.search(r"ask the other items: proofstone (.*)\n", part.err)
+    step = re.search(r"Next: proofstone (run --resume .*)\n", part.err)
     assert step is not None
     whole = proofstone(*step[1].split(), "-w", made)
     assert whole.code == 0
@@ -224,7 +226,7 @@ def test_a_breakdown_that_is_none_prints_no_half_result(made: Path, proofstone: 
     said = proofstone("leaderboard", "old-books", "-w", made, "--by", "colour")
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        "error[PS-201]: no breakdown by 'colour'\n  there is: book, answer key position, subfield\n"
+        "error[PS-201]: no breakdown by 'colour'\n  there is: answer key position, book, subfield\n"
     )
 
 

@@ -228,9 +228,9 @@ def test_edit_makes_a_new_form_and_says_what_to_run(made: Path, proofstone: Proo
         said.out,
     )
     next_lines = [line for line in said.err.splitlines() if line.startswith("Next: ")]
-    assert [re.sub(r"^.* -m (\S+)( --prompt-method cot)?   .*$", r"\2",
+    assert [re.sub(r"^.* -m (\S+)( --prompt-method cot)?  #.*$", r"\2",
         line) for line in next_lines] == [
-        "", " --prompt-method cot",
+        " --prompt-method cot", "",
     ]  # fmt: skip
     assert all(line.startswith("Next: proofstone run old-books-") for line in next_lines)
     new = said.out[5:13]

@@ -49,8 +49,9 @@ def test_the_line_to_look_closer_names_a_few_runs_or_their_forms(
 ) -> None:
     models = ",".join(f"sim/m{n}" for n in range(5))
     said = proofstone("run", "old-books", "-m", models, "-w", made)
-    (look,) = [line for line in said.err.splitlines() if line.startswith("Next: ")]
-    assert re.fullmatch(r"Next: proofstone leaderboard form:\w{8}", look)
+    look, closer = [line for line in said.err.splitlines() if line.startswith("Next: ")]
+    assert re.fullmatch(r"Next: proofstone report form:\w{8}", look)
+    assert re.fullmatch(r"Next: proofstone show run:\w{8} --outcome wrong", closer)
     assert proofstone(*look.split()[2:], "-w", made).code == 0
 
 

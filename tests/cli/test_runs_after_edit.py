@@ -32,7 +32,7 @@ def edited(proofstone: Proofstone, folder: Path) -> list[str]:
         folder,
     )
     lines = said.err.splitlines()
-    return [line[6:].partition("   (")[0] for line in lines if line.startswith("Next: ")]
+    return [line[6:].partition("  #")[0] for line in lines if line.startswith("Next: ")]
 
 
 def test_untouched_items_come_from_the_cache(
@@ -112,7 +112,7 @@ def test_until_it_is_asked_the_board_says_of_which_version_the_runs_are(
     (form,) = said["forms"]
     commands = [
         f"proofstone run {form['form']} -m 'sim/ann?ability=0.8,sim/bob?miss=0.5'{prompt_method}"
-        for prompt_method in ("", " --prompt-method cot")
+        for prompt_method in (" --prompt-method cot", "")
     ]
     for command in ("leaderboard", "report"):
         told = proofstone(command, form["form"], "-w", made)

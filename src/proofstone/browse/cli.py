@@ -173,7 +173,7 @@ def import_command(
     found = find_method(method)
     what = found.facts_called if kind in _BANKS else found.items_called
     held = _held(reference) if reference else f"{n} {what}"
-    click.echo(f"{kind}   {shown}-{short(identity, 4)}   {held}")
+    print_text(f"{kind}   {shown}-{short(identity, 4)}   {held}")
     if reference:
         _tell_left_out(reference)
     if again:
@@ -327,8 +327,9 @@ def _listed(session: Session, kind: str) -> tuple[Sequence[Any], list[tuple[Any,
 
     if kind == "run":
         states = run_states(session.store)[::-1]
+        is_priced = any(s.spent.cost_text for s in states)
         return states, [
-            ("run", "model", "form", "status", "done", "score", "date", "USD"),
+            ("run", "model", "form", "status", "done", "score", "date", *["USD"] * is_priced),
             *(
                 (
                     f"run:{s.id}",
@@ -338,7 +339,7 @@ def _listed(session: Session, kind: str) -> tuple[Sequence[Any], list[tuple[Any,
                     f"{s.done}/{s.total}",
                     "-" if s.score is None else f"{100 * s.score:.1f}%",
                     day(s.last_at) if s.last_at else "-",
-                    s.spent.cost_text,
+                    *[s.spent.cost_text] * is_priced,
                 )
                 for s in states
             ),
@@ -608,4 +609,4 @@ def export_command(
     if as_json:
         print_json({"file": str(output), "rows": n_rows})
     else:
-        click.echo(f"{output}   {n_rows} rows")
+        print_text(f"{output}   {n_rows} rows")

@@ -47,7 +47,14 @@ from proofstone.session.options import (
     yes_option,
 )
 from proofstone.session.progress import beside_told, spent_text, start_spending, tell_lost
-from proofstone.session.terminal import TerminalEgress, pasted, print_json, say, tell_known_name
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_text,
+    say,
+    tell_known_name,
+)
 
 if TYPE_CHECKING:
     from proofstone.build.build import BuildResult
@@ -321,7 +328,7 @@ def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any
             print_json({"bank": bank.id, "name": bank.name, kind: len(bank.facts)})
             return
         shown = f"{bank.name}-{short(bank.id, 4)}"
-        click.echo(f"bank   {shown}   {len(bank.facts)} {kind}")
+        print_text(f"bank   {shown}   {len(bank.facts)} {kind}")
         tell_known_name(name, bank.name, kind)
         say(f"Next: proofstone build form {pasted(shown)} --seeds 3")
 
@@ -522,7 +529,7 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
             print_json([_form_fields(form, uses[form.id]) for form in forms])
             return
         for form in forms:
-            click.echo(_form_line(form, uses[form.id]))
+            print_text(_form_line(form, uses[form.id]))
         for known in dict.fromkeys(form.name for form in forms):
             tell_known_name(name, known, "questions", quiet=quiet)
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
@@ -595,13 +602,13 @@ def _report(
     if as_json:
         print_json({**_result(result), "self_evaluation": self_evaluation})
     else:
-        click.echo("\n".join(funnel_lines(result.funnel)))
+        print_text("\n".join(funnel_lines(result.funnel)))
         if result.placed is not None:
             show_placed(result.placed, shown_build)
         elif bank is not None:
-            click.echo(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {shown_build}")
+            print_text(f"bank   {shown}   {len(bank.facts):,} {build.kind}   {shown_build}")
         else:
-            click.echo(f"{shown_build}   incomplete: no bank is made of it yet")
+            print_text(f"{shown_build}   incomplete: no bank is made of it yet")
     if result.spent.calls and not build.simulated:
         say(f"spent {spent_text(result.spent)}", quiet=quiet)
     _tell_stopped(result)
@@ -693,7 +700,7 @@ def _dry_run(
 
     prompts = prompts_of_build(session, kind, inputs, show, **asked) if show else []
     if show and not as_json:
-        click.echo("\n".join(_prompt_lines(prompts)))
+        print_text("\n".join(_prompt_lines(prompts)))
     if rows is None:
         if as_json:
             print_json({"prompts": prompts, "self_evaluation": self_evaluation})
@@ -708,7 +715,7 @@ def _dry_run(
         whole = {**msgspec.structs.asdict(found), "self_evaluation": self_evaluation}
         print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
-        click.echo("\n".join(_forecast_lines(found)))
+        print_text("\n".join(_forecast_lines(found)))
     _tell_stopped(found, quiet=quiet)
     if found.failed:
         kinds = ", ".join(f"{kind} {n}" for kind, n in found.failed.items())

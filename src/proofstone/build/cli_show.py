@@ -272,7 +272,7 @@ def _print_nodes(rows: Sequence[tuple[str, ...]]) -> None:
     from proofstone.page.text import aligned
 
     for line in aligned([[visible(cell) for cell in row] for row in rows], left=(0,)):
-        click.echo(line)
+        print_text(line)
 
 
 def export_taxonomy(name: str, output: Path) -> int:
@@ -305,13 +305,13 @@ def show_coverage(coverage: Coverage, *, as_json: bool) -> None:
     empty = [n for n in coverage.nodes if not n.facts]
     if empty:
         levels = _by_level(empty, coverage)
-        click.echo(f"without a statement: {levels}")
+        print_text(f"without a statement: {levels}")
     if coverage.nowhere:
-        click.echo(f"! {coverage.nowhere:,} statements have no discipline")
+        print_text(f"! {coverage.nowhere:,} statements have no discipline")
     for why, n in coverage.elsewhere[:_MOST_ELSEWHERE]:
-        click.echo(visible(f"! {n:,} statements stand elsewhere: {why}"))
+        print_text(f"! {n:,} statements stand elsewhere: {why}")
     if len(coverage.elsewhere) > _MOST_ELSEWHERE:
-        click.echo(f"and {len(coverage.elsewhere) - _MOST_ELSEWHERE} more places (--json has all)")
+        print_text(f"and {len(coverage.elsewhere) - _MOST_ELSEWHERE} more places (--json has all)")
 
 
 def _cover_row(node: NodeCover, facts: int, totals: dict[str, int]) -> tuple[str, ...]:
@@ -367,7 +367,7 @@ def show_statistics(session: Session, found: Found, *, as_json: bool) -> None:
         ]
         print_json(shown)
     elif tables:
-        click.echo("\n\n".join(map(tabulation_text, tables)))
+        print_text("\n\n".join(map(tabulation_text, tables)))
     else:
         say("its method declares no statistics")
 
@@ -385,7 +385,7 @@ def show_placed(placed: Sequence[TaxonomyLabel], build: str = "") -> None:
         rows.append((f"source:{short(one.source)}", " / ".join(levels)))
     print_table(rows)
     if len(placed) > _MOST_PLACED:
-        click.echo(f"and {len(placed) - _MOST_PLACED:,} more (--json has all)")
+        print_text(f"and {len(placed) - _MOST_PLACED:,} more (--json has all)")
     if build:
         noun = "source" if len(placed) == 1 else "sources"
-        click.echo(f"placed   {len(placed):,} {noun}   {build}")
+        print_text(f"placed   {len(placed):,} {noun}   {build}")

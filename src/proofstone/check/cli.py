@@ -65,20 +65,20 @@ def _show(drawn: SemanticMap) -> None:
 
     apart = drawn.separation
     of = f" of {drawn.n_all:,}, drawn by seed {drawn.seed}" if drawn.n_all > drawn.n_texts else ""
-    click.echo(
+    print_text(
         f"{drawn.target}  {drawn.n_texts:,} {drawn.nature}{of}; vectors by {drawn.embedding_model}"
     )
     index = apart.index
-    click.echo(
+    print_text(
         f"separation by {drawn.level}: {index.value:.2f} [{index.low:.2f}, {index.high:.2f}]  "
         "(0 mixed, 1 apart)"
     )
-    click.echo(
+    print_text(
         f"of the {apart.k} nearest others {shown_estimate(apart.agreement)}% are of the same "
         f"{drawn.level}, {100 * apart.chance:.1f}% by chance"
     )
     for text in (FLAGS[flag] for flag in FLAGS if flag in index.flags):
-        click.echo(f"! {text}")
+        print_text(f"! {text}")
     rows = [(drawn.level, "texts", "neighbours of it", "by chance")]
     rows += [
         (group.name, f"{group.n:,}", f"{100 * group.agreement:.1f}", f"{100 * group.chance:.1f}")
@@ -166,7 +166,7 @@ def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_jso
     if as_json:
         print_json({"statements": n, "pairs": pairs})
         return
-    click.echo(
+    print_text(
         f"{n:,} true statements, {len(pairs):,} near pairs: {2 * n_judges * len(pairs):,} calls, "
         "more where a reply cannot be read"
     )
@@ -175,7 +175,7 @@ def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_jso
 
 
 def _show_contradictions(found: Contradictions) -> None:
-    click.echo(
+    print_text(
         f"{found.bank}  {found.n_statements:,} true statements, {found.n_pairs:,} near pairs "
         f"judged: {len(found.found):,} contradict, {len(found.undecided):,} not decided"
     )
@@ -185,7 +185,7 @@ def _show_contradictions(found: Contradictions) -> None:
         click.echo(f"and {len(found.found) - _SHOWN:,} more (-o FILE, or --json, has all)")
     for account in found.judges:
         if account.failed or account.unparsed or account.split:
-            click.echo(
+            print_text(
                 f"! {account.judge}: of {account.n:,} pairs {account.failed:,} failed, "
                 f"{account.unparsed:,} without a label, {account.split:,} other with the order"
             )
@@ -342,18 +342,18 @@ def _show_checked(checked: Checked) -> None:
     from proofstone.wording.messages import counted
 
     first, second = checked.kinds
-    click.echo(
+    print_text(
         f"{checked.target}  {checked.counts[0]:,} {first}, {checked.counts[1]:,} {second}, "
         f"{counted(checked.sources, 'source')} in {checked.folds} folds"
     )
     rows = [("told by", "area", "pairs")]
     rows += [(name, _shown(area), f"{area.n:,}") for name, area in checked.areas.items()]
     print_table(rows)
-    click.echo(_verdict(checked))
+    print_text(_verdict(checked))
     for flag in checked.flags:
-        click.echo(f"! {flag}")
+        print_text(f"! {flag}")
     if checked.embedding_model:
-        click.echo(_seen_by_embeddings(checked))
+        print_text(_seen_by_embeddings(checked))
     if checked.leaks:
         table = [("what tells", "area", first, second)]
         table += [
@@ -362,10 +362,10 @@ def _show_checked(checked: Checked) -> None:
         ]
         print_table(table)
         if len(checked.leaks) > _MOST_LEAKS:
-            click.echo(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
+            print_text(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
     if (dropped := checked.dropped) is not None:
         ending = "" if dropped.reached else ", which does not reach it"
-        click.echo(
+        print_text(
             f"dropping {len(dropped.rows):,} of {sum(checked.counts):,} takes "
             f"{_shown(dropped.before)} to {_shown(dropped.after)} on {dropped.held_out} sources "
             f"that taught nothing{ending}"

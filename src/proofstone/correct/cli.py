@@ -14,7 +14,7 @@ from proofstone.errors import BadInput, BadUsage
 from proofstone.records.ids import short
 from proofstone.session.cli_command import Group
 from proofstone.session.options import json_option, read_list, workspace_option
-from proofstone.session.terminal import pasted, print_json, say
+from proofstone.session.terminal import pasted, print_json, print_text, say, say_next
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ def _run_lines(form: str, asked: Sequence[str]) -> Iterator[str]:
     """What comes next of a form that was corrected: to run it as the former one was (``asked``, as
     ``Workspace.run_again`` gives it), so that all other responses come from the cache."""
     for options in asked or ["-m MODEL"]:
-        run = f"proofstone run {pasted(form)} {options}"
-        yield f"Next: {run}   (all other responses are cached)"
+        yield f"run {pasted(form)} {options}  # all other responses are cached"
 
 
 def _counts(done: Applied) -> str:
@@ -133,12 +132,12 @@ def override_command(
     for one in overridden:
         former = f", before: {one.former}" if one.former else ""
         said = f"{one.override.verdict}{former}  by actor {short(one.override.actor)}"
-        click.echo(f"{one.response}  {one.model}  {said}")
+        print_text(f"{one.response}  {one.model}  {said}")
     for one in overridden:
         if one.n_runs > 1:
             say(f"{one.response}: this response serves {one.n_runs} runs; it is overridden in all")
     runs = " ".join(dict.fromkeys(f"run:{short(one.override.run)}" for one in overridden))
-    say(f"Next: proofstone leaderboard {runs}")
+    say_next([f"leaderboard {runs}"])
 
 
 @correct_command.command("exclude")
@@ -201,13 +200,11 @@ def apply_command(file: Path, reason: str, by: str, folder: Path | None, as_json
     if as_json:
         print_json(done)
         return
-    click.echo(f"{file.name}   {_counts(done)}")
+    print_text(f"{file.name}   {_counts(done)}")
     for line in _lines(done):
-        click.echo(line)
+        print_text(line)
     runs = (f"run:{short(one.override.run)}" for one in done.overridden)
-    boards = [f"Next: proofstone leaderboard {pasted(each)}" for each in (*shown, *runs)]
-    for line in dict.fromkeys([*lines, *boards]):
-        say(line)
+    say_next([*lines, *(f"leaderboard {pasted(each)}" for each in (*shown, *runs))])
 
 
 def _need_reason(reason: str) -> None:
@@ -238,12 +235,11 @@ def _stand(
         return
     done = standing.correction
     verb = {"exclude": "excluded", "include": "included"}[done.action]
-    click.echo(f"{done.kind}:{short(done.target)}  {verb} by actor {short(done.actor)}")
+    print_text(f"{done.kind}:{short(done.target)}  {verb} by actor {short(done.actor)}")
     for form, n in standing.forms:
         items = "item" if n == 1 else "items"
-        click.echo(f"  {form}   {n} {items}")
-    for form in shown[-1:]:
-        say(f"Next: proofstone leaderboard {pasted(form)}")
+        print_text(f"  {form}   {n} {items}")
+    say_next(f"leaderboard {pasted(form)}" for form in shown[-1:])
 
 
 @correct_command.command("edit")
@@ -378,25 +374,23 @@ def _read(text: str, where: str) -> dict[str, Any]:
 
 def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
     actor = short(edited.correction.actor)
-    click.echo(f"{_edited_line(edited)}  by actor {actor}")
-    click.echo(f"  changed  {', '.join(edited.fields)}")
+    print_text(f"{_edited_line(edited)}  by actor {actor}")
+    print_text(f"  changed  {', '.join(edited.fields)}")
     if edited.n_facts > 1:
         name = "names" if edited.n_facts == 2 else "name"
-        click.echo(f"  with it  {edited.n_facts - 1} that {name} it")
+        print_text(f"  with it  {edited.n_facts - 1} that {name} it")
     for bank in edited.banks:
-        click.echo(f"  bank     {bank}")
+        print_text(f"  bank     {bank}")
     for form in edited.forms:
-        click.echo(f"  form     {_form_line(form)}")
-    for line in next_lines:
-        say(line)
+        print_text(f"  form     {_form_line(form)}")
+    say_next(next_lines)
 
 
 def _tell_followed(followed: Followed) -> None:
     """A bank that follows placements, and what can be done with it."""
-    click.echo(f"bank   {followed.bank}  corrects {followed.former}")
+    print_text(f"bank   {followed.bank}  corrects {followed.former}")
     moved, sources = counted(followed.n_facts, "fact"), counted(followed.n_sources, "source")
-    click.echo(f"  moved    {moved} of {sources}")
+    print_text(f"  moved    {moved} of {sources}")
     if followed.n_with_them:
-        click.echo(f"  with it  {followed.n_with_them:,} that name one of them")
-    build = f"proofstone build form {pasted(followed.bank)} --seeds 3"
-    say(f"Next: {build}   (forms stay as they were)")
+        print_text(f"  with it  {followed.n_with_them:,} that name one of them")
+    say_next([f"build form {pasted(followed.bank)} --seeds 3  # former forms stay unchanged"])

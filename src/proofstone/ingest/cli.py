@@ -58,7 +58,7 @@ def write_image(file: Path, png: bytes, *, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(file), "bytes": len(png)})
     else:
-        click.echo(f"{file}   {len(png):,} bytes")
+        print_text(f"{file}   {len(png):,} bytes")
 
 
 # What ``ingest`` says: documents taken, pages to be looked at, files not read, and the cost.
@@ -442,8 +442,8 @@ def compare_sources(
 
 
 def _show(editions: Editions, most: int) -> None:
-    click.echo(f"A  {editions.old}  {editions.titles[0]}")
-    click.echo(f"B  {editions.new}  {editions.titles[1]}")
+    print_text(f"A  {editions.old}  {editions.titles[0]}")
+    print_text(f"B  {editions.new}  {editions.titles[1]}")
     print_table(
         [
             ("of A, in B", "stand verbatim", "changed", "vanished"),
@@ -451,21 +451,21 @@ def _show(editions: Editions, most: int) -> None:
             ("statements", *_counts(editions.statements)),
         ]
     )
-    click.echo(f"passages of B that say what A does not: {editions.new_passages:,}")
+    print_text(f"passages of B that say what A does not: {editions.new_passages:,}")
     if editions.unplaced:
-        click.echo(
+        print_text(
             f"statements that rest on A without a passage, of which nothing can be told: "
             f"{editions.unplaced:,}"
         )
     for name, n in editions.forms:
-        click.echo(f"{name}: {n:,} of its items rest on statements that changed or vanished")
+        print_text(f"{name}: {n:,} of its items rest on statements that changed or vanished")
     moved = [row for row in editions.rows if row.status != "stands"]
     for row in moved[:most]:
-        click.echo("")
+        print_text("")
         for line in _lines(row):
-            click.echo(line)
+            print_text(line)
     if most and len(moved) > most:
-        click.echo(f"\nand {len(moved) - most:,} more (-n {len(moved)}, or --json)")
+        print_text(f"\nand {len(moved) - most:,} more (-n {len(moved)}, or --json)")
 
 
 def _counts(counts: EditionCounts) -> tuple[str, str, str]:

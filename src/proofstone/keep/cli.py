@@ -15,7 +15,15 @@ from proofstone.records.ids import short
 from proofstone.session.cli_command import Group, command
 from proofstone.session.options import json_option, read_list, workspace_option
 from proofstone.session.progress import lost_text, spent_text
-from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_table,
+    print_text,
+    say,
+    say_next,
+)
 
 if TYPE_CHECKING:
     from proofstone.keep.purge import PurgeReport
@@ -44,10 +52,10 @@ def show_config(run_words: Sequence[str], folder: Path | None, *, as_json: bool)
         print_json(sections)
         return
     for place, section in enumerate(sections):
-        click.echo(f"{'' if place == 0 else chr(10)}{section.heading}")
+        print_text(f"{'' if place == 0 else chr(10)}{section.heading}")
         for setting in section.settings:
             origin = setting.origin.replace(here, "")
-            click.echo(f"  {setting.name:<24}  {setting.value:<28}  {origin}".rstrip())
+            print_text(f"  {setting.name:<24}  {setting.value:<28}  {origin}".rstrip())
 
 
 def _sections(session: Session, asked: AskedFor, named: Path | None) -> Iterator[Section]:
@@ -215,7 +223,7 @@ def _print(found: Any, lines: Iterable[str], *, as_json: bool) -> None:
         print_json(found)
         return
     for line in lines:
-        click.echo(line)
+        print_text(line)
 
 
 _path = click.Path(path_type=Path)
@@ -245,7 +253,7 @@ def backup(target: Path, folder: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"file": str(made.file), "bytes": made.n_bytes})
         return
-    click.echo(f"backup   {made.file}   {made.n_bytes / 1e6:.1f} MB, checked")
+    print_text(f"backup   {made.file}   {made.n_bytes / 1e6:.1f} MB, checked")
     say(f"back to life: proofstone workspace restore {pasted(made.file)} NEW-FOLDER")
 
 
@@ -265,7 +273,7 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
     if as_json:
         print_json({"folder": str(new_folder), "made_at": made_at})
         return
-    click.echo(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
+    print_text(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
     say(f"Next: proofstone status -w {pasted(new_folder)}")
 
 
@@ -287,7 +295,7 @@ def move(target: Path, folder: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"from": str(root), "to": str(target)})
         return
-    click.echo(f"workspace {target.absolute()}   moved from {root}")
+    print_text(f"workspace {target.absolute()}   moved from {root}")
 
 
 @workspace_command.command("merge")
@@ -335,11 +343,11 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
         print_json({"before": done.before, "after": done.after, "backup": done.backup})
         return
     if done.before == done.after:
-        click.echo(f"schema {done.after} is current; nothing to do")
+        print_text(f"schema {done.after} is current; nothing to do")
         return
-    click.echo(f"schema {done.before or 'none'} -> {done.after}")
+    print_text(f"schema {done.before or 'none'} -> {done.after}")
     if done.backup is not None:
-        click.echo(f"before   {done.backup}")
+        print_text(f"before   {done.backup}")
 
 
 @workspace_command.command("purge")
@@ -379,7 +387,7 @@ def purge(
     with open_session(folder) as session:
         if lift:
             stone = lift_purge(session, source, reason=reason, name=name)
-            print_json(stone) if as_json else click.echo(f"source:{short(stone.source)}  {stone}")
+            print_json(stone) if as_json else print_text(f"source:{short(stone.source)}  {stone}")
             return
         if not dry_run and not reason.strip():
             raise click.UsageError("say why: --reason 'the licence has ended'")
@@ -421,7 +429,7 @@ def repair(target: str, folder: Path | None, as_json: bool) -> None:
     for each in made:
         units = "facts" if each.kind == "bank" else "questions"
         name = f"{each.name}-{short(each.id, 4)}"
-        click.echo(f"{each.kind:<5} {name}   {each.n:,} of {each.total:,} {units} left")
+        print_text(f"{each.kind:<5} {name}   {each.n:,} of {each.total:,} {units} left")
 
 
 def _tell_next(report: PurgeReport) -> None:
@@ -497,20 +505,21 @@ def status_command(folder: Path | None, as_json: bool) -> None:
             print_json(overview)
             return
         counts = "   ".join(f"{name} {n}" for name, n in overview.counts.items())
-        click.echo(f"workspace {session.folder}\n{counts}")
+        print_text(f"workspace {session.folder}\n{counts}")
         for run in overview.unfinished:
             why = f"   {run.failed} failed: {', '.join(run.errors)}" if run.failed else ""
             cost = f"   {spent_text(run.spent)}" if run.spent.calls else ""
             so_far = f"{run.done} of {run.total}{why}{cost}"
-            click.echo(f"unfinished  run:{run.id}  {run.label}  {so_far}")
+            print_text(f"unfinished  run:{run.id}  {run.label}  {so_far}")
         for run in overview.limited:
             part = f"complete for its limit: ranked as the first {run.limit} of {run.n_items} items"
-            click.echo(f"part        run:{run.id}  {run.label}  {part}")
+            print_text(f"part        run:{run.id}  {run.label}  {part}")
         for purpose, spent in overview.spent.items():
-            click.echo(f"spent       {purpose:<8}{spent_text(spent)}")
+            print_text(f"spent       {purpose:<8}{spent_text(spent)}")
         for lost in overview.lost:
-            click.echo(f"lost        {lost_text(lost)}")
-    for run in overview.unfinished[:3]:
-        say(f"Next: proofstone run --resume run:{run.id}")
-    if not overview.unfinished and overview.counts["run"]:
-        say("all runs are complete; Next: proofstone leaderboard FORM-OR-BANK")
+            print_text(f"lost        {lost_text(lost)}")
+    if overview.unfinished:
+        say_next(f"run --resume run:{run.id}" for run in overview.unfinished)
+    elif overview.counts["run"]:
+        say("all runs are complete")
+        say_next(["leaderboard FORM-OR-BANK"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from proofstone.records.tables import Cell, Column, Tabulation
 from proofstone.wording.messages import counted, listed, say
@@ -72,23 +73,53 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line.rstrip()] if line.strip() else lines
 
 
+# Where a name may break: behind these signs.
+_PIECES = re.compile(r"[^\s/_=?&,:;.@-]*[/_=?&,:;.@-]*\s*")
+
+
+def broken(text: str, width: int) -> str:
+    """Return ``text`` in lines of at most ``width`` >= 1 cells, all of it kept.
+
+    Lines end at spaces or behind signs such as ``/`` and ``-``; a longer piece is split.
+    """
+    lines, line = [], ""
+    for piece in filter(None, _PIECES.findall(text)):
+        rest = piece
+        if line and cell_width(line) + cell_width(rest.rstrip()) > width:
+            lines.append(line.rstrip())
+            line = ""
+        while not line and cell_width(rest.rstrip()) > width:
+            end = max(fitting_end(rest, width), 1)
+            lines.append(rest[:end])
+            rest = rest[end:]
+        line += rest
+    return "\n".join([*lines, line.rstrip()] if line.strip() or not lines else lines)
+
+
 def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = "  ") -> list[str]:
     """Each row as a line; columns are as wide as their widest cell, right-aligned but ``left``.
 
-    All rows have the same number of cells. No row gives no line.
+    All rows have the same number of cells. No row gives no line. A row with a cell of several lines
+    is a text of several lines.
     """
     widest = widths(rows)
-    return [
-        gap.join(
-            padded(cell, widest[i], right=i not in left) for i, cell in enumerate(row)
-        ).rstrip()
-        for row in rows
-    ]
+    return ["\n".join(_row_lines(row, widest, left, gap)) for row in rows]
+
+
+def _row_lines(
+    row: Sequence[str], widest: Sequence[int], left: Sequence[int], gap: str
+) -> Iterator[str]:
+    for parts in zip_longest(*(cell.split("\n") for cell in row), fillvalue=""):
+        cells = (padded(part, widest[i], right=i not in left) for i, part in enumerate(parts))
+        yield gap.join(cells).rstrip()
 
 
 def widths(rows: Sequence[Sequence[str]]) -> list[int]:
     """The cells that each column takes; none without a row."""
-    return [max(map(cell_width, column)) for column in zip(*rows, strict=True)]
+    return [
+        max(cell_width(part) for cell in column for part in cell.split("\n"))
+        for column in zip(*rows, strict=True)
+    ]
 
 
 def without_empty(rows: Sequence[Sequence[str]], *, first: int = 1) -> list[list[str]]:
@@ -108,12 +139,47 @@ _NARROWEST_NAME = 12
 
 
 def narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
-    """The rows with the column ``name`` cut so far that the widest row fits in ``width`` cells, but
-    never below 12."""
+    """The rows with the column ``name`` broken over lines so far that the widest row fits in
+    ``width`` cells, but never below 12."""
     widest = widths(rows)
     others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
     limit = max(_NARROWEST_NAME, width - others)
-    return [[fitted(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
+    return [[broken(c, limit) if i == name else c for i, c in enumerate(row)] for row in rows]
+
+
+def folded_table(rows: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """The rows with the cells of the widest columns broken over lines, so that rows fit in
+    ``width`` cells; no column gets narrower than 12."""
+    limits = widths(rows)
+    while sum(limits) + 2 * (len(limits) - 1) > width and max(limits) > _NARROWEST_NAME:
+        limits[limits.index(max(limits))] -= 1
+    return [[broken(cell, limit) for cell, limit in zip(row, limits, strict=True)] for row in rows]
+
+
+_LABELLED = re.compile(r"\s*\S.*?\s{2,}(?=\S)")
+_MOST_INDENT = 24
+
+
+def folded(text: str, width: int) -> str:
+    """``text`` with longer lines broken at spaces: beside their label, or below their indent.
+
+    A command to paste (``Next: proofstone ...``) continues behind a backslash.
+    """
+    return "\n".join(part for line in text.split("\n") for part in _folded(line, width))
+
+
+def _folded(line: str, width: int) -> list[str]:
+    if cell_width(line) <= width:
+        return [line]
+    label = _LABELLED.match(line)
+    indent = cell_width(label[0]) if label else 0
+    if not 0 < indent <= _MOST_INDENT:
+        indent = len(line) - len(line.lstrip()) + 2
+    end = " \\" if re.match(r"\s*(Next|help): proofstone ", line) else ""
+    first, *others = wrapped(line, width - len(end)) or [line]
+    rest = wrapped(line[len(first) :].lstrip(), width - indent - len(end)) if others else []
+    lines = [first, *(" " * indent + each for each in rest)]
+    return [*(f"{each}{end}" for each in lines[:-1]), lines[-1]]
 
 
 def labelled_lines(label: str, text: str, width: int, column: int) -> list[str]:

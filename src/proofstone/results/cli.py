@@ -36,7 +36,16 @@ from proofstone.session.options import (
     with_options,
     workspace_option,
 )
-from proofstone.session.terminal import print_json, say, visible, wants_color
+from proofstone.session.terminal import (
+    pasted,
+    print_json,
+    print_rendered,
+    print_text,
+    say,
+    say_next,
+    visible,
+    wants_color,
+)
 
 if TYPE_CHECKING:
     from proofstone.page.figure import FigureFile
@@ -50,6 +59,7 @@ if TYPE_CHECKING:
         TablesAsked,
         TablesWritten,
     )
+    from proofstone.session.session import Session
 
 
 # What the columns of files of results mean, and what of them counts.
@@ -398,7 +408,7 @@ def _show_analysis(
     if as_json:
         print_json(analysis)
         return
-    click.echo(section_text(analysis), nl=False)
+    print_rendered(section_text(analysis))
     if output is not None:
         say(f"the figure's data ({len(analysis.data.marks)} marks) is in {output}")
     for what, line in files_beside(None, written):
@@ -431,23 +441,29 @@ def leaderboard_command(
     Example:
       proofstone leaderboard facts --by discipline
     """
-    from proofstone.results.board_text import render_breakdowns, render_terminal, to_json
-    from proofstone.results.report import board_of, selection_of, verifying_of_runs
     from proofstone.session.session import open_session
 
-    named = read_list(targets)
     with open_session(folder) as session:
-        verifying = None if asked.unverified else verifying_of_runs(session, *named)
-        if verifying is not None:
-            shared = {name: getattr(asked, name) for name in _OF_CARDS}
-            if verifying.show_board(
-                session, named, shared, asked.by, asked.people, as_json=as_json
-            ):
-                return
-        elif asked.people is not None:
-            raise click.UsageError("--human-labels goes with triples that were verified")
-        asked = structs.replace(asked, by_document=as_json or "document" in asked.by)
-        board = board_of(session, selection_of(session, named), asked).board
+        print_board(session, read_list(targets), asked, as_json=as_json)
+
+
+def print_board(
+    session: Session, named: Sequence[str], asked: BoardAsked | None = None, *, as_json: bool
+) -> None:
+    """Print the leaderboard of these runs, forms or banks; ``run`` ends with it too."""
+    from proofstone.results.board_text import render_breakdowns, render_terminal, to_json
+    from proofstone.results.report import board_of, selection_of, verifying_of_runs
+
+    asked = asked or BoardAsked()
+    verifying = None if asked.unverified else verifying_of_runs(session, *named)
+    if verifying is not None:
+        shared = {name: getattr(asked, name) for name in _OF_CARDS}
+        if verifying.show_board(session, named, shared, asked.by, asked.people, as_json=as_json):
+            return
+    elif asked.people is not None:
+        raise click.UsageError("--human-labels goes with triples that were verified")
+    asked = structs.replace(asked, by_document=as_json or "document" in asked.by)
+    board = board_of(session, selection_of(session, named), asked).board
     if as_json:
         click.echo(to_json(board))
         return
@@ -458,9 +474,9 @@ def leaderboard_command(
     shown = render_terminal(
         board, heading=heading, card_columns=asked.card_columns, width=width, colour=colour
     )
-    click.echo(shown, nl=False)
+    print_rendered(shown)
     for text in breakdowns:
-        click.echo(f"\n{text}", nl=False)
+        print_rendered(f"\n{text}")
 
 
 # What leaderboards of verified triples take of what others are asked for.
@@ -610,9 +626,9 @@ def report_command(
         print_json(shown | {name: getattr(written, name) for name in _SHOWN})
         return
     width = 10 if written.figures else 9 if written.tables else 7
-    click.echo(f"{'page':<{width}}{path}")
+    print_text(f"{'page':<{width}}{path}")
     for name, line in files_beside(written.tables, written.figures, written.brief):
-        click.echo(f"{name:<{width}}{line}")
+        print_text(f"{name:<{width}}{line}")
     if written.rows is not None:
         say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
     say("open it in a browser; it needs no network")
@@ -769,7 +785,7 @@ def compare_command(
         print_json(compared)
         return
     width = shutil.get_terminal_size((100, 24)).columns
-    click.echo(render_compared(compared, most=asked.most, width=width), nl=False)
+    print_rendered(render_compared(compared, most=asked.most, width=width))
 
 
 # ``compare --gate``: a pass/fail check against a baseline.
@@ -809,7 +825,7 @@ def _gate(
         print_json(gated)
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        click.echo(render_gate(gated, most=asked.most, width=width), nl=False)
+        print_rendered(render_gate(gated, most=asked.most, width=width))
     return gated.exit_code
 
 
@@ -877,10 +893,10 @@ def plan_command(target: str, asked: PlanAsked, folder: Path | None, as_json: bo
     if as_json:
         print_json(plan)
     else:
-        click.echo(shown)
+        print_text(shown)
     if late:
         say(
             f"{late} of its runs had responses already; for these runs the plan is post hoc, not a "
             "preregistration"
         )
-    say(f"Next: proofstone run {target} -m MODEL; Next: proofstone show plan:{short(plan.id)}")
+    say_next([f"run {pasted(target)} -m MODEL", f"show plan:{short(plan.id)}"])

@@ -55,7 +55,7 @@ def status_command(target: str, policy: PolicyAsked, folder: Path | None, as_jso
         return
     _tell_standing(standing)
     if last is not None:
-        click.echo(_last_words(last))
+        print_text(_last_words(last))
 
 
 def _last_words(last: LastDecision) -> str:
@@ -79,7 +79,7 @@ def _tell_standing(standing: Standing) -> None:
 
     read = "questions looked at" if standing.states else "statements read for their format"
     people = counted(standing.n_people, "person", "people")
-    click.echo(
+    print_text(
         f"{standing.target}   {standing.n_read:,} of {standing.n:,} {read}, by {people} in all"
     )
     if standing.readers:
@@ -94,9 +94,9 @@ def _tell_standing(standing: Standing) -> None:
     if said := _counts(standing.outcomes):
         wanted = standing.outcomes["drop"] + standing.outcomes["fix"]
         done = f"; of {wanted:,} to drop or fix {standing.carried_out:,} are done" if wanted else ""
-        click.echo(f"decided: {said}{done}")
+        print_text(f"decided: {said}{done}")
     if standing.purged:
-        click.echo(f"purged: {standing.purged:,} statements, and what was said of them")
+        print_text(f"purged: {standing.purged:,} statements, and what was said of them")
     if standing.rates:
         rows = [("checked for truth", "%", "wrong", "of", "cannot tell")]
         rows += [
@@ -147,7 +147,7 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
     _tell_agreement(target, agreed, most=most)
     _tell_edited(edited, most=most)
     if checked:
-        click.echo("\njudges of the build, on the same statements")
+        print_text("\njudges of the build, on the same statements")
     for line in checked_judges_lines(checked):
         print_text(line)
 
@@ -156,19 +156,19 @@ def _tell_edited(edited: Sequence[EditedStatement], *, most: int) -> None:
     """Prints the new wordings that readers asked for: what each is meant to be, what it would say,
     and whether readers find that true."""
     if edited:
-        click.echo(f"\n{counted(len(edited), 'new wording')} asked for")
+        print_text(f"\n{counted(len(edited), 'new wording')} asked for")
     for one in edited[:most]:
-        click.echo(f"  {one.target}  meant to be {one.key or 'neither true nor false'}  {one.text}")
-        click.echo(f"    {one.reviewer}: {one.new}")
-        click.echo(f"    true? {', '.join(f'{who}: {claim}' for who, claim in one.said.items())}")
+        print_text(f"  {one.target}  meant to be {one.key or 'neither true nor false'}  {one.text}")
+        print_text(f"    {one.reviewer}: {one.new}")
+        print_text(f"    true? {', '.join(f'{who}: {claim}' for who, claim in one.said.items())}")
         if one.outcome == "open" and one.why:
-            click.echo(f"    open: {one.why}")
+            print_text(f"    open: {one.why}")
     _tell_more(len(edited) - most)
 
 
 def _tell_more(n: int) -> None:
     if n > 0:
-        click.echo(f"  and {n:,} more (--json has all)")
+        print_text(f"  and {n:,} more (--json has all)")
 
 
 def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
@@ -176,9 +176,9 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     from proofstone.page.section import shown_estimate
 
     if not agreed:
-        click.echo(f"{name}   no statement was read by two people yet")
+        print_text(f"{name}   no statement was read by two people yet")
     for one in agreed:
-        click.echo(
+        print_text(
             f"{name}, {one.task}   {one.n_shared:,} read by several of {len(one.reviewers)}, "
             f"{one.n_differ:,} judged differently"
         )
@@ -186,9 +186,9 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
         rows += [(name, shown_estimate(e), e.n) for name, e in one.measures.items()]
         print_table(rows)
         for differing in one.differing[:most]:
-            click.echo(f"  {differing.target}  {differing.text}")
+            print_text(f"  {differing.target}  {differing.text}")
             for reviewer, verdict, reason in differing.said:
-                click.echo(f"    {reviewer}: {verdict}{f', {reason}' if reason else ''}")
+                print_text(f"    {reviewer}: {verdict}{f', {reason}' if reason else ''}")
         _tell_more(len(one.differing) - most)
 
 
@@ -296,7 +296,7 @@ def _tell_decided(
     from proofstone.records.reviews import policy_words
 
     said = _counts(decided.outcomes)
-    click.echo(f"{target}   {said or 'nobody has read any of it'}")
+    print_text(f"{target}   {said or 'nobody has read any of it'}")
     if said:
         say(f"policy: {policy_words(decided.policy)}")
     if output is not None:
@@ -396,7 +396,7 @@ def export_command(
             if as_json:
                 print_json({"reviews": n, "file": str(output)})
             else:
-                click.echo(f"{output}   {n:,} review{'' if n == 1 else 's'}")
+                print_text(f"{output}   {n:,} review{'' if n == 1 else 's'}")
             return
         asked = structs.replace(
             asked, policy=policy.over(review_policy(session, target, policy.sources)), seed=seed
@@ -423,11 +423,11 @@ def _tell_given(given: GivenOut) -> None:
         said += f", {given.n_shared:,} answered by two"
     if given.round > 1:
         said += f", round {given.round}"
-    click.echo(said)
+    print_text(said)
     if given.n_left:
-        click.echo(f"{given.n_left:,} given to nobody: --most allows no more")
+        print_text(f"{given.n_left:,} given to nobody: --most allows no more")
     if given.n_barred:
-        click.echo(f"{given.n_barred:,} given to nobody: all who are named have read them")
+        print_text(f"{given.n_barred:,} given to nobody: all who are named have read them")
     say("once they come back: proofstone review import FILE...")
 
 
@@ -471,7 +471,7 @@ def _tell_imported(taken: ImportedReviews) -> None:
     parts += [f"{taken.already:,} already here"] if taken.already else []
     parts += [f"{taken.empty:,} without a decision"] if taken.empty else []
     parts += [f"{taken.purged:,} of purged statements, passed over"] if taken.purged else []
-    click.echo(f"{', '.join(taken.files)}   {', '.join(parts)}")
+    print_text(f"{', '.join(taken.files)}   {', '.join(parts)}")
     if n := taken.missing:
         rows = "row that was given out is" if n == 1 else "rows that were given out are"
         say(f"{n:,} {rows} in none of these files, and counted as not looked at")
@@ -501,7 +501,7 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
     if as_json:
         print_json(withdrawn)
         return
-    click.echo(
+    print_text(
         f"withdrawn   sheet {withdrawn.sheet} of {withdrawn.reviewer}, {withdrawn.n_rows:,} rows; "
         f"{counted(withdrawn.n_decisions, 'decision')} of it count no longer"
     )
@@ -535,7 +535,7 @@ def erase(person: str, folder: Path | None, as_json: bool) -> None:
     if as_json:
         print_json({"erased": erased.actor})
     else:
-        click.echo(f"erased   actor {short(erased.actor)} has no name any more")
+        print_text(f"erased   actor {short(erased.actor)} has no name any more")
 
 
 for _command in (

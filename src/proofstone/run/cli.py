@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,9 +17,9 @@ from proofstone.records.items import context_of, left_out_of, own_prompt_of, sho
 from proofstone.records.options import Opt
 from proofstone.records.runs import run_label
 from proofstone.run.cli_reference import (
-    next_of_analysis,
     print_verified,
     show_analysis,
+    steps_of_analysis,
     verify_at_once,
     waiting_line,
 )
@@ -41,7 +42,13 @@ from proofstone.session.options import (
     yes_option,
 )
 from proofstone.session.progress import beside_told, spent_text, tell_beside, tell_lost
-from proofstone.session.terminal import TerminalEgress, print_json, say
+from proofstone.session.terminal import (
+    TerminalEgress,
+    print_json,
+    print_text,
+    say,
+    say_next,
+)
 
 if TYPE_CHECKING:
     from proofstone.records.items import ItemSet, Preset
@@ -101,7 +108,7 @@ def _perform_dry_run(
 
     prompts = rendered_prompts(session, specs, wanted.show) if wanted.show else []
     if wanted.show and not as_json:
-        click.echo("\n".join(prompt_lines(prompts)))
+        print_text("\n".join(prompt_lines(prompts)))
     spending = start_spending(session, asked.budget or None)
     with beside_told(spending, quiet=quiet), watching(quiet=quiet) as watch:
         found = forecast_specs(
@@ -118,7 +125,7 @@ def _perform_dry_run(
         print_json({"prompts": prompts, "dry_run": whole} if prompts else whole)
     else:
         lines = [*forecast_lines(found), *(() if judging is None else judging_lines(judging))]
-        click.echo("\n".join(lines))
+        print_text("\n".join(lines))
     searched = forecast_searches(session, specs)
     tell_beside(searched, "to search for questions besides", quiet=quiet)
     for line in talk(found):
@@ -163,19 +170,28 @@ def _report_results(
         print_json([_json_row(session, each, self_evaluation, verified) for each in results])
     else:
         for result in results:
-            click.echo(_result_line(result))
+            print_text(_result_line(result))
         if verified:
             print_verified(verified)
+        elif any(result.n_scored for result in results) and not _analysis_of(results):
+            print_text("")
+            board = import_module(_LEADERBOARD)
+            board.print_board(session, runs_of(results), as_json=False)
     stops = [(_stop_code(result), result.stopped) for result in results if result.stopped]
     for code, stopped in dict.fromkeys(stops):
         tell_error_line(code, stopped)
     for result in results:
         _tell(result, quiet=quiet)
+    steps = [step for step in map(_unfinished, results) if step]
     if results and not as_json:
-        is_told = next_of_analysis(results, preset, is_verified=bool(verified), quiet=quiet)
-        if not is_told:
-            say(f"Next: proofstone {_look(results)}", quiet=quiet)
+        analysis = steps_of_analysis(results, preset, is_verified=bool(verified))
+        steps += analysis or _look(results)
+    say_next(steps, quiet=quiet)
     return _results_code(results)
+
+
+# The folder above that prints leaderboards: ``print_board(session, runs, as_json=...)``.
+_LEADERBOARD = "proofstone.results.cli"
 
 
 def _results_code(results: Sequence[RunResult]) -> int:
@@ -209,24 +225,40 @@ def _tell(result: RunResult, *, quiet: bool) -> None:
         say(f"note: {run} was {note}", quiet=quiet)
     if result.waiting:
         say(waiting_line(run, result.waiting), quiet=quiet)
+
+
+def _unfinished(result: RunResult) -> str:
+    """The command that asks what a run lacks; empty where nothing is left."""
+    run = f"run:{short(result.planned.run.id)}"
     if not result.is_asked:
-        further = " --budget AMOUNT" if result.over_budget else ""
-        say(f"Next: proofstone run --resume {run}{further}", quiet=quiet)
-    elif result.is_part:
-        say(f"ask the other items: proofstone run --resume {run}", quiet=quiet)
+        return f"run --resume {run}{' --budget AMOUNT' if result.over_budget else ''}"
+    return f"run --resume {run}" if result.is_part else ""
 
 
-def _look(results: Sequence[RunResult]) -> str:
-    """The command that shows these runs: of forms that a sweep made the study that compares them,
-    since a leaderboard would add up what differs; else the leaderboard."""
+def _look(results: Sequence[RunResult]) -> list[str]:
+    """The commands that look closer at these runs: their report, and single responses.
+
+    Of forms that a sweep made it is the analysis that compares them, since a leaderboard would add
+    up what differs.
+    """
     sets = {result.planned.item_set.id: result.planned.item_set for result in results}
     forms = " ".join(f"form:{short(identity)}" for identity in sets)
-    analysis = _ANALYSES_OF_SWEEPS.get(_swept(list(sets.values())))
-    if analysis:
-        return f"report {forms} --analysis {analysis}"
-    if len(results) <= _RUNS_NAMED:  # of more runs their forms, which fit in a line
-        return "leaderboard " + " ".join(f"run:{short(r.planned.run.id)}" for r in results)
-    return f"leaderboard {forms}"
+    if analysis := _analysis_of(results):
+        return [f"report {forms} --analysis {analysis}"]
+    # of more runs their forms, which fit in a line
+    named = " ".join(runs_of(results)) if len(results) <= _RUNS_NAMED else forms
+    return [f"report {named}", f"show {runs_of(results)[0]} --outcome wrong"]
+
+
+def runs_of(results: Sequence[RunResult]) -> list[str]:
+    """The runs as people name them."""
+    return [f"run:{short(result.planned.run.id)}" for result in results]
+
+
+def _analysis_of(results: Sequence[RunResult]) -> str:
+    """The analysis that compares the forms of a sweep; empty for other forms."""
+    sets = {result.planned.item_set.id: result.planned.item_set for result in results}
+    return _ANALYSES_OF_SWEEPS.get(_swept(list(sets.values())), "")
 
 
 def _swept(sets: Sequence[ItemSet]) -> str:
@@ -242,13 +274,13 @@ def _stop_code(result: RunResult) -> str:
 
 
 def _result_line(result: RunResult) -> str:
+    """One run: its id, label and form, how much of it is scored, and what it cost."""
     planned = result.planned
-    state = _state(result)
     kinds = f": {', '.join(result.errors)}" if result.errors else ""
     failed = f", {result.failed} failed{kinds}" if result.failed else ""
     form = shown_name(planned.item_set)
+    scored = f"{result.n_scored} of {result.wanted} scored, {_state(result)}{failed}"
     label = run_label(planned.run)
-    scored = f"{result.n_scored} of {result.wanted} scored, {state}{failed}"
     return f"run:{short(planned.run.id)}  {label}  {form}  {scored}{_spent(result)}"
 
 

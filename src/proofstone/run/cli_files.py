@@ -16,7 +16,14 @@ from proofstone.method import Verifying, every_method
 from proofstone.records.options import Opt
 from proofstone.run.judges import JudgeSpec
 from proofstone.session.options import asked_for, was_given
-from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_table,
+    print_text,
+    say,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -183,7 +190,7 @@ def _tell_dry(waiting: int, n: int, call: GradeCall) -> int:
     if call.as_json:
         print_json({"n": n, "by_rule": n - waiting, "judged": waiting})
     else:
-        click.echo(f"{n:,} responses: {n - waiting:,} graded by rule, {waiting:,} by a judge")
+        print_text(f"{n:,} responses: {n - waiting:,} graded by rule, {waiting:,} by a judge")
     return 0
 
 
@@ -201,7 +208,7 @@ def _print_measures(found: Mapping[str, Any]) -> None:
         return shown
 
     overall = found["overall"]
-    click.echo(f"n {overall['n']:,} graded, {overall['ungraded']:,} not graded; %, 95% CI")
+    print_text(f"n {overall['n']:,} graded, {overall['ungraded']:,} not graded; %, 95% CI")
     rows: list[tuple[Any, ...]] = [("", "n", *names), ("all", overall["n"], *cells(overall))]
     for column, groups in found["by"].items():
         rows += [
@@ -213,7 +220,7 @@ def _print_measures(found: Mapping[str, Any]) -> None:
         if against is not None and against[name] is not None:
             agree, kappa = against[name]["agree"], against[name]["kappa"]
             which = f"agreement with {against['column']}" + (", judged" if name == "judged" else "")
-            click.echo(f"{which}: {_share(agree, 100)}%, Cohen's kappa {_share(kappa, 1)}, "
+            print_text(f"{which}: {_share(agree, 100)}%, Cohen's kappa {_share(kappa, 1)}, "
                        f"n {agree['n']:,}")  # fmt: skip
 
 

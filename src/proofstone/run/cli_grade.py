@@ -46,7 +46,14 @@ from proofstone.session.options import (
     yes_option,
 )
 from proofstone.session.progress import tell_lost
-from proofstone.session.terminal import TerminalEgress, pasted, print_json, print_table, say
+from proofstone.session.terminal import (
+    TerminalEgress,
+    pasted,
+    print_json,
+    print_table,
+    print_text,
+    say,
+)
 
 if TYPE_CHECKING:
     from proofstone.run.forecast import JudgingForecast
@@ -242,7 +249,7 @@ def _show(made: Sequence[_Made], *, has_table: bool, as_json: bool, quiet: bool)
         click.get_current_context().exit(code)
     for run, scored, scorings in made:
         if scored is not None:
-            click.echo(f"{run}   {scored.n} scored")
+            print_text(f"{run}   {scored.n} scored")
             if scored.waiting:
                 say(waiting_line(run, scored.waiting), quiet=quiet)
         if has_table:
@@ -277,4 +284,4 @@ def show_judging(found: Sequence[JudgingForecast], *, as_json: bool) -> None:
         print_json(found[0] if len(found) == 1 else found)
         return
     for each in found:
-        click.echo("\n".join(judging_lines(each)))
+        print_text("\n".join(judging_lines(each)))

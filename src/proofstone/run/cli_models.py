@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from proofstone.errors import NotFound
 from proofstone.session.cli_command import Group
 from proofstone.session.options import json_option, read_list, workspace_option
-from proofstone.session.terminal import TerminalEgress, print_json, print_table, say
+from proofstone.session.terminal import TerminalEgress, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
     from proofstone.models.check import Checked
@@ -65,17 +65,17 @@ def show_preset(named: str, *, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    click.echo(f"{found.title}\n{found.paper}")
+    print_text(f"{found.title}\n{found.paper}")
     for status, heading in _HEADINGS.items():
         choices = [choice for choice in found.choices if choice.status == status]
-        click.echo(f"\n{heading}" if choices else f"\n{heading}\n\n  nothing")
+        print_text(f"\n{heading}" if choices else f"\n{heading}\n\n  nothing")
         for choice in choices:
             set_at = f"   ({choice.at} {_flag(choice)})" if choice.parameter else ""
-            click.echo(f"\n  {choice.what}{set_at}")
-            click.echo(f"    paper  {choice.published} [{choice.where}]")
-            click.echo(f"    here   {choice.here}")
+            print_text(f"\n  {choice.what}{set_at}")
+            print_text(f"    paper  {choice.published} [{choice.where}]")
+            print_text(f"    here   {choice.here}")
             if choice.why:
-                click.echo(f"    why    {choice.why}")
+                print_text(f"    why    {choice.why}")
 
 
 def with_preset(method: Any, name: str | None, at: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def show_judge_trials(
     print_table([_HEAD, *map(_row, trials)])
     for trial in trials:
         for line in _worst(trial):
-            click.echo(line)
+            print_text(line)
     say("Talked round: it gave the label that the attack wanted, on texts it judges rightly alone.")
 
 
@@ -246,7 +246,7 @@ def check_models(
         print_table([_check_row(check) for check in checks])
         for check in checks:
             if not check.usable and check.advice:
-                click.echo(f"{check.name}: {check.advice}")
+                print_text(f"{check.name}: {check.advice}")
         failed = Counter(_state(check) for check in checks)
         say(", ".join(f"{n} {state}" for state, n in failed.items()))
     if not all(check.usable for check in checks):
@@ -274,15 +274,15 @@ def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> 
     print_table([_PRICE_HEAD, *(_price_cells(row) for row in rows if row.price or row.free)])
     for row in rows:
         if row.is_old and row.price is not None:
-            click.echo(f"! {row.name}: {row.age_days} days old; see {row.price.source}")
+            print_text(f"! {row.name}: {row.age_days} days old; see {row.price.source}")
     missing = [row for row in rows if row.line]
     if missing:
-        click.echo(
+        print_text(
             f"no price is known of {len(missing)}; add to {missing[0].file}, figures filled:"
         )
     for row in missing:
         there = f"   # stands on line {row.table_at}: add below it" if row.table_at else ""
-        click.echo(f"\n{row.table}{there}\n{row.line}")
+        print_text(f"\n{row.table}{there}\n{row.line}")
 
 
 _PRICE_HEAD = ("name", "input", "cached", "output", "reasoning", "date", "source")

@@ -16,7 +16,7 @@ from proofstone.method import every_method
 from proofstone.records.ids import short
 from proofstone.session.cli_command import tell_error
 from proofstone.session.options import asked_for, was_given
-from proofstone.session.terminal import pasted, print_json, say
+from proofstone.session.terminal import pasted, print_json, print_text, say
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Spending
@@ -91,7 +91,7 @@ class ReferenceCommand:
         if self.as_json:
             print_json(found)
         else:
-            click.echo("\n".join(judging_lines(found, self.called)))
+            print_text("\n".join(judging_lines(found, self.called)))
 
     def perform(self, **asking: Any) -> None:
         """Verifies, says what came of it, and exits by whether triples wait."""
@@ -139,15 +139,15 @@ class ReferenceCommand:
 def print_verified(made: Sequence[VerifiedRun]) -> None:
     """Each run with what it came to, under what it was verified by."""
     first = made[0]
-    click.echo(f"by {first.judges}, against {first.reference}: {first.drawn}")
+    print_text(f"by {first.judges}, against {first.reference}: {first.drawn}")
     for each in made:
-        click.echo(f"{each.run}   {each.label}   {each.scoring}   {each.n:,} verified")
+        print_text(f"{each.run}   {each.label}   {each.scoring}   {each.n:,} verified")
         for direction, counts in each.counts.items():
             said = ", ".join(f"{name} {n:,}" for name, n in counts.items())
-            click.echo(f"  {direction}: {said}")
+            print_text(f"  {direction}: {said}")
             unparsed = counts.get("unparsed", 0) / max(sum(counts.values()), 1)
             if unparsed > _MOST_UNPARSED:
-                click.echo(
+                print_text(
                     f"  warning: {100 * unparsed:.1f}% of the {direction} verdicts are unparsed "
                     "and count against the model"
                 )
@@ -215,21 +215,20 @@ def forms_of(results: Sequence[RunResult]) -> list[str]:
     return [pasted(f"{each.name}-{short(each.id, 4)}") for each in sets.values()]
 
 
-def next_of_analysis(
-    results: Sequence[RunResult], preset: Preset | None, *, is_verified: bool, quiet: bool
-) -> bool:
-    """Says what follows runs of a preset with a study; whether there is anything."""
+def steps_of_analysis(
+    results: Sequence[RunResult], preset: Preset | None, *, is_verified: bool
+) -> list[str]:
+    """The commands that follow runs of a preset with an analysis; empty without one."""
     if preset is None or not preset.analysis or not results:
-        return False
-    forms = " ".join(forms_of(results))
+        return []
+    forms, steps = " ".join(forms_of(results)), []
     if not is_verified:
         said: dict[str, Any] = preset.values("grade")
         options = "".join(f" --{name.replace('_', '-')} {value}" for name, value in said.items())
         judged = f"--judge PROVIDER/NAME --reference BANK{options}"
-        say(f"Next: proofstone grade {forms} {judged}", quiet=quiet)
+        steps.append(f"grade {forms} {judged}")
     figures = " --figures svg,png" if is_verified else ""
-    say(f"Next: proofstone report {forms} --analysis {preset.analysis}{figures}", quiet=quiet)
-    return True
+    return [*steps, f"report {forms} --analysis {preset.analysis}{figures}"]
 
 
 def waiting_line(run: str, n: int) -> str:

@@ -279,8 +279,8 @@ def newer_forms(store: Store, item_sets: Sequence[ItemSet]) -> tuple[str, ...]:
 def run_again(store: Store, form: bytes) -> list[str]:
     """Return the options of ``run`` that ask a corrected form like its last version with runs.
 
-    One line per prompting method: its models and all settings that differ from the method's
-    defaults. Empty if no version was asked.
+    One line per prompting method, newest first: its models and all settings that differ from the
+    method's defaults. Empty if no version was asked.
     """
     former, runs = _runs_before(store, form)
     limits = store.runs.limits([key for key, _run in runs])
@@ -292,7 +292,7 @@ def run_again(store: Store, form: bytes) -> list[str]:
         models.setdefault(asked, []).append(run.respondent)
     return [
         f"-m {shlex.quote(','.join(dict.fromkeys(names)))}{asked}"
-        for asked, names in models.items()
+        for asked, names in reversed(models.items())
     ]
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 import msgspec
 from msgspec import Struct
 
-from proofstone.page.text import aligned, printable
+from proofstone.page.text import aligned, folded, folded_table, printable
 
 if TYPE_CHECKING:
     from proofstone.session.permits import Leaving, Outgoing
@@ -32,7 +34,7 @@ def say(text: str, *, quiet: bool = False, is_error: bool = False) -> None:
     context = click.get_current_context(silent=True)
     hushed = quiet or (context is not None and bool(context.meta.get(_QUIET)))
     if is_error or not hushed:
-        click.echo(visible(text), err=True)
+        click.echo(_as_wide(visible(text), sys.stderr), err=True)
 
 
 def be_quiet(context: click.Context, wanted: bool) -> None:
@@ -51,7 +53,34 @@ def wants_color() -> bool:
 
 def print_text(text: str) -> None:
     """A result on stdout, with its line breaks and without power over the terminal."""
-    click.echo(visible(text))
+    click.echo(_as_wide(visible(text), sys.stdout))
+
+
+def say_next(commands: Iterable[str], *, quiet: bool = False) -> None:
+    """Print the first two of these commands as the next steps."""
+    for line in list(dict.fromkeys(commands))[:_MOST_STEPS]:
+        say(f"Next: proofstone {line}", quiet=quiet)
+
+
+_MOST_STEPS = 2
+
+
+def print_rendered(text: str) -> None:
+    """A result whose parts are safe to print already, and may be colored."""
+    click.echo(_as_wide(text.removesuffix("\n"), sys.stdout))
+
+
+def _as_wide(text: str, stream: TextIO) -> str:
+    """``text`` with lines no longer than a terminal's; as it is for a file or a pipe."""
+    width = terminal_width(stream)
+    return text if width is None else folded(text, width)
+
+
+def terminal_width(stream: TextIO) -> int | None:
+    """The columns of a terminal, or of the variable COLUMNS; None for a file or a pipe."""
+    if not stream.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
+        return None
+    return shutil.get_terminal_size((80, 24)).columns
 
 
 def visible(text: str) -> str:
@@ -87,7 +116,8 @@ def print_table(rows: list[tuple[Any, ...]]) -> None:
         for place in range(len(texts[0]))
         if not all(isinstance(row[place], int | float) for row in rows[1:]) or len(rows) == 1
     ]
-    for line in aligned(texts, left=left):
+    width = terminal_width(sys.stdout)
+    for line in aligned(texts if width is None else folded_table(texts, width), left=left):
         click.echo(line)
 
 

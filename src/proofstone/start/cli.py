@@ -28,6 +28,7 @@ from proofstone.session.terminal import (
     TerminalEgress,
     pasted,
     print_json,
+    print_rendered,
     print_text,
     say,
     wants_color,
@@ -47,7 +48,7 @@ def _create(folder: Path, *, as_json: bool, quiet: bool) -> None:
     if as_json:
         print_json({"folder": str(folder), "workspace": identity})
         return
-    click.echo(f"workspace {folder.absolute()}")
+    print_text(f"workspace {folder.absolute()}")
     say("Next, from documents: proofstone init --guided DOCUMENTS", quiet=quiet)
     say("Next, from your own questions: proofstone run FILE -m PROVIDER/NAME", quiet=quiet)
 
@@ -113,9 +114,9 @@ def demo_command(
 
     audited = None if only == "run" else audit_table(folder)
     if audited is not None and not as_json:
-        click.echo(f"1  audit     {audited.summary}")
-        click.echo(f"   source    {SOURCE}")
-        click.echo(f"   page      {audited.page}   ({audited.seconds:.0f} s)")
+        print_text(f"1  audit     {audited.summary}")
+        print_text(f"   source    {SOURCE}")
+        print_text(f"   page      {audited.page}   ({audited.seconds:.0f} s)")
     found: dict[str, Any] = {} if audited is None else {"audit": audited.audit.board}
     complete = True
     if only != "audit":
@@ -127,7 +128,7 @@ def demo_command(
         print_json(found)
     else:
         for line in _next_commands(folder, model, has_runs=only != "audit"):
-            click.echo(line)
+            print_text(line)
     if not complete:
         say("incomplete: the same command continues", quiet=quiet)
         click.get_current_context().exit(3)
@@ -161,7 +162,7 @@ def _run_demo(
             width=shutil.get_terminal_size((100, 24)).columns,
             colour=wants_color(),
         )
-        click.echo(f"\n{shown}", nl=False)
+        print_rendered(f"\n{shown}")
     say(f"took {done.seconds:.0f} s", quiet=quiet)
     boards = dict(zip(("questions", "composed"), done.boards, strict=True))
     return boards, all(result.complete for result in done.results)

@@ -15,7 +15,7 @@ from proofstone.errors import ProofstoneError
 from proofstone.methods.bequ.records import TripleFileAsked, VerifySettings
 from proofstone.run.cli_reference import tell_done
 from proofstone.session.options import was_given
-from proofstone.session.terminal import TerminalEgress, print_json, say, wants_color
+from proofstone.session.terminal import TerminalEgress, print_json, print_rendered, say, wants_color
 
 if TYPE_CHECKING:
     from proofstone.run.cli_files import FileAsked, GradeCall
@@ -79,9 +79,9 @@ def show_verified(
     width = shutil.get_terminal_size((100, 24)).columns
     colour = wants_color()
     cards = shared["card_columns"]
-    click.echo(render_triple_board(board, card_columns=cards, width=width, colour=colour), nl=False)
+    print_rendered(render_triple_board(board, card_columns=cards, width=width, colour=colour))
     for name in wanted:
-        click.echo(f"\n{render_triple_parts(board, name, width=width)}", nl=False)
+        print_rendered(f"\n{render_triple_parts(board, name, width=width)}")
     return True
 
 
@@ -95,7 +95,7 @@ def show_analysis(session: Session, name: str, forms: Sequence[str], *, quiet: b
     except ProofstoneError as error:
         say(f"no study yet: {error.message}", quiet=quiet)
         return
-    click.echo(f"\n{section_text(analysis)}", nl=False)
+    print_rendered(f"\n{section_text(analysis)}")
 
 
 _USUAL = ("domain", "popularity", "source")

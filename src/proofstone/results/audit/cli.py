@@ -38,7 +38,7 @@ from proofstone.session.options import (
     tell_flagged_items,
     workspace_option,
 )
-from proofstone.session.terminal import print_json, say, wants_color
+from proofstone.session.terminal import print_json, print_rendered, say, wants_color
 
 if TYPE_CHECKING:
     from proofstone.results.audit.audit import Audit
@@ -210,7 +210,7 @@ def audit_command(
     colour = wants_color()
     steps = [page_step(output), *files_beside(written.tables, written.figures, written.brief)]
     shown = render_audit(audit, next_steps=steps, width=width, colour=colour)
-    click.echo(shown, nl=False)
+    print_rendered(shown)
 
 
 def _is_target(file: Path) -> bool:
