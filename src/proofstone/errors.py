@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from difflib import get_close_matches
-from pathlib import Path
 from typing import ClassVar
 
 
@@ -129,17 +127,6 @@ class NotFound(ProofstoneError):
     code = "PS-203"
     cause = "A name or id is mistyped, or belongs to another workspace."
     remedy = "Use one of the names in the message, or list them with `proofstone list KIND`."
-
-
-def missing_file(path: Path | str, hint: str = "check the name and the folder") -> NotFound:
-    """Return the error for a file that does not exist; it suggests similar names in the folder."""
-    path = Path(path)
-    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-    near = get_close_matches(path.name, names, 3, 0.75)
-    suggested = " or ".join(f"'{name}'" for name in near)
-    return NotFound(
-        f"file not found: {path}", hint=f"did you mean {suggested}?" if suggested else hint
-    )
 
 
 class WorkspaceUnusable(ProofstoneError):

@@ -113,7 +113,7 @@ def test_means_by_document_are_made_where_they_are_shown(
     assert plain.standings[0].documents is None
     assert asked.standings[0].documents is not None
     refused = proofstone("leaderboard", "old-books", "-w", worked, "--by", "author")
-    assert "there is: book, document, " in refused.err
+    assert "there is: answer key position, book, document, " in refused.err
 
 
 def scores(work: Path) -> dict[tuple[str, str], float]:

@@ -222,7 +222,7 @@ def test_the_page_groups_filters_and_shows_as_the_terminal(
     options = ("--group-by", "kind", "--where", "openness=open,openness=closed", "--columns", "lab")
     assert proofstone("report", "old-books", "-o", page, *options, "-w", asked).code == 0
     text = page.read_text(encoding="utf-8")
-    assert 'colspan="99"><span class="stays">kind: hybrid (1 respondent)</span></th>' in text
+    assert 'colspan="99"><span class="stays">kind: hybrid (1 model)</span></th>' in text
     assert '<th scope="col">lab</th>' in text
     assert "<td>Alibaba</td>" in text
     assert "left out 2 models: scripted/plain (openness unknown)" in text

@@ -18,8 +18,8 @@ from typing import BinaryIO, NamedTuple, cast
 from proofstone.documents.epub import MAX_PART, Archive
 from proofstone.documents.sources import kind_of, plain_name, readable_name
 from proofstone.documents.wiki_files import is_dump
-from proofstone.errors import BadInput, missing_file
-from proofstone.files.csv import UTF8_BOM, open_bytes, read_whole_file
+from proofstone.errors import BadInput
+from proofstone.files.csv import UTF8_BOM, missing_file, open_bytes, read_whole_file
 
 _TEXTS = (".tex", ".ltx", ".bbl", ".sty", ".cls", ".def")
 

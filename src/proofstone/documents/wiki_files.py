@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from proofstone.documents.passages import Said, stated_year
-from proofstone.errors import BadInput, missing_file, needed
-from proofstone.files.csv import open_bytes
+from proofstone.errors import BadInput, needed
+from proofstone.files.csv import missing_file, open_bytes
 from proofstone.texts.languages import said_language
 
 _HEAD = 4096

@@ -18,12 +18,13 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from proofstone.errors import BadInput, Problem, missing_file
+from proofstone.errors import BadInput, Problem
 from proofstone.files.csv import (
     LINE_LIMIT,
     UTF8_BOM,
     checked_encoding,
     foreign_encoding,
+    missing_file,
     open_bytes,
     restored,
     separator_of,

@@ -11,11 +11,12 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
-from proofstone.errors import BadInput, BadUsage, Problem, missing_file
+from proofstone.errors import BadInput, BadUsage, NotFound, Problem
 from proofstone.records.tables import Row
 
 # Reversible escaping of texts that a spreadsheet would evaluate as formulas.
@@ -367,3 +368,14 @@ def _is_usable(number: int, names: list[str], problems: list[Problem]) -> bool:
     problems += [Problem(f"line {number}", f"column {place} has no name") for place in unnamed]
     problems += [Problem(f"line {number}", f'has two columns named "{name}"') for name in repeated]
     return not unnamed and not repeated
+
+
+def missing_file(path: Path | str, hint: str = "check the name and the folder") -> NotFound:
+    """Return the error for a file that does not exist; it suggests similar names in the folder."""
+    path = Path(path)
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(path.name, names, 3, 0.75)
+    suggested = " or ".join(f"'{name}'" for name in near)
+    return NotFound(
+        f"file not found: {path}", hint=f"did you mean {suggested}?" if suggested else hint
+    )

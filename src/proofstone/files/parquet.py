@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from proofstone.errors import BadInput, Problem, missing_file, needed
+from proofstone.errors import BadInput, Problem, needed
+from proofstone.files.csv import missing_file
 from proofstone.records.tables import Row
 
 _BATCH = 4096

@@ -20,16 +20,10 @@ from xml.etree import ElementTree as Tree
 
 import orjson
 
-from proofstone.errors import (
-    BadInput,
-    BadUsage,
-    Problem,
-    StoreFailed,
-    missing_file,
-    needed,
-)
+from proofstone.errors import BadInput, BadUsage, Problem, StoreFailed, needed
 from proofstone.files.csv import (
     checked_encoding,
+    missing_file,
     neutralised,
     read_whole_file,
     restored,

@@ -13,7 +13,8 @@ from msgspec import structs
 from proofstone.documents.passages import box_around
 from proofstone.documents.reader import Draw, Drawn, GuardedReader, Job, Refused
 from proofstone.documents.sources import content_of, has_pictures, readable_name
-from proofstone.errors import BadInput, BadUsage, NotFound, missing_file
+from proofstone.errors import BadInput, BadUsage, NotFound
+from proofstone.files.csv import missing_file
 from proofstone.records.ids import short
 from proofstone.records.pages import Box, Page
 from proofstone.session.folders import MARK

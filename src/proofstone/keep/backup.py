@@ -13,14 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from proofstone import __version__
-from proofstone.errors import (
-    BadUsage,
-    Problem,
-    SourcePurged,
-    StoreFailed,
-    WorkspaceUnusable,
-    missing_file,
-)
+from proofstone.errors import BadUsage, Problem, SourcePurged, StoreFailed, WorkspaceUnusable
+from proofstone.files.csv import missing_file
 from proofstone.records.ids import short
 from proofstone.session.folders import (
     CONFIG_NAME,

@@ -12,7 +12,8 @@ from typing import Any
 
 from msgspec import structs
 
-from proofstone.errors import BadUsage, NotFound, TextPurged, WorkspaceUnusable, missing_file
+from proofstone.errors import BadUsage, NotFound, TextPurged, WorkspaceUnusable
+from proofstone.files.csv import missing_file
 from proofstone.files.tables import SUFFIXES
 from proofstone.method import Method, find_method
 from proofstone.records.ids import short

@@ -11,7 +11,8 @@ import click
 import msgspec
 from msgspec import Struct
 
-from proofstone.errors import BadUsage, missing_file
+from proofstone.errors import BadUsage
+from proofstone.files.csv import missing_file
 from proofstone.method import Verifying, every_method
 from proofstone.records.options import Opt
 from proofstone.run.judges import JudgeSpec

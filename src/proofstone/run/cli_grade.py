@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from proofstone.errors import BadUsage, missing_file
+from proofstone.errors import BadUsage
+from proofstone.files.csv import missing_file
 from proofstone.run.cli_files import (
     ANSWERS,
     LETTERS,

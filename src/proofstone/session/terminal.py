@@ -77,10 +77,8 @@ def _as_wide(text: str, stream: TextIO) -> str:
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """The columns of a terminal, or of the variable COLUMNS; None for a file or a pipe."""
-    if not stream.isatty() and not os.environ.get("COLUMNS", "").isdecimal():
-        return None
-    return shutil.get_terminal_size((80, 24)).columns
+    """The columns of a terminal; None for a file or a pipe."""
+    return shutil.get_terminal_size((80, 24)).columns if stream.isatty() else None
 
 
 def visible(text: str) -> str:

@@ -20,7 +20,8 @@ from proofstone.documents.passages import sentence_spans
 from proofstone.documents.reader import GuardedReader, Job, Opened, PageRead, Refused
 from proofstone.documents.sources import bare_name
 from proofstone.documents.wiki import WikiArticle, find_articles, read_articles
-from proofstone.errors import BadInput, BadUsage, Problem, missing_file
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.csv import missing_file
 from proofstone.files.tables import read_checked
 from proofstone.judging.question import fence
 from proofstone.method import read_asked

@@ -226,7 +226,8 @@ def _audit_runs(
     folder: Path | None,
 ) -> tuple[Audit, PageWritten]:
     """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
-    from proofstone.errors import BadUsage, WorkspaceUnusable, missing_file
+    from proofstone.errors import BadUsage, WorkspaceUnusable
+    from proofstone.files.csv import missing_file
     from proofstone.results.compare_inputs import naming_missing_files
     from proofstone.results.page_files import PageWritten
     from proofstone.results.report import audit_runs, write_report

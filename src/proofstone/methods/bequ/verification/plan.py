@@ -18,7 +18,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.documents.sources import bare_name, read_documents
-from proofstone.errors import BadInput, BadUsage, Problem, missing_file
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.csv import missing_file
 from proofstone.files.fields import Fields, read_json
 from proofstone.files.tables import read_checked
 from proofstone.method import find_method

@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct, structs
 
 from proofstone.choices.outcomes import TEXT, ask_for, object_of_all, object_of_texts
-from proofstone.errors import BadInput, BadUsage, Problem, missing_file
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.csv import missing_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.judging.difficulty import DifficultyRule, PanelFilter, panel_step

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType, structs
 
 from proofstone.choices.outcomes import TEXT, ask_for, list_of, object_of_all
-from proofstone.errors import BadInput, BadUsage, Problem, missing_file
+from proofstone.errors import BadInput, BadUsage, Problem
+from proofstone.files.csv import missing_file
 from proofstone.files.fields import Fields
 from proofstone.files.tables import read_checked
 from proofstone.judging.difficulty import filtered_roles
