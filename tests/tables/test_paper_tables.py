@@ -136,7 +136,7 @@ def test_the_ranking_is_the_papers_own(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_misprints_are_found_and_nothing_else(name: str) -> None:
-    """Those that docs/reproductions.md derives; none on sound tables."""
+    """Those that docs/explanation/reproductions.md derives; none on sound tables."""
     assert len(misprints(audited(name))) == TABLES[name].n_misprints
 
 
@@ -149,7 +149,7 @@ def test_tables_whose_score_nothing_tells_are_refused(name: str) -> None:
 
 
 def summary() -> list[str]:
-    """The lines of the table in docs/reproductions.md."""
+    """The lines of the table in docs/explanation/reproductions.md."""
     lines = []
     for name, known in TABLES.items():
         audit = audited(name)
@@ -179,8 +179,8 @@ def listed() -> list[str]:
 
 
 def test_the_documents_list_what_is_found() -> None:
-    """The two tables of docs/reproductions.md, line by line."""
-    text = (ROOT / "docs" / "reproductions.md").read_text(encoding="utf-8")
+    """The two tables of docs/explanation/reproductions.md, line by line."""
+    text = (ROOT / "docs" / "explanation" / "reproductions.md").read_text(encoding="utf-8")
     lines = [
         line
         for line in text.splitlines()
