@@ -1,6 +1,6 @@
 """Replies in ten languages, each read by hand: the letter that it chooses, or none.
 
-The replies are written for this test, in every form that is told of in docs/extraction.md; two in
+The replies are written for this test, in every form that is told of in docs/reference/extraction.md; two in
 five choose nothing, most of them prose with letters in it.
 """
 

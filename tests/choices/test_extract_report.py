@@ -1,4 +1,4 @@
-"""docs/extraction.md says what extraction does with the real replies."""
+"""docs/reference/extraction.md says what extraction does with the real replies."""
 
 from __future__ import annotations
 

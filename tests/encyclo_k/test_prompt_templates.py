@@ -17,7 +17,7 @@ from proofstone.methods.encyclo_k.questions import render
 from proofstone.records.items import Item, ItemSet, LoadedItem, OwnPrompt, PromptMethod
 from proofstone.records.knowledge import Stratum
 
-DOCS = Path(__file__).parents[2] / "docs" / "prompts.md"
+DOCS = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
 FORM = ItemSet(name="f", kind="form", method="encyclo_k", seed=1, recipe=METHOD.recipe({}))
 SINGLE = replace(FORM, recipe=METHOD.recipe({"setting": "statements"}))
 IMPORTED = replace(FORM, kind="imported", recipe={})
@@ -43,8 +43,9 @@ def test_the_method_declares_that_it_takes_templates() -> None:
 
 
 def test_the_page_lists_what_a_template_may_use_and_its_example_holds(item: LoadedItem) -> None:
-    """docs/prompts.md: its table is the declaration, and its template asks for the same options."""
-    page = DOCS.read_text(encoding="utf-8")
+    """docs/reference/formats.md: its table is the declaration, and its template asks for the same options."""
+    whole = DOCS.read_text(encoding="utf-8")
+    page = whole.partition("\n## Prompt templates\n")[2].partition("\n## ")[0]
     assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)) == dict(VARIABLES)
     example, turns, _format = re.findall(r"```jinja\n(.*?)```", page, re.DOTALL)
     check_prompt(OwnPrompt("turns", turns), "direct", FORM)
