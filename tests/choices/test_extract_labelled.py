@@ -1,7 +1,7 @@
 """Replies in ten languages, each read by hand: the letter that it chooses, or none.
 
-The replies are written for this test, in every form that is told of in docs/reference/extraction.md; two in
-five choose nothing, most of them prose with letters in it.
+The replies are written for this test, in every form of
+docs/reference/extraction.md; two in five choose nothing, most of them prose with letters in it.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def test_the_method_declares_that_it_takes_templates() -> None:
 
 
 def test_the_page_lists_what_a_template_may_use_and_its_example_holds(item: LoadedItem) -> None:
-    """docs/reference/formats.md: its table is the declaration, and its template asks for the same options."""
+    """docs/reference/formats.md: its table is the declaration; its template asks for the same."""
     whole = DOCS.read_text(encoding="utf-8")
     page = whole.partition("\n## Prompt templates\n")[2].partition("\n## ")[0]
     assert dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE)) == dict(VARIABLES)
