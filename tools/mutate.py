@@ -3,7 +3,7 @@
 A mutant is one changed operator, number, truth value or bound in one of the areas below. The tests
 that run its line are run on it, and it survives where none fails. Mutants are drawn by a seed, so
 that a survivor can be had again: `python -m tools.mutate --seed 1 --mutants 400`. Survivors are to
-be read: each is a missing test, or a change that means nothing, which docs/mutants.md then says.
+be read: each is a missing test, or a change that means nothing (docs/contributing/benchmarks.md).
 """
 
 from __future__ import annotations

@@ -411,7 +411,7 @@ class Method(_Parts):
     presets: Mapping[str, Preset] = field(default_factory=dict)
     builders: Mapping[str, tuple[FactBuilder, tuple[Parameter, ...]]] = field(default_factory=dict)
     pipelines: Mapping[str, StepBuilder] = field(default_factory=dict)
-    """Facts built in steps (``build KIND``), with models or without: docs/pipelines.md."""
+    """Facts built in steps (``build KIND``), with models or without."""
     sift: Sifter | None = None
 
     sections: Sequence[Callable[[Any], Any]] = ()

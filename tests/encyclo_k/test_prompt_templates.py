@@ -111,7 +111,7 @@ def test_what_is_left_out_is_said_with_what_would_do() -> None:
         "the template mine.jinja does not show the full question: for direct "
         "it must use question, or stem and options, or sentence, statements "
         "and options, or asks, statements and options\n  it uses options; see "
-        "docs/prompts.md"
+        "docs/reference/formats.md"
     )
 
 

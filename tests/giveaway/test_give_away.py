@@ -195,7 +195,7 @@ def test_dropping_needs_sources_to_measure_on() -> None:
 @pytest.mark.slow
 def test_intervals_of_a_blind_classifier_hold_what_is_true() -> None:
     """Where nothing tells, 0.5 lies in the 95% interval in 88 to 97 of 100: folds share what they
-    are trained on, which the interval does not know. docs/checks.md says so."""
+    are trained on, which the interval does not know. docs/explanation/items.md says so."""
     held = 0
     for seed in range(400):
         values, is_second, source = drawn(1000 + seed, 30, 40, 0.0)

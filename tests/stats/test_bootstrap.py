@@ -103,7 +103,7 @@ def test_clusters_are_disjoint_where_sharing_sorts_units() -> None:
 @pytest.mark.parametrize(("n_clusters", "low"), [(60, 0.93), (200, 0.93), (15, 0.88)])
 def test_cluster_intervals_hold_the_truth(n_clusters: int, low: float) -> None:
     """2,000 samples of clusters of one to six units; from 50 clusters on 93 to 97 in 100 hold, with
-    15 somewhat fewer, and those are flagged (docs/statistics.md)."""
+    15 somewhat fewer, and those are flagged (docs/explanation/intervals.md)."""
     rng, held = np.random.default_rng(21), []
     for draw in range(2_000):
         sizes = rng.integers(1, 7, n_clusters)

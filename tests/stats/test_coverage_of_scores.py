@@ -1,7 +1,7 @@
 """How often the 95% intervals of graded scores, extreme accuracies and questions over few
 statements contain the truth.
 
-`python tests/stats/test_coverage_of_scores.py` prints the table of docs/statistics.md.
+`python tests/stats/test_coverage_of_scores.py` prints the table of docs/explanation/intervals.md.
 """
 
 from __future__ import annotations

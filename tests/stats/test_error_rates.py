@@ -64,7 +64,7 @@ def test_intervals_of_few_clusters_are_flagged_and_near(
     n_clusters: int, low: float, high: float
 ) -> None:
     """Clusters of one to six items; below 50 effective groups the interval says so (the measured
-    coverage stands in docs/statistics.md)."""
+    coverage stands in docs/explanation/intervals.md)."""
     rng, held, flagged = np.random.default_rng(33), 0, 0
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
     truth = float(weights @ (1 / (1 + np.exp(-0.4 - 1.5 * nodes))) / weights.sum())

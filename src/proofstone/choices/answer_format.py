@@ -42,7 +42,7 @@ _MOST_OBJECTS = 200
 _STEP = re.compile(r"\.?([A-Za-z_][\w-]*)|\[(\d{1,4})\]|\[['\"]([^'\"\]]+)['\"]\]")
 
 
-_HINT = "regex:Final: ([A-D]) or json:$.answer, see docs/prompts.md"
+_HINT = "regex:Final: ([A-D]) or json:$.answer, see docs/reference/formats.md"
 
 
 class AnswerFormat(Struct, frozen=True):

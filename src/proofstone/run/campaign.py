@@ -237,7 +237,7 @@ def run(
     such responses wait for ``score``.
 
     ``prompt_template`` is the file of a custom template that replaces the method's prompt
-    (docs/prompts.md).
+    (docs/reference/formats.md).
     ``context`` "evidence" adds the source passages of each question; "retrieved" adds what a search
     of the sources finds (docs/how-to/retrieval.md). A list asks once with each. ``asked`` takes
     these and the other fields of ``run.run_options.RunAsked`` (shots, ...). All other names are

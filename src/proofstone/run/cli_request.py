@@ -58,7 +58,7 @@ def _help_of_prompt(methods: Sequence[Method]) -> str:
     names = dict.fromkeys(name for prompts in taking for name in prompts.variables)
     return (
         "Jinja template that replaces the method's prompt. Variables: "
-        f"{', '.join(names)}. See docs/prompts.md."
+        f"{', '.join(names)}. See docs/reference/formats.md."
     )
 
 

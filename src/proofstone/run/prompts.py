@@ -50,7 +50,9 @@ def read_own_prompt(path: Path) -> OwnPrompt:
             raise BadInput(f"{path} is larger than 1 MB, too large for a prompt template")
         return OwnPrompt(path.name, path.read_text(encoding="utf-8-sig"), str(path.resolve()))
     except FileNotFoundError:
-        raise BadInput(f"prompt template {path} not found", hint="see docs/prompts.md") from None
+        raise BadInput(
+            f"prompt template {path} not found", hint="see docs/reference/formats.md"
+        ) from None
     except UnicodeDecodeError as error:
         raise BadInput(
             f"the prompt template {path} is not UTF-8: byte {error.start} cannot be read",

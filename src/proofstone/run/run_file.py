@@ -406,7 +406,7 @@ def read_run_file(path: Path) -> RunFile:
             Problem(f"{path}, line {at[place]}" if at[place] is not None else str(path), what)
             for place, what in wrong
         ]
-        raise BadInput(f"{path} cannot be run", problems, hint="see docs/run-files.md")
+        raise BadInput(f"{path} cannot be run", problems, hint="see docs/reference/formats.md")
     return RunFile(
         path=path,
         request=_request(document, models, prompt_methods, path.parent),
@@ -434,7 +434,7 @@ def _text_of(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise BadInput(f"run file {path} not found", hint="see docs/run-files.md") from None
+        raise BadInput(f"run file {path} not found", hint="see docs/reference/formats.md") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"the run file {path} cannot be read: {error}") from error
 

@@ -66,7 +66,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
     answer_format: Annotated[str | None, RunOpt(
         "Read answers in this format: the last match of a regular expression ('regex:Final: "
         "([A-D])') or a JSON path (json:$.answer). Other responses are unparsed. See "
-        "docs/extraction.md.",
+        "docs/reference/extraction.md.",
         metavar="regex:PATTERN|json:PATH", of="setting", expected="regex:PATTERN or json:PATH",
     )] = None  # fmt: skip
     context: Annotated[tuple[str, ...], RunOpt(

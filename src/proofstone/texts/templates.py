@@ -232,7 +232,7 @@ def check_shown(
         raise BadInput(
             f"the template {prompt.name} does not show {lacks} it must use {', or '.join(ways)}",
             hint=f"it uses {', '.join(sorted(uses)) or f'nothing of the {of}'}; see "
-            "docs/prompts.md",
+            "docs/reference/formats.md",
         )
 
 

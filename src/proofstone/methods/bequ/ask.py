@@ -214,7 +214,7 @@ def check_prompt(prompt: OwnPrompt, prompt_method: str, _item_set: ItemSet) -> N
             f"{' and '.join(needed)}",
             hint=(
                 f"it uses {', '.join(sorted(uses)) or 'no field of the entity'}; see "
-                "docs/prompts.md"
+                "docs/reference/formats.md"
             ),
         )
 

@@ -289,7 +289,7 @@ def _run_row(store: Store, method: Method, key: int, run: Run) -> tuple[Cell, ..
 # Near-duplicate triples within one response, merged at a given threshold.
 #
 # High similarity of sentence embeddings seldom means the same fact. Over 25,178 triples of eight
-# models, the nearest ones of an entity differ in one name, number or rank (docs/triples.md). So
+# models, the nearest ones of an entity differ in one name, number or rank (README.md). So
 # triples are compared only if subject, object and all numbers are equal. The threshold for their
 # predicates is the user's choice, and by default nothing is merged.
 

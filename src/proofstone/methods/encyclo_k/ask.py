@@ -152,7 +152,7 @@ def _put(item: LoadedItem, prompt_method: PromptMethod) -> str:
 # Prompts from a user's template: available variables, required variables, and rendering.
 #
 # Few-shot examples use the same template with the built-in answers. Response parsing stays the
-# same, so a template should ask for an answer in the built-in format (docs/prompts.md).
+# same, so a template should ask for an answer in the built-in format (docs/reference/formats.md).
 
 VARIABLES: Mapping[str, str] = {
     "question": "the full built-in question: sentence, statements, options",
