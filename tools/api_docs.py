@@ -1,4 +1,4 @@
-"""docs/api.md lists what a workspace can do in a notebook: every method of ``Workspace``.
+"""docs/reference/api.md lists what a workspace can do in a notebook: every method of ``Workspace``.
 
 python -m tools.api_docs            writes it from proofstone.api
 python -m tools.api_docs --check    fails where it is out of date
@@ -25,6 +25,8 @@ from tools.resolved import ROOT
 HEADER = """\
 # Proofstone from Python
 
+Reference · for people who work in notebooks and scripts
+
 ```python
 import proofstone
 
@@ -35,12 +37,10 @@ workspace.run(forms, models="sim/knows?ability=0.9")
 print(workspace.leaderboard(bank))
 ```
 
-`create_workspace(folder)` makes a workspace and opens it; `open_workspace(folder)` opens the one in
-a folder, or the nearest at or above it. A workspace is a context manager. Each of its methods is a
-function of one capability that takes a session (`proofstone.session.session`) first, and is
-imported when it is first called. A *target* is what the command line takes too: a name, an id
-or its first digits (`form:9ab3c4d1`), or a record that another method returned. This page is
-generated from `src/proofstone/api.py` by `make docs`.
+`create_workspace(folder)` creates and opens a workspace. `open_workspace(folder)` opens the one in
+a folder or above it. A workspace is a context manager. A *target* is a name, an id or its first
+digits (`form:9ab3c4d1`), or a record that another method returned. This page is generated from
+`src/proofstone/api.py` by `make docs`.
 """
 
 
@@ -132,4 +132,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(settle(ROOT / "docs" / "api.md", page(), sys.argv[1:], "make docs"))
+    sys.exit(settle(ROOT / "docs" / "reference" / "api.md", page(), sys.argv[1:], "make docs"))

@@ -1,4 +1,4 @@
-"""docs/errors.md lists every error a user may see: its code, its exit code, what it means.
+"""docs/reference/errors.md lists every error of a command: its code, exit code and meaning.
 
 python -m tools.error_docs            writes it from proofstone.errors
 python -m tools.error_docs --check    fails where it is out of date
@@ -18,18 +18,19 @@ from tools.resolved import ROOT
 HEADER = """\
 # Errors
 
-Every error that a command reports begins with its code, `error [PS-204] ...`. A code belongs to one
-kind of error for ever, and its first digit is the exit code of the command, which a script can act
-on. The message says what was expected, what came, where, and the next step; here stands what the
-kind means, what usually causes it, and what to do. This page is generated from
+Reference · for everyone who meets an error or writes scripts
+
+Every error of a command begins with its code, as in `error[PS-204]: ...`. A code never changes. Its
+first digit is the exit code of the command, for scripts. The message names the place, the value and
+the next step. This page explains each kind, with its usual cause and remedy. It is generated from
 `src/proofstone/errors.py` by `make docs`.
 
 | exit code | meaning |
 |---|---|
 | 0 | done |
-| 1 | a gate failed |
+| 1 | the gate failed |
 | 2 | bad usage or bad input; nothing was stored |
-| 3 | cannot tell, or not complete |
+| 3 | inconclusive, or not complete |
 | 4 | the budget was reached; the run can be resumed |
 | 5 | an endpoint, key or model cannot be used |
 | 130 | interrupted; the line that resumes was printed |
@@ -82,4 +83,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(settle(ROOT / "docs" / "errors.md", page(), sys.argv[1:], "make docs"))
+    sys.exit(settle(ROOT / "docs" / "reference" / "errors.md", page(), sys.argv[1:], "make docs"))

@@ -2,8 +2,8 @@
 
 There is no logic here. Each name below is a function whose first parameter is a session; it is
 imported on first call. Every one is synchronous and works in a notebook with a running loop.
-Functions that call models run a loop in a separate thread. docs/api.md lists them with their
-arguments.
+Functions that call models run a loop in a separate thread. docs/reference/api.md lists them with
+their arguments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The tree of exceptions: what happened, where, and how to fix it.
 
 Every error that a user may see is a ``ProofstoneError``. Its ``code`` never changes (PS-204; the
-first digit is the exit code of the command). Its entry in docs/errors.md is made from its
+first digit is the exit code of the command). Its entry in docs/reference/errors.md is made from its
 docstring, ``cause`` and ``remedy``. A new kind takes the next free number of its exit code;
 tests/project/error_codes.txt lists them all.
 """

@@ -45,18 +45,48 @@ def test_every_visible_command_is_found_below_its_parent() -> None:
     assert found == ["tool", "tool build", "tool build form"]
 
 
-def test_a_command_stands_on_the_page_as_help_prints_it() -> None:
-    """The page is compared whole, as text."""
-    assert cli_docs.page(form, "tool") == (
-        cli_docs.HEADER + "\n- [`tool`](#tool): Composes a form from BANK.\n\n"
-        "## tool\n\n```text\n"
-        "Usage: tool [OPTIONS] BANK\n\n"
+def test_a_command_stands_on_its_page_as_help_prints_it() -> None:
+    """Each page is compared whole, as text: a page per command at the top, and a list of all."""
+    found = cli_docs.pages(tree, "tool")
+    assert list(found) == ["README.md", "build.md"]
+    assert found["build.md"] == (
+        "# tool build\n\nReference · [all commands](README.md)\n\n"
+        "## tool build\n\n```text\n"
+        "Usage: tool build [OPTIONS] COMMAND [ARGS]...\n\n"
+        "  Makes things.\n\n"
+        "Options:\n"
+        "  --help  Show this message and exit.\n\n"
+        "Commands:\n"
+        "  form  Composes a form from BANK.\n"
+        "```\n\n"
+        "## tool build form\n\n```text\n"
+        "Usage: tool build form [OPTIONS] BANK\n\n"
         "  Composes a form from BANK.\n\n"
         "Options:\n"
         "  --seeds INTEGER  How many forms.\n"
         "  --help           Show this message and exit.\n"
         "```\n"
     )
+    assert found["README.md"].startswith(
+        cli_docs.HEADER + "\n- [`tool build`](build.md#tool-build): Makes things.\n"
+        "- [`tool build form`](build.md#tool-build-form): Composes a form from BANK.\n\n"
+        "## Common options\n\n| option | meaning |\n|---|---|\n"
+        "| `--seeds` | How many forms. |\n| `--help` | Show this message and exit. |\n\n"
+        "## tool\n\n```text\nUsage: tool [OPTIONS] COMMAND [ARGS]...\n"
+    )
+
+
+def test_a_page_of_no_command_is_found_and_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that is renamed leaves no page behind."""
+    monkeypatch.setattr(cli_docs, "FOLDER", tmp_path)
+    assert cli_docs.main([]) is None
+    (tmp_path / "gone.md").write_text("old\n", encoding="utf-8")
+    assert cli_docs.main(["--check"]) == "gone.md is of no command; run: make docs"
+    assert cli_docs.main([]) is None
+    assert not (tmp_path / "gone.md").exists()
+    assert cli_docs.main(["--check"]) is None
 
 
 ASK_AS_A_USER = """
@@ -64,10 +94,12 @@ from click.testing import CliRunner
 from proofstone.cli import cli
 from tools.cli_docs import WIDTH, commands, plain
 
-page = open("docs/cli.md", encoding="utf-8").read()
+folder = "docs/reference/cli/"
 width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
 for path in [context.command_path for context in commands(cli, "proofstone")]:
     asked = [*path.split()[1:], "--help"]
+    name = path.split()[1] if " " in path else "README"
+    page = open(f"{folder}{name}.md", encoding="utf-8").read()
     told = CliRunner().invoke(cli, asked, prog_name="proofstone", **width).output
     assert f"## {path}\\n\\n```text\\n{plain(told)}\\n```\\n" in page, path
 """
@@ -75,8 +107,8 @@ for path in [context.command_path for context in commands(cli, "proofstone")]:
 
 @pytest.mark.parametrize("arguments", [["-m", "tools.cli_docs", "--check"], ["-c", ASK_AS_A_USER]])
 def test_the_command_page_is_what_help_prints(arguments: list[str]) -> None:
-    """docs/cli.md is up to date, and holds what each command's --help prints. Asked in a process of
-    its own: here, the methods of the test tree are installed and add commands."""
+    """docs/reference/cli is up to date, and holds what each command's --help prints. Asked in a
+    process of its own: here, the methods of the test tree are installed and add commands."""
     result = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -84,8 +116,8 @@ def test_the_command_page_is_what_help_prints(arguments: list[str]) -> None:
 
 
 def test_the_error_page_is_that_of_the_error_tree() -> None:
-    """docs/errors.md is up to date, and has a cause and a remedy under every code."""
-    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    """docs/reference/errors.md is up to date, and has a cause and a remedy under every code."""
+    page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     assert page == error_docs.page()
     for kind in error_docs.errors():
         assert f"## {kind.code}\n" in page
