@@ -152,7 +152,7 @@ def main(arguments: list[str] | None = None) -> Any:
 
 
 def _take_stop_signals() -> None:
-    """Treat SIGTERM and SIGHUP as Ctrl-C: replies in flight are paid for, so they are kept.
+    """Treat SIGTERM and SIGHUP as Ctrl-C: responses in flight are paid for, so they are kept.
 
     One that is ignored at the start stays so (SIGHUP under nohup). SIGHUP never counts as a second
     Ctrl-C: a closing terminal, its shell and a login service may each send one. What would be

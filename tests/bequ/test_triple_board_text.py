@@ -124,10 +124,11 @@ def test_ranks_ties_and_who_stands_apart() -> None:
     assert render_triple_board(EVERYONE, width=120) == _WIDE
 
 
-def test_in_eighty_cells_names_are_cut_and_nothing_runs_over() -> None:
+def test_in_eighty_cells_names_are_whole_and_nothing_runs_over() -> None:
     text = render_triple_board(EVERYONE, width=80)
     assert max(map(len, text.splitlines())) <= 80
-    assert "1-2 a  …arge-3.1 direct  62.1 [58.1, 66.1]  80.0 [76.0, 84.0]" in text
+    assert "1-2 a  acme/large-3.1    62.1 [58.1, 66.1]  80.0 [76.0, 84.0]" in text
+    assert "50.5 [46.5, 54.5]\n       direct\n" in text
 
 
 def test_a_setting_that_all_share_is_said_once() -> None:
@@ -143,8 +144,10 @@ def test_rows_by_their_cards_and_what_a_filter_left_out() -> None:
         left_out=(LeftOut(name="lab/base", why="kind base"),),
     )  # fmt: skip
     text = render_triple_board(shown, card_columns=["lab"], width=100)
-    assert text.index("openness: open weights (1 respondent)") < text.index("1-2 a  acme/large-3.1")
-    assert text.index("openness: unknown (1 respondent)") < text.index("1-2 a  lab/small")
+    assert text.index("openness: open weights (1 configuration)") < text.index(
+        "1-2 a  acme/large-3.1"
+    )
+    assert text.index("openness: unknown (1 configuration)") < text.index("1-2 a  lab/small")
     assert "acme/large-3.1  Acme " in text
     assert "only kind=chat; left out 1 model: lab/base (kind base)" in text
 

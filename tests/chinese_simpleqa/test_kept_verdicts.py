@@ -92,7 +92,7 @@ def test_a_file_is_run_by_one_command_and_judged_by_the_next(
         )  # fmt: skip
         run = f"run:{result['run'][:8]}"
         assert "10 questions" in err
-        assert f"8 replies wait for a judge: proofstone grade {run} --judge" in err
+        assert f"8 responses wait for a judge: proofstone grade {run} --judge" in err
         assert "Next: proofstone run --resume" not in err
         code, out, err = told(
             capsys, "grade", run, "--judge", "scripted/judge,scripted/two", "-w", folder

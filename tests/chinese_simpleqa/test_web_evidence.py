@@ -239,7 +239,7 @@ def test_a_search_that_answers_nobody_ends_the_build(workspace: Workspace, world
             '[egress]\nhosts = ["search.example"]\n[egress.sources."Rocks"]\nhosts = ["local"]\n',
             "'Rocks' may not be sent to search.example",
         ),
-        ("", "nobody has allowed 'Rocks' to go to search.example"),
+        ("", "no permission to send 'Rocks' to search.example"),
     ],
 )
 def test_a_refused_search_is_told_before_anything_is_sent(
@@ -269,7 +269,7 @@ def test_what_goes_to_a_search_is_told_with_its_sources(workspace: Workspace) ->
 
     with Workspace(workspace.folder) as opened:
         opened.ask_egress = refuse
-        with pytest.raises(EgressRefused, match="nobody has allowed 'Rocks'"):
+        with pytest.raises(EgressRefused, match="no permission to send 'Rocks'"):
             built(opened, inputs)
     assert heard == [("search.example", ("searxng",), "query", ["Rocks"])]
 

@@ -142,9 +142,9 @@ def test_a_second_command_says_what_the_run_took_in_all(made: Path, proofstone: 
 @pytest.mark.parametrize(
     ("exposed", "text"),
     [
-        (12_300_000_000, "up to 0.0123 USD may have been billed for up to 17 calls of a command "
-         "that died (run:12345678), in flight or not stored yet"),
-        (None, "up to 17 calls of a command that died (run:12345678) may have been billed, in "
+        (12_300_000_000, "up to 0.0123 USD may have been billed for up to 17 calls of an "
+         "interrupted command (run:12345678), in flight or not stored yet"),
+        (None, "up to 17 calls of an interrupted command (run:12345678) may have been billed, in "
          "flight or not stored yet; it had no budget, so what they cost is not bounded"),
     ],
 )  # fmt: skip
@@ -178,7 +178,7 @@ def test_what_a_killed_command_may_have_cost_is_told_once_and_stays_as_it_was(
             )
         )  # fmt: skip
         expenses.allow(key, 3, round(3 * cost * 10**12), now=0.0)
-    bound = "up to 0.0024 USD may have been billed for up to 3 calls of a command that died"
+    bound = "up to 0.0024 USD may have been billed for up to 3 calls of an interrupted command"
     with serving(answer(prompt_tokens=300, completion_tokens=20)) as server:
         configure(made, server.url, PRICE)
         run = ("run", "old-books", "-m", "scripted/one", "--max-tokens", 20, "-w", made)
@@ -229,7 +229,7 @@ def test_what_judges_may_have_cost_is_told_once_after_a_kill(
         command = ("grade", run, "--judge", "scripted/judge", "-w", work.folder)
         first, second = proofstone(*command), proofstone(*command)
         told = re.findall(
-            r"note: up to (\d+) calls? of a command that died may have been", first.err
+            r"note: up to (\d+) calls? of an interrupted command may have been", first.err
         )
         assert len(told) == 1, first.err
         assert int(told[0]) >= max(lost, 1)

@@ -125,7 +125,7 @@ def test_a_failed_call_ends_with_3_and_says_where(at: Path, told: Proofstone) ->
     assert made.code == 3
     assert "incomplete: no bank is made of it yet" in made.out
     assert "write: 1 row pending; calls failed: " in made.err
-    assert "go on: the same command again" in made.err
+    assert "resume: run the same command again" in made.err
     name = re.findall(r"build:\w{8}", made.out)[0]
     assert "n   13" in told("show", name, "--pending").out
 
@@ -172,7 +172,7 @@ def test_a_dry_run_says_what_a_build_takes(at: Path, told: Proofstone) -> None:
     steps = {step["name"]: step for step in whole["funnel"]["steps"]}
     assert first["rows"]["low"] <= steps["check"]["kept"] <= first["rows"]["high"]
     assert text.code == 0
-    assert "pilot    20 of 20 rows through, nobody was asked" in text.out
+    assert "pilot    20 of 20 rows through, no API calls were made" in text.out
     assert "95% prediction intervals, for 380 of 400 rows that are left to do" in text.out
     assert "a sample says nothing of alike" in text.out
     assert "budget   0.1 USD falls short" in text.out

@@ -185,7 +185,7 @@ def test_a_person_is_erased_and_the_rulings_stand(made: Path, proofstone: Proofs
     assert (said.code, said.out.startswith("erased   actor ")) == (0, True)
     assert row(proofstone, made) == overridden
     gone = proofstone("review", "erase", "Ada", "-w", made)
-    assert (gone.code, "no person is known as 'Ada'" in gone.err) == (2, True)
+    assert (gone.code, "person 'Ada' not found" in gone.err) == (2, True)
     (made / "again").mkdir()
     second = proofstone(
         "correct", "override", wrong, "invalidated", "--reason", "y", "-w", made, "--json"

@@ -157,7 +157,7 @@ def test_a_bundle_holds_no_prompt_reply_or_source(made: Path, proofstone: Proofs
     file = made / "bundle.zip"
     told = proofstone("doctor", "--bundle", file, "-w", made)
     assert (told.code, told.err) == (
-        0, "no keys, prompts or replies are in it; look it over before you send it\n"
+        0, "it contains no keys, prompts or responses; check it before you send it\n"
     )  # fmt: skip
     with zipfile.ZipFile(file) as bundle:
         parts = {name: bundle.read(name).decode() for name in bundle.namelist()}

@@ -80,11 +80,9 @@ def test_a_new_host_without_a_terminal_is_refused_with_the_line_to_add(
     assert head.endswith(" characters, from")
     assert [line.split() for line in origins] == [
         ["Herbal", "3", "of", "6", "questions", "CC-BY-4.0"],
-        ["Manual", "2024", "3", "of", "6", "questions", "no", "licence", "named"],
+        ["Manual", "2024", "3", "of", "6", "questions", "no", "license", "stated"],
     ]
-    assert (
-        f"nobody has allowed 'Herbal', 'Manual 2024' to go to {host}; nothing was sent" in told.err
-    )
+    assert f"no permission to send 'Herbal', 'Manual 2024' to {host}; nothing was sent" in told.err
     assert f'add [egress] hosts = ["{host}"] to proofstone.toml' in told.err
     with open_workspace(work) as workspace:
         assert workspace.store.runs.every() == []
@@ -102,7 +100,7 @@ def test_yes_permits_it_and_is_remembered_for_these_sources(
     assert (again.code, server.requests) == (0, 12)
     other = proofstone("run", "both", "-m", "far/one", "-w", work)
     assert (other.code, server.requests) == (2, 12)
-    assert "nobody has allowed 'Manual 2024' to go" in other.err
+    assert "no permission to send 'Manual 2024' to" in other.err
     lines = (work / ".proofstone" / "permitted.jsonl").read_text(encoding="utf-8").splitlines()
     (line,) = map(json.loads, lines)
     assert (line["titles"], line["by"]) == ([HERBAL], "--yes")
@@ -189,7 +187,7 @@ def test_a_program_is_refused_unless_it_answers_for_a_person(
         return "asked"
 
     with open_workspace(work) as workspace:
-        with pytest.raises(EgressRefused, match="nobody has allowed"):
+        with pytest.raises(EgressRefused, match="no permission to send"):
             workspace.run("public", models="far/one")
         workspace.ask_egress = ask
         (result,) = workspace.run("public", models="far/one")
@@ -260,7 +258,7 @@ def test_a_build_whose_source_nobody_has_allowed_is_refused(
         ingest_paths(workspace.store, [tmp_path / "site.txt"], clock=workspace.clock)
         workspace.ask_egress = refuse
         models = {"author": "far/author", "panel": ["far/a", "far/b", "far/c", "far/d"]}
-        with pytest.raises(EgressRefused, match="nobody has allowed 'site' to go to"):
+        with pytest.raises(EgressRefused, match="no permission to send 'site' to"):
             workspace.build_in_steps(
                 "short-qa", ["site"], name="own", judge="far/judge", models=models
             )
@@ -279,11 +277,13 @@ def test_a_source_known_by_two_names_is_asked_about_for_each(tmp_path: Path) -> 
     rule = SourceRule(MANUAL, ("models.test",))
     gate = EgressGate([EgressPolicy("p.toml", None, (rule,))])
     clear(gate, [Origin(MANUAL, "", 1, (MANUAL,))], tmp_path)
-    with pytest.raises(EgressRefused, match="nobody has allowed 'Manual 2024' to go to"):
+    with pytest.raises(EgressRefused, match="no permission to send 'Manual 2024' to"):
         clear(gate, [Origin(MANUAL, "", 1, (MANUAL, "Almanac"))], tmp_path)
 
 
-@pytest.mark.parametrize(("n", "named"), [(5, "'S4', 'S5' to go"), (7, "'S5' and 2 more sources")])
+@pytest.mark.parametrize(
+    ("n", "named"), [(5, "'S4', 'S5' to models"), (7, "'S5' and 2 more sources")]
+)
 def test_a_refusal_names_five_sources(tmp_path: Path, n: int, named: str) -> None:
     origins = [Origin(f"S{at}", "", 1, (f"S{at}",)) for at in range(1, n + 1)]
     with pytest.raises(EgressRefused, match=f"'S1', .*{named}"):

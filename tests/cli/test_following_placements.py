@@ -100,7 +100,7 @@ def test_the_card_says_what_stands_elsewhere_and_the_command_follows(
 ) -> None:
     place(workspace, "Almanac")
     told = dict(describe(workspace.store, workspace.find("old-books", "bank")).lines)
-    assert told["places"].startswith("24 facts stand elsewhere than their source does by now: ")
+    assert told["places"].startswith("24 facts have other taxonomy labels than their source: ")
     at = ("-w", workspace.folder)
     asked = ("correct", "edit", "old-books", "--as-labeled", "--by", "Ada")
     assert "a correction needs its reason" in proofstone(*asked, *at).err

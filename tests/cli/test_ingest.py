@@ -123,7 +123,7 @@ def test_a_page_is_shown_and_drawn(folder: Path, empty: Path, proofstone: Proofs
     assert data.startswith(b"\x89PNG\r\n\x1a\n")
     assert int.from_bytes(data[16:20], "big") == 596
     other = proofstone("show", page, "-w", empty, "-o", folder / "page.jpg")
-    assert (other.code, "pages are drawn as PNG" in other.err) == (2, True)
+    assert (other.code, "pages are rendered as PNG" in other.err) == (2, True)
     lone = proofstone("show", page, "-w", empty, "--crop")
     assert (lone.code, "go with -o FILE.png" in lone.err) == (2, True)
     absent = proofstone("show", page[:-1] + "9", "-w", empty)

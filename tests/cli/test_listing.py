@@ -104,7 +104,7 @@ def test_show_prints_what_was_sent_and_what_came(made: Path, proofstone: Proofst
     ).json
     assert [response["scores"][0]["value"] for response in wrong] == [0.0]
     none = proofstone("show", "old-books", "--outcome", "refused", "-w", made)
-    assert (none.code, none.out, none.err) == (0, "", "no reply fits\n")
+    assert (none.code, none.out, none.err) == (0, "", "no matching response\n")
     absent = proofstone("show", "old-books", "-m", "sim/zoe", "-w", made)
     assert absent.code == 2
     assert "there is: sim/ann?ability=0.8, sim/bob?miss=0.5" in absent.err

@@ -127,7 +127,7 @@ def test_a_retired_model_keeps_its_results_and_is_marked(
     assert said.code == 5
     assert "EXCLUDED  scripted/plain     not listed" in said.out
     listed = proofstone("models", "list", "-w", asked)
-    assert "scripted/plain  retired (DAY)" in undated(listed.out)
+    assert "scripted/plain  excluded (DAY)" in undated(listed.out)
     board = proofstone("leaderboard", "old-books", "-w", asked)
     sentence = f"scripted/plain is retired: {url} no longer served it on DAY; its results stay"
     assert sentence in undated(board.out).splitlines()
@@ -145,9 +145,9 @@ def test_prices_with_their_age_and_the_lines_that_are_missing(
         "name              input  cached  output  reasoning  date        source\n"
         "scripted/thinker    1.0     1.0     4.0        4.0  2020-01-01  https://acme.example\n"
         f"! scripted/thinker: {age} days old; see https://acme.example\n"
-        f"no price is known of 2; add to {asked / 'proofstone.toml'}, figures filled:\n"
+        f"no price is known for 2 models; add to {asked / 'proofstone.toml'} with figures:\n"
         "\n"
-        '[models."scripted/plain"]   # stands on line 7: add below it\n'
+        '[models."scripted/plain"]   # exists on line 7: add below it\n'
         f"{line}\n"
         "\n"
         '[models."scripted/qwen3-8b"]\n'
@@ -222,7 +222,7 @@ def test_the_page_groups_filters_and_shows_as_the_terminal(
     options = ("--group-by", "kind", "--where", "openness=open,openness=closed", "--columns", "lab")
     assert proofstone("report", "old-books", "-o", page, *options, "-w", asked).code == 0
     text = page.read_text(encoding="utf-8")
-    assert 'colspan="99"><span class="stays">kind: hybrid (1 model)</span></th>' in text
+    assert 'colspan="99"><span class="stays">kind: hybrid (1 configuration)</span></th>' in text
     assert '<th scope="col">lab</th>' in text
     assert "<td>Alibaba</td>" in text
     assert "left out 2 models: scripted/plain (openness unknown)" in text

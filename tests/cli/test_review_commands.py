@@ -40,14 +40,14 @@ def test_from_sheets_to_a_corrected_bank(
         "--overlap", "100%", "-w", made,
     )  # fmt: skip
     assert told.code == 0
-    assert told.out.splitlines()[-1] == "48 statements of old-books, 48 read by several"
+    assert told.out.splitlines()[-1] == "48 statements of old-books, 48 with several reviewers"
     files = [tmp_path / "sheet-anna.xlsx", tmp_path / "sheet-ben.xlsx"]
     for file in files:
         fill(file, answers)
     told = proofstone("review", "import", *files, "-w", made)
     assert told.out.splitlines()[:3] == [
         "sheet-anna.xlsx, sheet-ben.xlsx   96 new",
-        "old-books, format   48 read by several of 2, 0 judged differently",
+        "old-books, format   48 with 2 or more of 2 reviewers, 0 judged differently",
         "agreement           x 100                  n",
     ]
     assert "Cohen kappa         100.0 [100.0, 100.0]  48" in told.out

@@ -179,12 +179,12 @@ def test_without_a_terminal_all_options_to_give_are_named(
     code, said = started(proofstone, documents, at, "--want", "both", "--reviewers", "0")
     assert code == 2
     assert said == (
-        "error[PS-201]: nobody can be asked here (no terminal), and these are not given:\n"
+        "error[PS-201]: no terminal for questions, and these options are missing:\n"
         "  --license NAME, or --private\n"
         "  --languages CODE,...\n"
         "  --questions N\n"
         "  --budget AMOUNT (or --budget none)\n"
-        "  help: give them, or --yes to take what is usual\n"
+        "  help: add them, or --yes for the defaults\n"
     )
 
 

@@ -35,7 +35,7 @@ def test_one_s_own_is_checked_and_counted_over_a_bank(
         "without a statement: 1 of 2 fields",
     ]
     elsewhere = proofstone("check", "old-books", "--taxonomy", "kina", "-w", made)
-    assert "! 48 statements stand elsewhere: Lore is no discipline of kina" in elsewhere.out
+    assert "! 48 statements are elsewhere: Lore is no discipline of kina" in elsewhere.out
 
 
 def test_a_carried_one_is_written_to_be_changed(proofstone: Proofstone, tmp_path: Path) -> None:
@@ -66,6 +66,6 @@ def test_ingest_takes_only_places_that_the_taxonomy_has(
 
 def test_a_taxonomy_is_a_check_of_its_own(proofstone: Proofstone, made: Path) -> None:
     told = proofstone("check", "old-books", "--taxonomy", "kina", "--drop-to", "0.6", "-w", made)
-    assert (told.code, "a check of its own" in told.err) == (2, True)
+    assert (told.code, "a separate check" in told.err) == (2, True)
     lost = proofstone("check", "old-books", "--taxonomy", "none.csv", "-w", made)
     assert (lost.code, "taxonomy none.csv not found" in lost.err) == (2, True)

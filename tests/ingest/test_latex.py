@@ -218,7 +218,7 @@ def test_a_source_that_cannot_be_read_is_refused_with_the_reason(tmp_path: Path)
     refused = [events[-1] for events in read_all([Job(path=str(file)) for file in files])]
     messages = [event.message for event in refused if isinstance(event, Refused)]
     assert [text.partition(" (")[0] for text in messages] == [
-        "absent.tex has missing or unreadable files; nothing was imported",
+        "absent.tex has files that are missing or cannot be read; nothing was imported",
         "macro.tex: its macros expand to more than is read; one may expand to itself",
         "laughs.tex: its macros expand to more than is read; one may expand to itself",
         "in_maths.tex: its macros expand to more than is read; one may expand to itself",

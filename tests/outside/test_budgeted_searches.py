@@ -240,10 +240,12 @@ def test_the_closing_lines_tell_searches_and_the_dry_run_foretells_them(
         "retrieved", "--context-source", "searxng", "-w", workspace.folder,
     )  # fmt: skip
     foretold = proofstone(*asked, "--dry-run", "--pilot", 0)
-    assert "to search for questions besides: searxng: 3 searches, 0.0150 USD\n" in foretold.err
+    assert (
+        "additional cost to search for questions: searxng: 3 searches, 0.0150 USD\n" in foretold.err
+    )
     assert world.queries == 0
     done = proofstone(*asked, "--budget", "1USD")
-    assert "spent besides: searxng: 3 searches, 0.0150 USD\n" in done.err
+    assert "additional cost: searxng: 3 searches, 0.0150 USD\n" in done.err
     again = proofstone(*asked, "--dry-run", "--pilot", 0)
     assert "besides" not in again.err
 

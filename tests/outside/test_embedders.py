@@ -102,7 +102,7 @@ def test_chunks_leave_only_where_their_source_may(workspace: Workspace, model: M
         return ""
 
     workspace.ask_egress = ask
-    with pytest.raises(EgressRefused, match=r"nobody has allowed 'Almanac', 'Herbal' to go to"):
+    with pytest.raises(EgressRefused, match=r"no permission to send 'Almanac', 'Herbal' to"):
         workspace.index(embedding_model=NAME)
     (leaving,) = told
     assert (leaving.outgoing.passages, leaving.outgoing.noun) == (2, "chunk")

@@ -204,7 +204,7 @@ def _specs(workspace: Workspace, form: ItemSet) -> Any:
 def test_no_query_leaves_that_nobody_allowed(workspace: Workspace, form: ItemSet) -> None:
     env = workspace.folder / ".env"
     env.write_text("SEARXNG_URL=https://search.test\n", encoding="utf-8")
-    with pytest.raises(EgressRefused, match=r"nobody has allowed .* to go to search\.test"):
+    with pytest.raises(EgressRefused, match=r"no permission to send .* to search\.test"):
         run(workspace, form)
 
 

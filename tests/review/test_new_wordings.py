@@ -148,9 +148,7 @@ def test_rows_that_were_deleted_are_counted_and_told(
     taken = workspace.import_reviews([tmp_path / "cut.xlsx"])
     assert (taken.new, taken.missing, taken.without_now) == (40, 8, 0)
     told = proofstone("review", "import", tmp_path / "cut.xlsx", "-w", tmp_path / "work")
-    assert (
-        "8 rows that were given out are in none of these files, and counted as not looked at"
-    ) in told.err
+    assert ("8 assigned rows are in none of these files, and counted as not reviewed") in told.err
     workspace.import_reviews([tmp_path / "sheet.xlsx"])
     again = workspace.import_reviews([tmp_path / "cut.xlsx"])
     assert (again.already, again.missing, again.without_now) == (40, 8, 8)

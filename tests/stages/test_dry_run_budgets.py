@@ -90,7 +90,7 @@ def test_a_pilot_asks_nothing_that_may_not_leave(workspace: Workspace, form: str
     workspace.ask_egress = ask
     text = '[providers.far]\nbase_url = "http://models.test:9/v1"\n'
     (workspace.folder / "proofstone.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(EgressRefused, match="nobody has allowed"):
+    with pytest.raises(EgressRefused, match="no permission to send"):
         workspace.dry_run(form, models="far/one", pilot=5)
     assert told == [(5, 5)]
     workspace.dry_run(form, models="far/one", pilot=0)

@@ -219,7 +219,7 @@ def test_pictures_go_only_where_their_source_may_go(
     for stated, why in (
         (Stated(title="Private"), "'Private' may not be sent to far.example"),
         (Stated(stratum=Stratum(book="Private")), "'Private' may not be sent to far.example"),
-        (Stated(), "nobody has allowed 'two' to go to far.example"),
+        (Stated(), "no permission to send 'two' to far.example"),
     ):
         report = ingest_paths(
             workspace.store, [scans], clock=workspace.clock, scanner=scanner, stated=stated
@@ -230,7 +230,7 @@ def test_pictures_go_only_where_their_source_may_go(
     (leaving,) = told
     assert describe(leaving) == (
         "to far.example (scripted/seer): 2 requests with 2 page images, from\n"
-        "  two  2 of 2 page images  no licence named"
+        "  two  2 of 2 page images  no license stated"
     )
     assert (leaving.state, leaving.outgoing.passages, reader.widths) == ("new", 2, [])
 

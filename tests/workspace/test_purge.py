@@ -230,15 +230,14 @@ def test_it_asks_before_and_needs_a_reason(books: Path, proofstone: Proofstone) 
     """Without --yes and an answer nothing is done."""
     said = proofstone("workspace", "purge", "Herbal", "-w", books)
     assert (said.code, said.out) == (2, "")
-    assert "say why: --reason" in said.err
+    assert "missing option --reason" in said.err
     command = ["-m", "proofstone", "workspace", "purge", "Herbal", "--reason", "x"]
     for answer, code, last in (
         ("n\n", 130, "nothing was changed"),
         (
             "",
             2,
-            "error[PS-201]: nobody answered; nothing was changed\n"
-            "  help: --yes goes on without asking",
+            "error[PS-201]: no confirmation; nothing was changed\n  help: confirm with --yes",
         ),
     ):
         told = subprocess.run(

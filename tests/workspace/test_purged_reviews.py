@@ -153,7 +153,7 @@ def test_a_sheet_that_comes_back_late_is_taken_in_without_what_was_purged(
     assert told.out.splitlines()[0] == (
         "sheet-ben.xlsx   24 new, 24 of purged statements, passed over"
     )
-    assert "books, format   24 read by several of 2, 0 judged differently" in told.out
+    assert "books, format   24 with 2 or more of 2 reviewers, 0 judged differently" in told.out
     told = proofstone("review", "import", rows, "-w", reviewed)
     assert told.code == 0, told.err
     n = len(rows.read_text(encoding="utf-8").splitlines())

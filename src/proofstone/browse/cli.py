@@ -71,7 +71,7 @@ class ImportAsked(Struct, frozen=True, kw_only=True):
         "Method that reads the file (default: detected from its columns).", metavar="NAME",
     )] = None  # fmt: skip
     roles: Annotated[tuple[str, ...], Opt(
-        "Model that wrote, falsified, checked, filtered or judged all rows.",
+        "Model that wrote, perturbed, checked, filtered or judged all rows.",
         flags=("--role",), metavar="ROLE=MODEL",
     )] = ()  # fmt: skip
     is_sifted: Annotated[bool, Opt(
@@ -193,7 +193,7 @@ def _check_import(kind: str, asked: ImportAsked) -> None:
 
 
 def _held(found: ReferenceCounts) -> str:
-    """What a reference holds: texts are no triples, and stand apart."""
+    """Return the number of triples and texts of a reference; texts are counted separately."""
     triples = "1 triple" if found.triples == 1 else f"{found.triples:,} triples"
     texts = "1 text" if found.texts == 1 else f"{found.texts:,} texts"
     return f"{triples}, {texts}" if found.texts else triples
@@ -529,11 +529,11 @@ def _show_filtered(shown: list[ShownResponse], note: str, *, as_json: bool) -> N
     elif shown:
         print_text("\n\n".join([*([note] if note else []), *map(str, shown)]))
     else:
-        say("no reply fits")
+        say("no matching response")
 
 
 def _as_text(shown: ShownResponse) -> dict[str, Any]:
-    """The fields of a reply with the messages and the raw body as they can be read."""
+    """Return the fields of a response, with its messages and raw body decoded."""
     calls = [
         {
             **structs.asdict(call),

@@ -42,16 +42,19 @@ _USUAL: dict[str, What] = {"bank": "facts", "form": "items", "run": "responses"}
 def write_export(
     session: Session, /, target: Target, path: Path | str, what: What | None = None, **options: Any
 ) -> int:
-    """Writes rows to a file by its suffix (JSONL, CSV, TSV, Parquet, Excel); returns how many.
+    """Write rows to a file by its suffix (JSONL, CSV, TSV, Parquet, Excel), and return their
+    number.
 
-    Of a bank its facts, of a form its items, of a run its responses, of a plan the plan, of
-    a build the rows that it dropped or that are held up, each with why, or with ``what``
-    "verdicts" every ballot of its judges; with ``what`` also the
-    "scores" or the "leaderboard" of a bank, form or run, for which ``options`` are those of
-    ``leaderboard``, and of a run that elicits them its "triples" (with
-    ``fold_near``, a cosine, those in other words folded) and, once verified, "verdicts": a row
-    each with its evidence and columns that people fill. Facts and items can be
-    imported again. Raises BadUsage for what a row has none of.
+    The rows of a bank are its facts, those of a form its items, of a run its responses, of a plan
+    the plan. The rows of a build are the dropped and pending ones with their reasons. ``what``
+    selects others:
+
+    - "verdicts" of a build: every vote of its judges - "scores" or "leaderboard" of a bank, form or
+    run, with the ``options`` of ``leaderboard`` - "triples" of a run that elicits them; with
+    ``fold_near``, a cosine, similar ones are merged - "verdicts" of verified runs: a row per
+    triple, with evidence and columns for human labels
+
+    Facts and items can be imported again. Raises BadUsage if the row has no such contents.
     """
     found = find_target(session.store, target, ("bank", "form", "run", "plan", "build"))
     n_rows = _export(session, found, Path(path), what, options)
@@ -101,12 +104,12 @@ def score_table(session: Session, /, *targets: Target, **options: Any) -> ScoreT
 def _verifiable_rows(
     session: Session, found: Found, what: What, options: dict[str, Any]
 ) -> Iterable[dict[str, Any]]:
-    """What a method exports whose replies hold what can be verified."""
+    """Return the rows that a method exports of elicited or verified triples."""
     if what == "triples":
-        method, lacks = method_of(session, found), "replies of {} hold no triples"
+        method, lacks = method_of(session, found), "responses of {} contain no triples"
     else:
         method = find_method(selection_of(session, [found]).method)
-        lacks = "runs of {} hold no triples to verify"
+        lacks = "runs of {} contain no triples to verify"
     if method.verifying is None:
         raise BadUsage(lacks.format(method.name))
     rows = method.verifying.said_rows if what == "triples" else method.verifying.verdict_rows
@@ -119,11 +122,10 @@ _PAGE = 256
 
 
 def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[dict[str, Any]]:
-    """One row a response of a run, in the order of the questions: what was asked, what came, what
-    it was worth in the current scoring, and what it cost.
+    """Yield one row per response of a run, in item order: question, response, score and cost.
 
-    An outcome stands where the response is the last of its item and has one score (on the headline
-    measure, where there are several); the scores of many units are in ``score_rows``. Raises
+    A row has an outcome if its response is the last of its item and has one score, on the headline
+    measure if there are several. ``score_rows`` has the scores of items with several units. Raises
     TextPurged.
     """
     current = store.scores.current(key)
@@ -164,7 +166,7 @@ def response_rows(store: Store, method: Method, key: int, run: Run) -> Iterator[
 
 
 def score_rows(table: ScoreTable) -> Iterator[dict[str, Any]]:
-    """One row a score of a table: respondent, unit, sample, outcome, value and what was read."""
+    """Yield a row per score of a table: model, unit, sample, outcome, value, extracted answer."""
     strata = {name: table.stratum_names[name] for name in table.strata}
     is_judged = any(who.judge for who in table.respondents)
     for place, unit in enumerate(table.unit.tolist()):
@@ -221,7 +223,7 @@ def _score(score: Score) -> dict[str, Any]:
 
 
 def _graded(method: Method, stored: StoredItem, scores: Sequence[Score]) -> dict[str, Any]:
-    """What the rows of a method that grades files have besides: ``metrics`` reads it."""
+    """Return the additional columns of a method that grades files; ``metrics`` reads them."""
     grades = method.grading_files
     if grades is None:
         return {}

@@ -75,7 +75,7 @@ def _nothing_left(path: Path, funnel: Funnel) -> BadInput:
 
 
 def _written(touched: Iterable[SiftedRow]) -> Iterator[dict[str, Any]]:
-    """A row as it came (or as it was cleaned), with what was done to it in columns of their own."""
+    """Yield each dropped or cleaned row, with columns that state the change."""
     for one in touched:
         yield {
             "filter_place": one.row.place,

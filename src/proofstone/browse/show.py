@@ -135,7 +135,7 @@ def _response(store: Store, rest: str) -> Description:
 
 
 def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tuple[str, ...]:
-    """What a method that elicits tells of the replies to an item; nothing of another's."""
+    """Return what was parsed from the responses to an item; empty unless the method elicits."""
     method = find_method(run.method)
     if method.verifying is None:
         return ()
@@ -147,7 +147,7 @@ def _read_of(store: Store, key: int, run: Run, item: Found, sample: int) -> tupl
 
 
 def _verified_of(store: Store, key: int, run: Run, item: Found, sample: int) -> Iterator[str]:
-    """What was verified of a reply; nothing of a method that verifies nothing."""
+    """Yield the verdicts on a response; none unless the method verifies."""
     verifying = find_method(run.method).verifying
     if verifying is not None:
         yield from verifying.verdicts_shown(store, key, item.key, sample)
@@ -305,7 +305,7 @@ def _own_prompt(store: Store, run: Run) -> str:
 
 
 def _failed(store: Store, key: int, run: Run) -> Iterator[tuple[str, str]]:
-    """Why replies are missing: each kind of error with its count, and one of its calls."""
+    """Yield each kind of API error with its count and one failed call."""
     by_kind: dict[str, list[Failure]] = {}
     for failure in store.runs.failures(key, run.last_step):
         by_kind.setdefault(failure.error, []).append(failure)
@@ -443,7 +443,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
     elsewhere = facts_elsewhere(store, facts)
     if elsewhere:
         follow = f"proofstone correct edit {found.spelled} --as-labeled --reason ..."
-        n = f"{len(elsewhere):,} facts stand elsewhere than their source does by now"
+        n = f"{len(elsewhere):,} facts have other taxonomy labels than their source"
         lines.append(("places", f"{n}: {follow}"))
     lines += stored_map_lines(store, found)
     lines += review_lines(store, found)
@@ -568,7 +568,8 @@ def _read_by_models(store: Store, source: bytes) -> dict[str, list[int]]:
 
 
 def _without_requests(detail: str) -> str:
-    """A detail for people: what it names by its hash stands in a line of its own."""
+    """Return a detail for display, without the requests that it names by hash; each has its own
+    line."""
     for request in requests_named(detail):
         detail = detail.replace(naming_request(request), "")
     return detail.strip("; ")
@@ -619,7 +620,7 @@ def _place(passage: Passage, placed: PlacedPassage | None) -> str:
 
 
 def _printed(placed: PlacedPassage) -> Iterator[tuple[str, str]]:
-    """Where the lines of a passage stand on its page, and what they are."""
+    """Yield the kinds, confidence and position of a passage's lines on its page."""
     places, passage = placed.page.places, placed.passage
     kinds = places.kinds(passage.start, passage.end)
     yield "holds", ", ".join(kinds)

@@ -13,9 +13,11 @@ from proofstone.store.store import Store
 
 
 class RunState(Struct, frozen=True, kw_only=True):
-    """How far a run is: ``done`` of ``total`` (item, sample), why others failed, and what its calls
-    took when they were asked. ``total`` is of the first ``limit`` of ``n_items`` where a limit
-    leaves out the others."""
+    """Hold the progress of a run: ``done`` of ``total`` (item, sample), errors of others, and the
+    cost of its calls.
+
+    ``total`` counts the first ``limit`` of ``n_items`` if the run has a limit.
+    """
 
     id: str
     label: str
@@ -51,8 +53,10 @@ class Listing(Struct, frozen=True, kw_only=True):
 
 
 class Overview(Struct, frozen=True, kw_only=True):
-    """Rows by kind, the runs that lack replies, those that reached a limit, what all calls took by
-    purpose, and what commands that died may have been billed for besides."""
+    """Hold row counts by kind, incomplete and limited runs, and the cost of all calls by purpose.
+
+    ``lost`` is what interrupted commands may have been billed for in addition.
+    """
 
     counts: dict[str, int]
     unfinished: tuple[RunState, ...]
@@ -132,7 +136,7 @@ def _mean_score(store: Store, key: int, run: Run) -> float | None:
 
 
 def run_states(store: Store) -> list[RunState]:
-    """All runs, oldest first, each with how far it is."""
+    """Return all runs with their progress, oldest first."""
     states = []
     runs = list(store.runs.every())
     limits = store.runs.limits([key for key, _run in runs])

@@ -135,12 +135,11 @@ def build_in_steps(
     on_interrupt: Callable[[int], None] | None = None,
     **asked: Any,
 ) -> BuildResult:
-    """Builds facts of ``kind`` from inputs, step by step, and a bank once all rows are through.
-    ``asked`` are fields of ``build.plan.BuildAsked``; all else are parameters of the kind.
+    """Build facts of ``kind`` from inputs, step by step, and a bank once all rows are processed.
 
-    The same call again goes on where it stopped: what a step made of a row is kept, and made again
-    only where the step, its configuration or the row is another. ``watch`` and ``on_interrupt`` are
-    as of ``run``.
+    ``asked`` are fields of ``build.plan.BuildAsked``; all others are parameters of the kind. The
+    same call again resumes: results are stored, and a step runs again only if the step, its
+    configuration or the row changed. ``watch`` and ``on_interrupt`` are as of ``run``.
     """
     job = _planned(session, kind, inputs, {**asked, "name": name})
     job.clear()
@@ -202,8 +201,8 @@ def prompts_of_build(
 def self_evaluation_of_build(
     session: Session, kind: str, *, models: Any = "", judge: str | Sequence[str] = ""
 ) -> tuple[SelfEvaluation, ...]:
-    """The judges of a build that are, or whose family is, among those whose work they judge.
-    Asks nobody."""
+    """Return the judges of a build that wrote part of what they judge, or share a model family with
+    its authors. Makes no API call."""
     maker = maker_of_kind(kind)
     roles = builder_of(maker, kind).roles
 
@@ -225,7 +224,7 @@ class _Job(Struct, frozen=True, kw_only=True):
     planned: PlannedBuild
 
     def askers(self, stop: asyncio.Event) -> Any:
-        """The askers by seat, while it is open."""
+        """Open one asker per model slot."""
         return _askers(self.session, self.asked, self.spending, self.planned.build.models, stop)
 
     def perform(
@@ -235,8 +234,8 @@ class _Job(Struct, frozen=True, kw_only=True):
         on_interrupt: Callable[[int], None] | None,
         named: str = "",
     ) -> T:
-        """What comes of ``work`` with the askers, checked against the budget and on record (as
-        ``named``), and the counters."""
+        """Return the result of ``work`` with the askers. The budget is checked, and spending is
+        recorded under ``named``."""
         session, planned = self.session, self.planned
         shown: list[BuildProgress] = []
 
@@ -334,7 +333,7 @@ class _Job(Struct, frozen=True, kw_only=True):
         )  # fmt: skip
 
     def _tell_searched(self) -> None:
-        """What became of the queries that steps searched the web for, and of the pages."""
+        """Report the queries that a web search did not answer, and the pages read."""
         for finder in self.web_finders():
             if finder.failed:
                 query, why = next(iter(finder.failed.items()))
@@ -365,7 +364,7 @@ async def _askers(
 def _planned(
     session: Session, kind: str, inputs: Sequence[str], keywords: Mapping[str, Any]
 ) -> _Job:
-    """The build that is asked for, with what it rests on gathered, drawn and opened."""
+    """Return the requested build, with its inputs gathered, sampled and opened."""
     asked = read_asked(keywords)
     maker = find_method(asked.method) if asked.method else maker_of_kind(kind)
     builder = builder_of(maker, kind)

@@ -80,7 +80,7 @@ class RowCall:
         sample: int = 0,
         oracle: Oracle | None = None,
     ) -> Response:
-        """The reply to one request; see ``StepCall``."""
+        """Return the response to one request; see ``StepCall``."""
         settings, prompt = self.asked.settings, canonical_json(messages)
         request = ModelRequest(
             messages=tuple(messages),
@@ -96,7 +96,7 @@ class RowCall:
         return await self.answer(name, request)
 
     async def answer(self, name: str, request: ModelRequest) -> Response:
-        """The reply to the request that is called ``name``."""
+        """Return the response to the request ``name``."""
         raise NotImplementedError
 
 
@@ -114,7 +114,7 @@ class SentCall(RowCall):
         self._progress = progress
 
     async def answer(self, name: str, request: ModelRequest) -> Response:
-        """The reply, from the cache where it is there. Raises CallFailed and NotAsked."""
+        """Return the response, from the cache if possible. Raises CallFailed and NotAsked."""
         if self.asked.bounds:
             self.asked.watch(request)
         found = await self.asked.asker.ask(request, self._keep)
@@ -173,10 +173,11 @@ def progress_of_build(build: Build) -> BuildProgress:
 
 
 class BuildResult(Struct, frozen=True, kw_only=True):
-    """What came of a build: its ``bank``, or the sources that it ``placed``; both None while rows
-    are held up. ``spent`` is what this
-    command's calls took; the funnel has what all took when they were asked. ``notes`` say what
-    the build leaves out that it could do."""
+    """Hold the result of a build: its ``bank``, or the sources that it labeled (``placed``).
+
+    Both are None while rows are pending. ``spent`` is the cost of this command; the funnel has the
+    cost of all calls. ``notes`` state optional parts that the build leaves out.
+    """
 
     build: Build
     funnel: BuildFunnel
@@ -190,7 +191,7 @@ class BuildResult(Struct, frozen=True, kw_only=True):
 
     @property
     def complete(self) -> bool:
-        """Whether every row is through, and a bank or places came of them."""
+        """Return True if every row is processed and there is a bank or labels."""
         return self.bank is not None or self.placed is not None
 
 
@@ -241,7 +242,7 @@ class Workplace:
 def asked_roles(
     planned: PlannedBuild, askers: Mapping[str, Asker], *, bounds: bool = False
 ) -> dict[str, AskedRole]:
-    """The roles of a build by seat, with the models behind them."""
+    """Return the roles of a build by model slot, with the models behind them."""
     roles = planned.builder.roles
     return {
         slot: AskedRole(roles[role_of_slot(slot)], askers[slot], settings, bounds)
@@ -252,7 +253,7 @@ def asked_roles(
 def step_context(
     planned: PlannedBuild, step: Step | BatchStep, row: bytes, calls: Mapping[str, RowCall]
 ) -> StepContext:
-    """What a step is handed beside a row: its calls, and what it reads."""
+    """Return the context of a step for one row: its calls, search and banks."""
     return StepContext(
         row=row, calls=calls, seed=planned.build.seed,
         search=planned.reads.search(step.reads), banks=planned.reads.banks_of(step.reads),

@@ -128,8 +128,8 @@ def _kind_command(kind: str, *options: Callable[[Any], Any]) -> Callable[[Comman
 
 
 def _step_options(builder: StepBuilder) -> list[Callable[[Any], Any]]:
-    """The options of a build in steps, those of roles that have one of their own among them: their
-    values arrive under the role's name."""
+    """Return the options of a build in steps. Some roles have a separate option, whose values
+    arrive under the role's name."""
     roles = [
         click.option(
             f"--{role}", role, multiple=True, metavar="PROVIDER/NAME,...",
@@ -144,8 +144,8 @@ def _step_options(builder: StepBuilder) -> list[Callable[[Any], Any]]:
 def _named_models(
     builder: StepBuilder, models: Sequence[str], options: dict[str, Any]
 ) -> str | dict[str, list[str]]:
-    """The models of ``-m``, and those of the roles' own options, which are taken out of
-    ``options``. UsageError where a model stands twice in a panel."""
+    """Return the models of ``-m`` and of role options, removing them from ``options``. Raises
+    UsageError for a duplicate in a panel."""
     by_role = _by_role(models)
     own = {
         role: read_once(options.pop(role), "each member has one answer")
@@ -257,7 +257,7 @@ def _asked(builder: StepBuilder, inputs: Sequence[str], options: dict[str, Any])
 
 
 def _pipeline_help(builder: StepBuilder) -> str:
-    """What INPUTs are, whom a build asks, and what is promised of it."""
+    """Return the help of a build: its INPUTs, the roles of its models, and how it resumes."""
     about = builder.help
     if builder.rows is None:
         about += (
@@ -550,11 +550,12 @@ def _form_fields(form: ItemSet, uses: list[int]) -> dict[str, Any]:
 
 
 def _form_line(form: ItemSet, uses: list[int]) -> str:
-    """A form, how evenly it uses its facts, and how many retired ones it does without."""
+    """Return a line on a form: how evenly it uses its facts, and how many excluded ones it leaves
+    out."""
     often = f"{uses[0]} to {uses[-1]} times" if uses[0] < uses[-1] else f"{uses[0]} times"
     often = "once" if often == "1 times" else often
     n = len(form.recipe.get("without", ()))
-    left_out = f"   {n} retired fact{'s' if n > 1 else ''} left out" if n else ""
+    left_out = f"   {n} excluded fact{'s' if n > 1 else ''} left out" if n else ""
     return (
         f"form   {form.name}-{short(form.id, 4)}   {form.n_items} questions   seed {form.seed}   "
         f"{sum(uses)} places, {len(uses)} facts used {often} each{left_out}"
@@ -592,8 +593,8 @@ def _report(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Prints what came of a build and what to do next; returns the exit code. ``name`` is what the
-    bank was to be called."""
+    """Print the result of a build and the next step, and return the exit code. ``name`` is the
+    requested name of the bank."""
     from proofstone.build.funnel import funnel_lines, pending_sentences
 
     build, bank = result.build, result.bank
@@ -617,9 +618,9 @@ def _report(
     if not result.complete:
         for line in pending_sentences(result.funnel):
             say(line, quiet=quiet)
-        say(f"held up: proofstone show {shown_build} --pending", quiet=quiet)
-        further = ", with a further --budget" if result.over_budget else ""
-        say(f"go on: the same command again{further}", quiet=quiet)
+        say(f"pending rows: proofstone show {shown_build} --pending", quiet=quiet)
+        further = " with a further --budget" if result.over_budget else ""
+        say(f"resume: run the same command again{further}", quiet=quiet)
     else:
         if any(step.n_dropped for step in result.funnel.steps):
             say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
@@ -630,9 +631,12 @@ def _report(
 
 
 def _next(build: Build, bank: str) -> str:
-    """The command that comes next: what its kind says; else of a bank that is asked as it stands
-    its run, of others forms; without small groups where the method can do so: of documents few
-    have enough statements each for a question of their own."""
+    """Return the next command after a build.
+
+    It is the kind's own one if stated. A bank that is asked unchanged is run; of others a form is
+    built. Small groups are left out if the method can do so: few documents have enough statements
+    for their own question.
+    """
     from proofstone.method import find_method
 
     method = find_method(build.method)
@@ -706,7 +710,7 @@ def _dry_run(
             print_json({"prompts": prompts, "self_evaluation": self_evaluation})
         return 0
     spending = asked["budget"] = start_spending(session, asked["budget"])
-    what = "spent besides, for the pilot's rows alone"
+    what = "additional cost, for the pilot's rows only"
     with beside_told(spending, what, quiet=quiet), watching(quiet=quiet) as watch:
         found = forecast_build(
             session, kind, inputs, **asked, pilot=rows, watch=watch, on_interrupt=tell_interrupt
@@ -761,7 +765,7 @@ def _forecast_lines(found: BuildForecast) -> Iterator[str]:
         yield f"{done}: {spent_text(found.spent)}"
         yield "         what was made of them is kept: the build takes it from there"
     else:
-        yield f"{done}{'' if found.simulated else ', nobody was asked'}"
+        yield f"{done}{'' if found.simulated else ', no API calls were made'}"
     if not found.left:
         yield "every row is through: nothing is left to do"
     elif not found.is_known:

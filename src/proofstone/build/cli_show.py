@@ -40,7 +40,7 @@ def first_of(rows: list[T], limit: int, how: str) -> list[T]:
 
 
 def value_lines(values: Mapping[str, Any] | None) -> Iterator[str]:
-    """A line a value; one that says so where the row's text was purged."""
+    """Yield one line per value, or a note if the text of the row was purged."""
     if values is None:
         yield "  its text was purged"
         return
@@ -61,7 +61,7 @@ _HEAD: tuple[str, ...] = (
 )  # fmt: skip
 
 
-_NONE = "no verdict is kept of this build: nobody judged, or it was before verdicts were kept"
+_NONE = "no verdicts are stored for this build: it had no judges, or predates stored verdicts"
 
 
 def _show_judges(session: Session, found: Found, *, as_json: bool) -> None:
@@ -89,8 +89,7 @@ def _show_rows(rows: list[T], text: Callable[[T], str], none: str, *, as_json: b
 
 
 def account_lines(account: QuestionAccount) -> list[str]:
-    """A question in a line, and a table of its judges; columns in which nobody has anything are
-    left out."""
+    """Return a line on a question, and a table of its judges without empty columns."""
     from proofstone.page.text import aligned, without_empty
 
     rows = [_HEAD]
@@ -136,7 +135,7 @@ def _judge_vote(judge_vote: JudgeVote) -> str:
 
 
 def list_builds(session: Session, *, as_json: bool) -> None:
-    """All builds, newest first, each with how far it is and its bank."""
+    """Print all builds with progress and bank, newest first."""
     from proofstone.build.funnel import build_states
 
     states = build_states(session.store)
@@ -226,7 +225,7 @@ _PREFIX = "taxonomy:"
 
 
 def named_taxonomy(identity: str) -> str | None:
-    """The name or file behind ``taxonomy:``, None for what is no taxonomy."""
+    """Return the name or file after ``taxonomy:``; None without this prefix."""
     return identity.removeprefix(_PREFIX) if identity.startswith(_PREFIX) else None
 
 
@@ -242,7 +241,7 @@ def list_taxonomies(*, as_json: bool) -> None:
 
 
 def show_taxonomy(name: str, *, as_json: bool) -> None:
-    """All nodes of a taxonomy, carried or from a file, with their counts."""
+    """Print all nodes of a bundled taxonomy or of a file, with their counts."""
     from proofstone.ingest.taxonomy import find_taxonomy
 
     taxonomy = find_taxonomy(name)
@@ -284,14 +283,14 @@ def export_taxonomy(name: str, output: Path) -> int:
 
 
 def show_coverage(coverage: Coverage, *, as_json: bool) -> None:
-    """What of a bank stands under each node, beside the taxonomy's own counts; of the levels below
-    the disciplines those nodes that something stands under."""
+    """Print the statements of a bank under each node, next to the taxonomy's own counts. Below the
+    disciplines only nodes with statements are shown."""
     if as_json:
         print_json(coverage)
         return
-    click.echo(
+    print_text(
         f"{coverage.bank}  {coverage.facts:,} statements of {coverage.sources:,} sources over "
-        f"{visible(coverage.title)}"
+        f"{coverage.title}"
     )
     counted = list(dict.fromkeys(name for node in coverage.nodes for name in node.counts))
     totals = {
@@ -309,7 +308,7 @@ def show_coverage(coverage: Coverage, *, as_json: bool) -> None:
     if coverage.nowhere:
         print_text(f"! {coverage.nowhere:,} statements have no discipline")
     for why, n in coverage.elsewhere[:_MOST_ELSEWHERE]:
-        print_text(f"! {n:,} statements stand elsewhere: {why}")
+        print_text(f"! {n:,} statements are elsewhere: {why}")
     if len(coverage.elsewhere) > _MOST_ELSEWHERE:
         print_text(f"and {len(coverage.elsewhere) - _MOST_ELSEWHERE} more places (--json has all)")
 

@@ -1,9 +1,9 @@
-"""Rows through steps one behind the other: each step at work on rows that the one before it kept.
+"""Process rows through a sequence of steps; each step gets the rows that the previous one kept.
 
-What is known of a row is taken from the journal; the rest is worked on, a bounded number of rows a
-step, and whoever is ahead waits. So memory holds what is on its way and no more. Resume, results,
-lists of dropped rows and the funnel all read the same journal by the same walk, page by page, in
-the order of the rows that entered: so they agree, whatever the order of the work.
+Stored outcomes are read from the journal, and the remaining rows are processed. Each step holds a
+bounded number of rows and waits if the next one is full, so memory is bounded. Resume, results,
+lists of dropped rows and the funnel read the same journal page by page, in the order in which rows
+entered. So they agree, whatever the order of processing.
 """
 
 from __future__ import annotations
@@ -146,9 +146,11 @@ def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
 
 
 def step_key(step: Step | BatchStep, tools: Mapping[str, Any], seed: int) -> bytes:
-    """The key of a step: its name, version and configuration; ``tools`` are the models behind the
-    roles that it asks, with their settings, and the state of what it reads; the seed counts where
-    it draws."""
+    """Return the key of a step: its name, version and configuration.
+
+    ``tools`` are the models of its roles with their settings, and the state of what it reads. The
+    seed is part of the key if the step samples.
+    """
     key: list[Any] = [step.name, step.version, step.config]
     used = {name: tools[name] for name in (*step.asks, *step.reads)}
     key += [used, seed if step.draws else None]
@@ -327,10 +329,11 @@ class Workshop:
 async def run_flow(
     steps: Sequence[KeyedStep], pages: Iterable[Sequence[PipelineRow]], workshop: Workshop
 ) -> None:
-    """Brings all rows of ``pages`` through ``steps``, until done or halted; returns once every
-    outcome is kept. A row of which a call failed is left where it is, and counted.
+    """Process all rows of ``pages`` through ``steps`` until done or halted, and store every
+    outcome.
 
-    Raises what a step raises besides CallFailed, and what the journal raises.
+    A row with a failed call stays pending and is counted. Raises what a step raises (except
+    CallFailed) and what the journal raises.
     """
     channels = [Channel(_AHEAD) for _ in steps]
     try:
@@ -501,9 +504,9 @@ def read_batch(step: BatchStep, key: bytes, pages: Pages) -> tuple[Batch, bytes]
 async def run_batch(
     step: BatchStep, key: bytes, batch: Batch, workshop: Workshop, progress: StepProgress
 ) -> bool:
-    """Brings all rows through a batch step, unless they are; whether it could be done.
+    """Process all rows in a batch step, unless that is done, and return True on success.
 
-    Raises what the step raises besides CallFailed, ValueError for places that are none.
+    Raises what the step raises (except CallFailed), and ValueError for places outside the batch.
     """
     if batch.purged:
         await workshop.journal.write(key, [(row, PURGED) for row in batch.purged])
@@ -545,7 +548,7 @@ async def _write(
 ) -> None:
     strays = [place for place in made if not 0 <= place < len(batch)]
     if strays:
-        raise ValueError(f"step {step.name} speaks of place {strays[0]} of {len(batch)} rows")
+        raise ValueError(f"step {step.name} returned place {strays[0]} of {len(batch)} rows")
     group: list[tuple[bytes, Outcome]] = []
     for place, row in enumerate(batch.rows()):
         outcome = SAME
@@ -566,7 +569,7 @@ Reached = Callable[[int, Step | BatchStep, bytes], None]
 
 
 class Performed(Struct, frozen=True):
-    """How far a pipeline came: the keys of the steps reached, and whether every row is through."""
+    """Hold the keys of the reached steps, and whether every row is processed."""
 
     keys: tuple[bytes, ...]
     complete: bool

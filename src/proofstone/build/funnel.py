@@ -1,4 +1,5 @@
-"""The funnel of a build: what entered each step, left, why and at what cost, and how it is told."""
+"""Compute and describe the funnel of a build: rows that entered, left and were dropped at each
+step, with reasons and cost."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class Ended(Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class _Tally:
-    """The counts of one step, while the walk goes on."""
+    """Count the rows of one step during the walk."""
 
     entered: int = 0
     kept: int = 0
@@ -236,7 +237,7 @@ def funnel_section(
     who = (
         say("Models by role: {models}.", models=models)
         if build.models
-        else say("No model had a hand in it.")
+        else say("No model was used.")
     )
     return Section(
         name="build-funnel",
@@ -297,7 +298,7 @@ def _judges(judged: Sequence[QuestionAccount]) -> Table:
 
 
 class BuildState(Struct, frozen=True, kw_only=True):
-    """A build in a listing; ``bank`` is the newest that came of it."""
+    """Hold a build in a listing; ``bank`` is the newest one made of it."""
 
     id: bytes
     kind: str
@@ -373,8 +374,8 @@ def list_ended(
 
 
 def ended_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
-    """Every row that was dropped or is held up, for a file: why in columns of their own, then the
-    row's own values."""
+    """Yield every dropped or pending row for a file: columns with the reason, then the values of
+    the row."""
     key, build = store.builds.build(found.id)
     for each in map(_shown, _ended(store, key, build)):
         yield {
@@ -497,7 +498,7 @@ def read_accounts(store: Store, key: int, build: Build) -> tuple[QuestionAccount
 
 
 def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
-    """Every ballot of every verdict of a build, for a file."""
+    """Yield every judge vote of a build for a file."""
     key, build = store.builds.build(found.id)
     for step, row, each in verdicts_of(store, key, build):
         verdict = each.verdict
@@ -520,8 +521,8 @@ def verdict_fields(store: Store, found: Found) -> Iterator[dict[str, Any]]:
 def verdicts_of(
     store: Store, key: int, build: Build
 ) -> Iterator[tuple[str, PipelineRow, RowVerdict]]:
-    """Each verdict of a build with its step's name and its row, step by step for each page of rows;
-    a row that comes to a step several times was judged once."""
+    """Yield each verdict of a build with its step name and row, by step within each page of rows. A
+    row that reaches a step several times was judged once."""
     reached, journal = build_journal(store, key)
     judged = store.outcomes.judged([journal.step(each) for each in reached])
     if not judged:

@@ -51,7 +51,8 @@ _EXCERPT = 500  # characters of each
 
 
 def placed_source(store: Store, identity: bytes) -> Source:
-    """A source with the stratum that holds: that of its newest placement, else as stated."""
+    """Return a source with its valid stratum: that of its newest label if it has one, otherwise the
+    stated one."""
     source = store.knowledge.sources([identity])[identity]
     taxonomy_label = store.taxonomy_labels.in_force([identity]).get(identity)
     return (
@@ -62,8 +63,8 @@ def placed_source(store: Store, identity: bytes) -> Source:
 
 
 def sources_of_book(store: Store, book: str) -> list[bytes]:
-    """The sources that stand in this book, by their newest placement or as stated, in the order in
-    which they came; none where no source does."""
+    """Return the sources with this book in their newest label or as stated, in import order; empty
+    if there are none."""
     once = [source.id for source in store.knowledge.sources_of_book(book)]
     return [each for each in once if placed_source(store, each).stratum.book == book]
 
@@ -91,12 +92,14 @@ _PASSAGE = "passage"
 
 
 class BuildSpec(Struct, frozen=True, kw_only=True):
-    """What to build: a kind of facts from inputs, by which models (by seat: the role, numbered
-    where several hold it), with which settings over those of the roles. ``per_input`` rows of each
-    input enter, drawn by the seed; ``limit`` lets only the first rows of them all enter. Of
-    passages only those in ``languages`` enter, where any is named. ``regions`` are what enters
-    where the kind is built from pictures of pages, ``gathered`` gives what came from online, each
-    row with the id of its source (empty for none)."""
+    """Specify a build: a kind of facts from inputs, with models by slot and settings over those of
+    roles.
+
+    A slot is a role, numbered if several models hold it. ``per_input`` rows of each input are
+    sampled with the seed; ``limit`` keeps only the first rows overall. ``languages`` restricts
+    passages. ``regions`` are the rows of a build from pictures of pages. ``gathered`` returns
+    online rows, each with the id of its source (empty for none).
+    """
 
     kind: str
     inputs: tuple[str, ...]
@@ -115,10 +118,11 @@ class BuildSpec(Struct, frozen=True, kw_only=True):
 def entering_rows(
     store: Store, builder: StepBuilder, spec: BuildSpec, params: Mapping[str, Any]
 ) -> Iterator[EnteringRow]:
-    """The rows that enter a build, in order, read anew; what several inputs name enters once.
+    """Return the rows that enter a build, in order, read again each time. Rows named by several
+    inputs enter once.
 
-    Raises NotFound for an input that names neither a source nor a book that sources are of,
-    BadUsage for languages of what has none.
+    Raises NotFound for an input that is neither a source nor the book of one, BadUsage for
+    languages of rows that have none.
     """
     if spec.regions is not None:
         return iter([EnteringRow(make_row(each), each.source.id) for each in spec.regions])
@@ -159,9 +163,11 @@ def _reader(
 
 
 def _drawn(rows: Iterator[EnteringRow], n: int, seed: int) -> list[EnteringRow]:
-    """``n`` of the rows, in their order. A row's place in the draw rests on itself alone: with a
-    larger ``n``, or among more rows, those drawn before that still fit stay, and with them what a
-    build made of them."""
+    """Sample ``n`` rows and keep their order.
+
+    The sampling rank of a row depends only on the row. So with a larger ``n`` or more rows, earlier
+    sampled rows that still fit stay, with the results of their steps.
+    """
 
     def drawn_at(placed: tuple[int, EnteringRow]) -> tuple[float, int]:
         place, entering = placed
@@ -187,7 +193,7 @@ def _passages(
 
 
 def _named_passages(store: Store, names: Sequence[str]) -> Iterator[Passage]:
-    """Each passage once, also where its source and a book of it are named beside it."""
+    """Yield each passage once, even if it is named and its source or book is also named."""
     single = {name: _passage(store, name) for name in names if name.startswith(f"{_PASSAGE}:")}
     alone = {passage.id for passage in single.values()}
     entered: set[bytes] = set()  # sources, and of passages those alone: sources may have many
@@ -236,8 +242,11 @@ def entering_sources(store: Store, names: Sequence[str]) -> set[bytes]:
 
 
 def named_sources(store: Store, name: str) -> list[bytes]:
-    """All sources of the book of this name, else the source of this name. The book goes first: its
-    title page often has its title, and is still known by its digits. Raises NotFound."""
+    """Return all sources of the book of this name, otherwise the source of this name.
+
+    The book has precedence: its title page often has the same title, and can be named by its
+    digits. Raises NotFound.
+    """
     return sources_of_book(store, name) or [store.lookup.find(name, ("source",)).id]
 
 
@@ -549,7 +558,7 @@ def _from_web(session: Session, finder: WebFinder, wanted: OnlineWanted) -> None
 
 
 def tell_unread_pages(session: Session, finder: WebFinder, queries: Sequence[str]) -> None:
-    """What became of the pages, in a line."""
+    """Report in one line how many pages were read, and why others were left out."""
     found = [each for each in map(finder.noted, queries) if each is not None]
     problems = Counter(page.problem for each in found for page in each.pages)
     n_read = problems.pop("", 0)
@@ -582,13 +591,13 @@ def _let_out(
 
 
 def tell_step(session: Session, text: str) -> None:
-    """Tells whoever listens to ``session`` how far something is."""
+    """Report progress to the listener of ``session``."""
     if session.tell is not None:
         session.tell(text)
 
 
 class _Shown:
-    """How far gathering is: a line when it begins to take long, then now and again."""
+    """Report the progress of gathering: first when it takes long, then at intervals."""
 
     def __init__(self, what: str, total: int, done: int = 0) -> None:
         self.what, self.total, self.done = what, total, done

@@ -223,7 +223,8 @@ class _Forecaster:
         )
 
     def _seconds(self, asking: Sequence[int]) -> Range | None:
-        """Steps of one endpoint share its connections; endpoints go on beside each other."""
+        """Return the estimated duration. Steps of one endpoint share its connections; endpoints
+        work in parallel."""
         longest = Range(0.0, 0.0, 0.0)
         by_slots: dict[int, list[int]] = {}
         for place in asking:
@@ -274,8 +275,8 @@ _LOOKED_AT = 100  # rows for each that is to be shown: the first ones may all be
 
 
 class StepPrompt(Struct, frozen=True, kw_only=True):
-    """A request of a step for one row; those that depend on its reply are shown where that is in
-    the cache."""
+    """Hold a request of a step for one row. Requests that depend on its response are shown if that
+    is cached."""
 
     step: str
     row: bytes
@@ -334,7 +335,7 @@ class _ShownCall(RowCall):
         self._step, self._shown = step, shown
 
     async def answer(self, name: str, request: ModelRequest) -> Response:
-        """The stored reply. Raises CallFailed where there is none."""
+        """Return the cached response. Raises CallFailed without one."""
         asker = self.asked.asker
         settings, dropped = asker.model.sent_settings(request.settings)
         to = SentAs(model=asker.model.name, settings=settings, dropped=dropped)

@@ -42,21 +42,20 @@ from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex,
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted
 
-# What is asked for, and which model sits at each seat.
+# The request, and the model of each slot.
 
 # A model for all roles that build, or models by role: several where a panel holds it.
 Models = str | Mapping[str, str | Sequence[str]]
 
 
 class BuildAsked(Struct, frozen=True, kw_only=True):
-    """How a build in steps is asked for: each field is a keyword of ``build_in_steps``, of
-    ``forecast_build`` and of ``prompts_of_build``; ``params`` are all else, the parameters of the
-    kind.
+    """Hold the request for a build in steps. Each field is a keyword of ``build_in_steps``,
+    ``forecast_build`` and ``prompts_of_build``; ``params`` are the parameters of the kind.
 
-    ``models`` names the model of each role, or one for all roles that build; ``judge`` the one,
-    or the panel, for those that judge. ``per_input`` rows of each input enter, drawn by the seed,
-    or all; ``limit`` lets only the first of them enter, ``languages`` only passages in these.
-    ``settings`` are sent over those of the roles. ``budget`` and ``cache`` are as of ``run``.
+    ``models`` names the model of each role, or one for all roles that build. ``judge`` is the model
+    or panel of the roles that judge. ``per_input`` rows of each input are sampled with the seed
+    (default: all); ``limit`` keeps only the first, ``languages`` only passages in these languages.
+    ``settings`` override those of the roles. ``budget`` and ``cache`` are as of ``run``.
     """
 
     name: str = ""
@@ -93,9 +92,12 @@ def maker_of_kind(kind: str) -> Maker:
 def models_by_slot(
     method: Maker, kind: str, models: Models, judge: str | Sequence[str]
 ) -> dict[str, str]:
-    """The model at each seat: as named by role, else the one for all roles of its purpose. The
-    seats of a panel stand in the order of their models' names, so that the order in which they are
-    named makes no other build."""
+    """Return the model of each slot: the one named for the role, or the one for all roles of its
+    purpose.
+
+    The slots of a panel are in alphabetical order of the models, so their order in the request does
+    not change the build.
+    """
 
     def listed(named: str | Sequence[str]) -> list[str]:
         return [each for each in ([named] if isinstance(named, str) else named) if each]
@@ -204,8 +206,8 @@ def open_reads(
 
 
 class PlannedBuild(Struct, frozen=True, kw_only=True):
-    """A build with its pipeline, the settings that the model at each seat is asked with, and what
-    its steps read of the workspace."""
+    """Hold a build with its pipeline, the settings of the model in each slot, and what its steps
+    read of the workspace."""
 
     build: Build
     builder: StepBuilder
@@ -228,11 +230,11 @@ def plan_build(
     open_index: OpenIndex,
     open_web: OpenWebSearch,
 ) -> PlannedBuild:
-    """The build that ``spec`` means, not yet stored; ``models`` by seat. The rows that enter are
-    read once, to know them; ``open_index`` and ``open_web`` give what steps search that do.
+    """Return the build that ``spec`` describes, not yet stored; ``models`` are by slot.
 
-    Raises BadUsage for parameters that cannot be and roles without a model, BadInput where nothing
-    enters, and what reading the inputs raises.
+    The rows that enter are read once for their ids. ``open_index`` and ``open_web`` return what
+    steps search. Raises BadUsage for invalid parameters and roles without a model, BadInput if
+    nothing enters, and what reading the inputs raises.
     """
     builder = builder_for(method, spec.kind, spec.inputs)
     params = read_parameters(builder.parameters, spec.params)
@@ -290,8 +292,11 @@ def plan_build(
 def _settle_documents(
     store: Store, builder: StepBuilder, spec: BuildSpec, params: dict[str, Any]
 ) -> str:
-    """Settles in ``params`` what nobody said of the documents: private where a license permits no
-    publication of any; returns a note on that. Rows of files are of no document, and public."""
+    """Set the document option in ``params`` if it was not stated, and return a note.
+
+    Documents are private if the license of any does not permit publication. Rows of files have no
+    document and are public.
+    """
     params[builder.documents] = "public"
     if builder.rows is not None:
         return ""

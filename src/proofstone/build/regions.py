@@ -179,7 +179,7 @@ def _is_within(line: Box, box: Box) -> bool:
 
 
 def _text_of_lines(text: str, lines: Sequence[PlacedLine]) -> str:
-    """The text of lines; as it stands on the page where they follow each other."""
+    """Return the text of lines; consecutive lines keep the page's text between them."""
     parts: list[list[int]] = []
     for line in sorted(lines, key=lambda line: line.start):
         if parts and not text[parts[-1][1] : line.start].strip():
@@ -242,8 +242,8 @@ def with_regions(
     models: Mapping[str, Model],
     document_of: Callable[[bytes], Path],
 ) -> BuildSpec:
-    """The spec with the pictures that are to enter, drawn, where it asks for such; ``models`` are
-    by seat. Raises as ``check_sees`` and ``region_rows`` do."""
+    """Return the spec with the sampled pictures that enter, if it asks for pictures; ``models`` are
+    by slot. Raises as ``check_sees`` and ``region_rows``."""
     named = builder_of(method, spec.kind).regions
     if named is None or not (regions := spec.params.get(named[0])):
         return spec

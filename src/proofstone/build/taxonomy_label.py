@@ -95,7 +95,7 @@ def place_question(taxonomy: Taxonomy, path: TaxonomyPath, sampled: SampledSourc
 
 
 def words_digest() -> str:
-    """What a step that asks depends on besides its taxonomy."""
+    """Return a digest of the question texts, part of a step's key."""
     return digest(_questions().encode()).hex()
 
 
@@ -109,7 +109,7 @@ def _meaning(taxonomy: Taxonomy, node: TaxonomyNode, words: _Wording, level: str
 
 
 def _names_below(taxonomy: Taxonomy, node: TaxonomyNode) -> list[str]:
-    """The names below a node; those below one of its own name, which says nothing, in its place."""
+    """Return the names below a node; those below a child of the same name replace it."""
     names: list[str] = []
     for each in taxonomy.below(node.path):
         names += _names_below(taxonomy, each) if each.name == node.name else [each.name]
@@ -134,15 +134,17 @@ def _questions() -> str:
     return (files(__package__) / "questions.toml").read_text(encoding="utf-8")
 
 
-# Placements from a build that judged where sources stand.
+# Taxonomy labels from a build that judged sources.
 
 
 def place_sources(
     store: Store, build: Build, places: Iterable[SourcePlace], clock: Clock
 ) -> tuple[TaxonomyLabel, ...]:
-    """Stores where a build found that sources stand, and returns the placements that hold now. One
-    that says what the newest of its source says is not made again; what a person placed stays,
-    unless the build places anew."""
+    """Store the taxonomy labels that a build found for sources, and return the valid ones.
+
+    A label that equals the newest one of its source is not stored again. A person's label stays,
+    unless the build replaces such labels.
+    """
     found = list(places)
     newest = store.taxonomy_labels.in_force([place.source for place in found])
     models = tuple(dict.fromkeys(build.models.values()))
@@ -219,7 +221,7 @@ ROLES = {
 
 
 class Placing:
-    """What builds strata: as a ``Maker`` beside the methods, of which it is none."""
+    """Build strata. This is a ``Maker`` that does not belong to a method."""
 
     name = "placing"
 

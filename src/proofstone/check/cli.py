@@ -1,4 +1,4 @@
-"""``check``: whether answers can be told without knowing anything."""
+"""``check``: annotation artifacts, and other checks of a bank."""
 
 from __future__ import annotations
 
@@ -64,7 +64,11 @@ def _show(drawn: SemanticMap) -> None:
     from proofstone.records.runs import FLAGS
 
     apart = drawn.separation
-    of = f" of {drawn.n_all:,}, drawn by seed {drawn.seed}" if drawn.n_all > drawn.n_texts else ""
+    of = (
+        f" of {drawn.n_all:,}, sampled with seed {drawn.seed}"
+        if drawn.n_all > drawn.n_texts
+        else ""
+    )
     print_text(
         f"{drawn.target}  {drawn.n_texts:,} {drawn.nature}{of}; vectors by {drawn.embedding_model}"
     )
@@ -79,7 +83,7 @@ def _show(drawn: SemanticMap) -> None:
     )
     for text in (FLAGS[flag] for flag in FLAGS if flag in index.flags):
         print_text(f"! {text}")
-    rows = [(drawn.level, "texts", "neighbours of it", "by chance")]
+    rows = [(drawn.level, "texts", "same among nearest, %", "by chance, %")]
     rows += [
         (group.name, f"{group.n:,}", f"{100 * group.agreement:.1f}", f"{100 * group.chance:.1f}")
         for group in apart.groups
@@ -131,7 +135,7 @@ class CheckAsked(Struct, frozen=True, kw_only=True):
 def check_contradictions(
     target: str, asked: CheckAsked, folder: Path | None, *, as_json: bool
 ) -> None:
-    """Prints what judges came to, and writes the work list where one is asked for."""
+    """Print the judges' verdicts, and write the flagged items if requested."""
     from proofstone.check.contradictions import (
         find_contradictions,
         find_near_statements,
@@ -168,7 +172,7 @@ def _show_pairs(n: int, pairs: Sequence[StatementPair], n_judges: int, *, as_jso
         return
     print_text(
         f"{n:,} true statements, {len(pairs):,} near pairs: {2 * n_judges * len(pairs):,} calls, "
-        "more where a reply cannot be read"
+        "more if responses are unparsed"
     )
     for pair in pairs[:_SHOWN]:
         print_text(_pair_lines(pair))
@@ -182,7 +186,7 @@ def _show_contradictions(found: Contradictions) -> None:
     for each in found.found[:_SHOWN]:
         print_text(f"{_pair_lines(each.pair)}\n  {each.reason}".rstrip())
     if len(found.found) > _SHOWN:
-        click.echo(f"and {len(found.found) - _SHOWN:,} more (-o FILE, or --json, has all)")
+        print_text(f"and {len(found.found) - _SHOWN:,} more (-o FILE, or --json, has all)")
     for account in found.judges:
         if account.failed or account.unparsed or account.split:
             print_text(
@@ -201,7 +205,7 @@ def _pair_lines(pair: StatementPair) -> str:
 _MOST_LEAKS = 12
 
 
-_FAIR = 0.55  # a bank that gives away more is to be mended
+_FAIR = 0.55  # a bank above this has annotation artifacts to fix
 
 
 @command(
@@ -314,13 +318,13 @@ def _refuse_mixed(context: click.Context) -> None:
     asked, of_judges, of_audit = given(_CHECKS), given(_OF_JUDGES), given(_OF_AUDIT)
     if len(asked) > 1:
         raise BadUsage(
-            f"{', '.join(asked[:-1])} and {asked[-1]} are checks of their own",
-            hint="ask for one of them at a time",
+            f"{', '.join(asked[:-1])} and {asked[-1]} are separate checks",
+            hint="run one of them at a time",
         )
     if of_judges and asked != ["--contradictions"]:
         raise BadUsage(f"{', '.join(of_judges)}: only with --contradictions")
     if of_audit and asked:
-        raise BadUsage(f"{', '.join(of_audit)}: not with {asked[0]}, which is a check of its own")
+        raise BadUsage(f"{', '.join(of_audit)}: not with {asked[0]}, which is a separate check")
     writes = {"--contradictions", "--drop-to"} & {*asked, *of_audit}
     if was_given(context, "output") and not writes:
         hint = f"{asked[0]} writes no list" if asked else "add --drop-to 0.55"
@@ -346,7 +350,7 @@ def _show_checked(checked: Checked) -> None:
         f"{checked.target}  {checked.counts[0]:,} {first}, {checked.counts[1]:,} {second}, "
         f"{counted(checked.sources, 'source')} in {checked.folds} folds"
     )
-    rows = [("told by", "area", "pairs")]
+    rows = [("classifier", "AUROC", "pairs")]
     rows += [(name, _shown(area), f"{area.n:,}") for name, area in checked.areas.items()]
     print_table(rows)
     print_text(_verdict(checked))
@@ -355,7 +359,7 @@ def _show_checked(checked: Checked) -> None:
     if checked.embedding_model:
         print_text(_seen_by_embeddings(checked))
     if checked.leaks:
-        table = [("what tells", "area", first, second)]
+        table = [("feature", "AUROC", first, second)]
         table += [
             (leak.feature, _shown(leak.area), f"{leak.mean_first:.3g}", f"{leak.mean_second:.3g}")
             for leak in checked.leaks[:_MOST_LEAKS]
@@ -364,19 +368,19 @@ def _show_checked(checked: Checked) -> None:
         if len(checked.leaks) > _MOST_LEAKS:
             print_text(f"and {len(checked.leaks) - _MOST_LEAKS} more (--json has all)")
     if (dropped := checked.dropped) is not None:
-        ending = "" if dropped.reached else ", which does not reach it"
+        ending = "" if dropped.reached else ", above the target"
         print_text(
             f"dropping {len(dropped.rows):,} of {sum(checked.counts):,} takes "
             f"{_shown(dropped.before)} to {_shown(dropped.after)} on {dropped.held_out} sources "
-            f"that taught nothing{ending}"
+            f"held out of training{ending}"
         )
 
 
 def _seen_by_embeddings(checked: Checked) -> str:
     if not checked.companions:
-        return f"No surface feature explains what {checked.embedding_model} sees."
+        return f"No surface feature correlates with the score of {checked.embedding_model}."
     named = ", ".join(f"{name} ({value:+z.2f})" for name, value in checked.companions)
-    return f"What {checked.embedding_model} sees goes with: {named} (rank correlations)"
+    return f"Rank correlations with the score of {checked.embedding_model}: {named}"
 
 
 def _verdict(checked: Checked) -> str:
@@ -384,16 +388,16 @@ def _verdict(checked: Checked) -> str:
         return "Nothing could be measured."
     worst = checked.areas[checked.worst]
     if worst.low > 0.5:
-        hardly = f" It is little: {100 * _FAIR:g} is the bound." if worst.value <= _FAIR else ""
+        hardly = f" The AUROC is small, at most {100 * _FAIR:g}." if worst.value <= _FAIR else ""
         return (
-            f"The {checked.kinds[1]} can be told from the {checked.kinds[0]} without knowing "
-            f"anything, by {checked.worst}.{hardly}"
+            f"The {checked.kinds[1]} can be separated from the {checked.kinds[0]} without "
+            f"knowledge, by {checked.worst}. The 95% CI of its AUROC is above 50 (chance).{hardly}"
         )
-    none = "No classifier tells them apart beyond what chance explains"
+    none = "No classifier has an AUROC with a 95% CI above 50 (chance)"
     if checked.leaks:
         n = len(checked.leaks)
-        tell = "one thing tells by itself" if n == 1 else f"{n:,} things tell by themselves"
-        return f"{none}, but of what was counted {tell}, as listed below."
+        do = "1 feature does" if n == 1 else f"{n:,} features do"
+        return f"{none}, but {do}, adjusted for the number of features."
     return f"{none}."
 
 

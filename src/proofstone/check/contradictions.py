@@ -52,7 +52,7 @@ _CONTRADICT = "contradict"
 _LABELS = (
     Label(_CONTRADICT, "both cannot be true: they say different things of the very same thing"),
     Label("agree", "they say the same, or one follows from the other"),
-    Label("apart", "both can be true: they speak of different things, cases, times or measures"),
+    Label("apart", "both can be true: they are about different things, cases, times or measures"),
 )
 
 

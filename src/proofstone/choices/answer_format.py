@@ -74,8 +74,8 @@ class AnswerFormat(Struct, frozen=True):
 def read_answer_format(text: str) -> AnswerFormat:
     """Return the format for ``regex:PATTERN`` or ``json:PATH`` (a space may replace the colon).
 
-    A pattern returns its group ``answer``, else its first group, else the whole match. Raises
-    BadInput for other texts, an invalid pattern or path, and a slow pattern.
+    A pattern returns its group ``answer``, the first group or the whole match, in this order.
+    Raises BadInput for other texts, an invalid pattern or path, and a slow pattern.
     """
     kind, _, stated = text.strip().replace(" ", ":", 1).partition(":")
     if ":" in text and not text.strip().lower().startswith(("regex ", "json ")):

@@ -146,8 +146,8 @@ _LATIN_WORDS = re.compile(r"[A-Za-z]+")
 def extract_choices(text: str, letters: str | Sequence[str]) -> Extraction:
     """Return the options that ``text`` chooses, as ``"A, C"``.
 
-    They are those of the last answer statement, else of a last line that consists of letters. An
-    open choice ("A or C") and a letter that is not an option choose nothing.
+    The last answer statement counts; without one, a last line that consists of letters. An open
+    choice ("A or C") and a letter that is not an option choose nothing.
     """
     labels = as_labels(letters)
     mark = last_mark(text, lowered(text), labels)
@@ -361,7 +361,7 @@ def _key(numerals: frozenset[str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _roman_set(text: str) -> str:
-    """Return the key of a text that is only a list of Roman numerals; else ""."""
+    """Return the key of a text that is only a list of Roman numerals, or ""."""
     plain_text = normalize("NFKC", text).strip(_EDGES)
     match = _ROMAN_LIST.fullmatch(plain_text)
     return "" if match is None else _key(_roman(plain_text))

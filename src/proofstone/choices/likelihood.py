@@ -3,7 +3,7 @@
 Nothing is generated. After the question prompt the whole text of each option is scored token by
 token (``option-likelihood``), or the letter of each option (``letter-likelihood``). The graded
 answer is the option with the highest mean log-probability per token (length-normalized); the
-option with the highest sum (raw) is recorded beside it. The confidence is the softmax over the
+option with the highest sum (raw) is also recorded. The confidence is the softmax over the
 graded values. See Brown et al. (2020), section 2.4 (arXiv:2005.14165), on both scores.
 
 Any method with options can offer it: merge ``PROMPT_METHODS``, ``MEASURES`` and ``SCALES`` into
@@ -64,9 +64,11 @@ def is_unfinished(question: str) -> bool:
 
 
 def open_block(asked: str, *, is_text: bool, chinese: bool) -> str:
-    """Return a question as a text that an option continues. Where the options' texts are scored
-    (``is_text``) and the question breaks off in a sentence, it stands as it is; otherwise in a
-    block of question and answer."""
+    """Return a question as a text that an option continues.
+
+    If the options' texts are scored (``is_text``) and the question breaks off in a sentence, it is
+    unchanged. Otherwise it is put in a block of question and answer.
+    """
     if is_text and is_unfinished(asked):
         return asked.rstrip()
     return f"问题：{asked}\n答案：" if chinese else f"Question: {asked}\nAnswer:"

@@ -1,7 +1,7 @@
 """Options that are sets of positions: enumeration, random selection and order.
 
-A question has ``places`` numbered things, some of them correct: the gold set. An option is a set of
-positions of a permitted size; a distractor has at least one position outside the gold set.
+A question has ``places`` numbered things, some of them correct: the answer key. An option is a set
+of positions of a permitted size. A distractor has at least one position outside the answer key.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class Subset(NamedTuple):
 
 
 class OptionSet(NamedTuple):
-    """Options in the order shown, and the index of the gold one."""
+    """Hold the options in the order shown, and the index of the correct one."""
 
     options: tuple[tuple[int, ...], ...]
     answer_key: int
@@ -182,7 +182,7 @@ def option_text(option: tuple[int, ...]) -> str:
 
 
 def distractor_supply(places: int, answer_key: int, sizes: range, *, forbid_subsets: bool) -> int:
-    """Return how many distractors are always available with a gold set of size ``answer_key``.
+    """Return how many distractors are always available with an answer key of this size.
 
     With ``forbid_subsets`` no option may be a proper subset of another. Options of one size never
     are, so the size with the most candidates gives a guaranteed number (draw_options uses it).
@@ -202,7 +202,7 @@ def draw_options(
     *,
     forbid_subsets: bool = False,
 ) -> OptionSet:
-    """Return the gold option among ``count`` - 1 random distractors, in uniformly random order.
+    """Return the correct option among ``count`` - 1 random distractors, in uniformly random order.
 
     The random numbers for ``count`` options are the first of those for ``count`` + 1. So the
     shorter set is the longer one without its last distractor, in the same relative order. A

@@ -1,7 +1,7 @@
 """Detect refusals, in the ten languages of answer extraction, and decide outcomes.
 
 A refusal opens the response, in the first person. A refusal in mid-text is part of the reasoning,
-and so is doubt ("I cannot tell which"). In languages other than English and Chinese only a short
+and so is doubt ("I am not sure which"). In languages other than English and Chinese only a short
 response counts, and uncertain cases are not refusals. Every pattern is bounded or possessive.
 """
 
@@ -238,8 +238,8 @@ def read_verdicts(response: Response, n: int) -> VerdictReadings:
     """Return the same for ``n`` statements to be called true or false, each with its own outcome.
 
     The response is answered if any statement has a verdict. A statement without one is truncated if
-    the response was, refused if the response has no verdict and opens with a refusal, else
-    unparsed.
+    the response was, and refused if the response has no verdict and opens with a refusal. Otherwise
+    it is unparsed.
     """
     unread = not_read(response)
     if unread is not None:
@@ -269,7 +269,7 @@ def _of_place(found: VerdictList, place: int, *, cut_off: bool) -> Reading:
 
 
 def not_read(response: Response) -> Reading | None:
-    """Return the outcome of a response whose text cannot be an answer, else None."""
+    """Return the outcome of a response whose text cannot be an answer, or None."""
     if response.finish == "content_filter":
         return Reading("refused", UNPARSED, ("by endpoint",))
     if response.thinking_unclosed:

@@ -123,7 +123,7 @@ _ALONE = re.compile(
 
 
 def words_alone(line: str) -> Said | None:
-    """Return the verdict that is the whole line: ``**False.**``, ``错误。``; else None."""
+    """Return the verdict that is the whole line: ``**False.**``, ``错误。``; None for others."""
     match = _ALONE.match(line)
     return None if match is None else said_by(match)
 
@@ -657,7 +657,7 @@ def _verdict_json_entries(value: Any, n: int, depth: int) -> Iterator[Entry]:
 
 
 def _of_object(pairs: _Pairs, n: int, depth: int) -> Iterator[Entry]:
-    """Yield verdicts by label; else those of the only value that is an object or a list."""
+    """Yield verdicts by label; without labels, those of the only object or list."""
     labelled = [(_label(key), _verdict(value)) for key, value in pairs]
     found = [Entry(label, said) for label, said in labelled if label is not None and said]
     if found:
@@ -679,9 +679,8 @@ def _of_list(values: list[Any], n: int) -> Iterator[Entry]:
 
 
 def _of_record(pairs: _Pairs) -> Iterator[Entry]:
-    """Yield the entry of an object with one label and one verdict among its values; else of its
-    pair.
-    """
+    """Yield the entry of an object with one label and one verdict among its values; without one,
+    that of its pair."""
     labels = {label for _key, value in pairs if (label := _label(value)) is not None}
     said = {said for key, value in pairs if (said := _named_verdict(key, value)) is not None}
     if len(labels) == 1 and said:

@@ -45,7 +45,7 @@ def _counts(done: Applied) -> str:
 
 
 def _lines(done: Applied) -> list[str]:
-    """One line a target: what was done, and where it stands."""
+    """Return one line per target with what was done and where it occurs."""
     lines = []
     for standing in done.excluded:
         one = standing.correction
@@ -328,7 +328,7 @@ def edit_command(
 
 
 def _changes(fields: dict[str, Any], pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
-    """The new values, of options and file, else of what an editor leaves."""
+    """Return the new values from options and the file; without either, from an editor."""
     from proofstone.correct.edit import typed
 
     changes: dict[str, Any] = {}

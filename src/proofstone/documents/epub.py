@@ -136,7 +136,7 @@ def _check(book: Archive, chapters: tuple[str, ...]) -> None:
     problems = [Problem(name, "is encrypted") for name in chapters if name in secret]
     problems += [Problem(name, "is not in the file") for name in chapters if name not in book]
     if problems:
-        raise BadInput(f"{book.name} has unreadable files; nothing was imported", problems)
+        raise BadInput(f"{book.name} has files that cannot be read; nothing was imported", problems)
 
 
 def _encrypted(book: Archive) -> set[str]:

@@ -717,7 +717,7 @@ def _written(files: Sources) -> Written:
     blocks = _levelled(state.blocks(text, files.main))
     if state.absent:
         raise BadInput(
-            f"{files.name} has missing or unreadable files; nothing was imported",
+            f"{files.name} has files that are missing or cannot be read; nothing was imported",
             state.absent,
             hint="put the files where the text inputs them from",
         )

@@ -67,7 +67,7 @@ class Job(Struct, frozen=True, kw_only=True, tag="job"):
 
     ``title``, ``language`` and ``license`` are given values, or empty. Pages to ``skip`` are not
     read. With pages to ``scan``, only those are read, by OCR. With a page to ``draw``, only that is
-    drawn. ``root`` is the folder of a document's other files; empty for its own. Of a wiki, the
+    rendered. ``root`` is the folder of a document's other files; empty for its own. Of a wiki, the
     first ``limit`` pages (0: all) with ``titles`` (empty: any) in ``namespaces`` (empty: articles)
     are read.
     """
@@ -139,7 +139,7 @@ def page_read(
 ) -> PageRead:
     """Return a page with its passages under the headings of ``cutter``; ``size`` is in points.
 
-    Each passage has the detected language of its own letters, or ``language``.
+    Each passage has the language detected from its letters, or ``language``.
     """
     cuts = tuple(
         (start, end, path, passage_language(laid_out.text[start:end], language))

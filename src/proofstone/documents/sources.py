@@ -34,7 +34,7 @@ class Stated(Said, frozen=True, kw_only=True):
 def read_stated(path: Path | str) -> dict[str, Stated]:
     """Return the rows of a table (CSV, JSONL, ...) by their ``file``.
 
-    Columns: file, title, authors (separated by ;), year, licence, language, discipline, field,
+    Columns: file, title, authors (separated by ;), year, license, language, discipline, field,
     subfield, book. Raises BadInput with every problem, including a file listed twice.
     """
     return read_checked(Path(path), _rows)
@@ -118,7 +118,7 @@ def read_documents(
     A packed file (.gz) is unpacked. Text is split at empty lines. Markdown's headings become the
     passages' ``heading``; fenced code and lists stay whole. JSONL has one object per line with
     ``text`` and optionally ``title``, ``page`` (a whole number), ``language``, ``license``. Lines
-    of the same title, language and licence are one document. Lines of one page are joined with an
+    of the same title, language and license are one document. Lines of one page are joined with an
     empty line.
 
     Missing values are taken from the file: the title (first heading, or the file's name) and the

@@ -179,7 +179,7 @@ def _named(header: list[str]) -> list[str]:
 
 
 def _text(stream: BinaryIO) -> io.TextIOWrapper:
-    """Return the stream as UTF-8, or as UTF-16 if its byte-order mark says so; without the mark."""
+    """Return the stream as UTF-8, or as UTF-16 if it has that byte-order mark; without the mark."""
     held = (
         stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(cast("Any", stream))
     )

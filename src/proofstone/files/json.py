@@ -62,7 +62,7 @@ def parse_object(data: bytes) -> dict[str, Any] | str:
 
 
 def _looser_than_meant(data: bytes, values: dict[str, Any]) -> str:
-    """Return what a parser accepts but is rejected here: a repeated name or a NUL; else ""."""
+    """Return what a parser accepts but is rejected here: a repeated name or a NUL; "" otherwise."""
     has_escapes = b"\\" in data
     if not _names_differ(data, values, has_escapes=has_escapes):
         try:

@@ -30,8 +30,8 @@ def write_rows(
     its name only when complete, replacing an older one. Returns the number of rows. Raises BadUsage
     for a missing folder, StoreFailed if the disk is full or the folder is not writable.
 
-    In formats with columns they are ``columns``, also without rows, else all names in order of
-    first appearance. In CSV and TSV a missing value, None and an empty text are all an empty cell,
+    Formats with columns have ``columns``, also without rows (default: all names in order of first
+    appearance). In CSV and TSV a missing value, None and an empty text are all an empty cell,
     read back as missing. True, false and numbers are written as JSON, lists and objects as JSON in
     one cell. Formula-like texts are escaped (``neutralised``). Reading restores texts.
     """

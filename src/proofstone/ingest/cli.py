@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 
 def write_image(file: Path, png: bytes, *, as_json: bool) -> None:
-    """Writes a PNG and says so. Raises BadUsage for another suffix, StoreFailed where it cannot be
-    written."""
+    """Write a PNG and print its size. Raises BadUsage for another suffix, StoreFailed if it cannot
+    be written."""
     if file.suffix.lower() != ".png":
-        raise BadUsage(f"{file.name}: pages are drawn as PNG", hint=f"-o {file.stem}.png")
+        raise BadUsage(f"{file.name}: pages are rendered as PNG", hint=f"-o {file.stem}.png")
     try:
         file.write_bytes(png)
     except OSError as cause:
@@ -75,7 +75,7 @@ _FOR_OCR = ("image only", "garbled")
 def print_ingested(
     report: IngestReport, account: PagesAsked | None = None, *, quiet: bool = False
 ) -> None:
-    """Sources on stdout, the rest on stderr, with what a model took that read pages."""
+    """Print the sources on stdout, and the rest with the cost of OCR by a model on stderr."""
     for entry in report.taken:
         print_text(_taken_line(entry))
     for line in _page_lines(report):
@@ -186,7 +186,7 @@ class PathOrAddress(click.ParamType[Path | str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
-        """The address as it stands, or the path."""
+        """Return an address unchanged, or the path."""
         if isinstance(value, str) and value.startswith(("https://", "http://")):
             return value
         there = click.Path(exists=True).convert(str(value), param, ctx)
@@ -323,7 +323,7 @@ def ingest_command(
     code = read_language_code(asked.language) if asked.language else ""
     if code is None:
         raise click.BadParameter(
-            f"{asked.language!r} is no code such as en or zh", param_hint="--language"
+            f"{asked.language!r} is not a language code such as en or zh", param_hint="--language"
         )
     stated = Stated(
         title=asked.title, authors=asked.authors, year=asked.year, license=asked.license,
@@ -378,7 +378,7 @@ def _files(session: Session, paths: tuple[Path | str, ...], api: str, *, quiet: 
 
 @contextmanager
 def watching_documents(*, quiet: bool) -> Iterator[Watch | None]:
-    """One line that says how far it is, on a terminal."""
+    """Show the progress in one line on a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -420,8 +420,8 @@ def compare_sources(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Holds a source against its new edition and prints what came of it; ``refused`` are options
-    that were given and mean nothing here."""
+    """Compare a source with its new edition and print the result. Raises BadUsage for ``refused``
+    options, which do not apply to sources."""
     from proofstone.ingest.editions import compare_editions, write_editions
 
     if refused:
@@ -436,7 +436,7 @@ def compare_sources(
     _show(editions, most)
     going = editions.statements.changed + editions.statements.vanished
     if going and output is None:
-        say("for a work list of them: the same command with -o FILE")
+        say("to write flagged items: run the same command with -o FILE")
     elif going:
         say(f"next, once you have looked at them: proofstone correct apply {pasted(str(output))}")
 
@@ -446,19 +446,16 @@ def _show(editions: Editions, most: int) -> None:
     print_text(f"B  {editions.new}  {editions.titles[1]}")
     print_table(
         [
-            ("of A, in B", "stand verbatim", "changed", "vanished"),
+            ("of A, in B", "verbatim", "changed", "vanished"),
             ("passages", *_counts(editions.passages)),
             ("statements", *_counts(editions.statements)),
         ]
     )
     print_text(f"passages of B that say what A does not: {editions.new_passages:,}")
     if editions.unplaced:
-        print_text(
-            f"statements that rest on A without a passage, of which nothing can be told: "
-            f"{editions.unplaced:,}"
-        )
+        print_text(f"statements from A without a passage, not compared: {editions.unplaced:,}")
     for name, n in editions.forms:
-        print_text(f"{name}: {n:,} of its items rest on statements that changed or vanished")
+        print_text(f"{name}: {n:,} of its items use statements that changed or vanished")
     moved = [row for row in editions.rows if row.status != "stands"]
     for row in moved[:most]:
         print_text("")

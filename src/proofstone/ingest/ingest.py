@@ -260,7 +260,7 @@ class Taking:
     def take_scanned(self, event: ScanEvent) -> None:
         """Store a page read by OCR immediately, since it took seconds.
 
-        An unreadable one replaces no earlier reading.
+        A page that cannot be read replaces no earlier reading.
         """
         if isinstance(event, Refused):
             self.refused = self._not_read(event)
@@ -521,8 +521,8 @@ def ingest_paths(
 ) -> IngestReport:
     """Read the documents of files and folders and store them, page by page.
 
-    A file that cannot be read is reported, and the others are read. An unreadable page is stored
-    with the reason. Then ``scanner`` (default: OCR) reads pages that are images, or whose
+    A file that cannot be read is reported, and the others are read. A page that cannot be read is
+    stored with the reason. Then ``scanner`` (default: OCR) reads pages that are images, or whose
     characters are not words; with ``ocr`` "always" all pages with images, with "never" none.
     ``stated`` applies to all files, ``stated_for`` to named ones, ``choice`` to wiki dumps.
     ``located`` receives the paths of sources, by digest. Repeating it changes nothing. With

@@ -46,9 +46,9 @@ def draw(
     crop: bool = False,
     document: Path | str | None = None,
 ) -> bytes:
-    """Draw a page (``page:SOURCE/NUMBER``) or a passage's page as PNG, with the passage marked.
+    """Render a page (``page:SOURCE/NUMBER``) or a passage's page as PNG, with the passage marked.
 
-    ``crop`` draws only the passage and masks the rest. Raises BadUsage for other rows, for a
+    ``crop`` renders only the passage and masks the rest. Raises BadUsage for other rows, for a
     passage of a document without pages, and for a crop without a passage. Raises BadInput for what
     cannot be drawn, and as ``document_of``.
     """

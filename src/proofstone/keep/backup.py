@@ -162,9 +162,9 @@ def merge_workspace(
 
 
 def migrate_workspace(folder: Path | None, *, with_backup: bool = True) -> Migrated:
-    """Brings a workspace's schema to that of this version, after a backup beside the database.
+    """Upgrade a workspace's schema to this version's, after a backup next to the database.
 
-    Rows on a server are not backed up here. Nothing is done where the schema is current.
+    A database on a server is not backed up. Does nothing if the schema is current.
     """
     root = find_folder(folder or Path.cwd())
     url = database_url(root)
@@ -183,7 +183,7 @@ def migrate_workspace(folder: Path | None, *, with_backup: bool = True) -> Migra
 
 
 def _notes(folder: Path, now: datetime) -> dict[str, str]:
-    """What a copy says of itself beside its rows."""
+    """Return the metadata that a copy stores: time, version and settings."""
     settings = folder / CONFIG_NAME
     text = settings.read_text(encoding="utf-8-sig") if settings.is_file() else ""
     return {"made_at": f"{now:%Y-%m-%d %H:%M:%S} UTC", "made_by": __version__, "settings": text}
@@ -211,7 +211,7 @@ def _url_of(other: Path) -> str:
         return f"sqlite:///{other.absolute()}"
     if not (other / MARK).is_dir():
         raise WorkspaceUnusable(
-            f"{other} is no workspace, and no file of one",
+            f"{other} is neither a workspace nor a backup",
             hint="name a workspace's folder, or a file that 'workspace backup' wrote",
         )
     return database_url(other)
@@ -219,9 +219,9 @@ def _url_of(other: Path) -> str:
 
 @contextmanager
 def _at_one_moment(folder: Path, url: str) -> Iterator[Readable]:
-    """Another database to read from, at one moment and with this version's schema.
+    """Open another database for reading, at one moment and with this version's schema.
 
-    An SQLite file is copied first: it may be a backup, or of an older schema, and is not touched.
+    An SQLite file is copied first and never changed: it may be a backup, or have an older schema.
     """
     file = sqlite_file(url)
     if file is None:

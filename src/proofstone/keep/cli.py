@@ -214,7 +214,7 @@ def _bundle(folder: Path | None, path: Path, *, as_json: bool) -> int:
     whole = {"file": str(path), "parts": sizes}
     _print(whole, [*lines, f"written to {path}"], as_json=as_json)
     if not as_json:
-        say("no keys, prompts or replies are in it; look it over before you send it")
+        say("it contains no keys, prompts or responses; check it before you send it")
     return 0
 
 
@@ -390,7 +390,7 @@ def purge(
             print_json(stone) if as_json else print_text(f"source:{short(stone.source)}  {stone}")
             return
         if not dry_run and not reason.strip():
-            raise click.UsageError("say why: --reason 'the licence has ended'")
+            raise click.UsageError("missing option --reason, such as --reason 'license expired'")
         if dry_run or not yes:
             preview = purge(session, source, dry_run=True)
             if not (as_json and dry_run):
@@ -433,7 +433,7 @@ def repair(target: str, folder: Path | None, as_json: bool) -> None:
 
 
 def _tell_next(report: PurgeReport) -> None:
-    """Says what a purge did not reach, and how work goes on."""
+    """Print what a purge did not reach, and the next command."""
     say("backups, and copies made elsewhere, still hold the texts")
     for holder in report.sharing:
         say(
@@ -447,17 +447,15 @@ def _tell_next(report: PurgeReport) -> None:
 
 
 def _confirm(question: str) -> None:
-    """Asks at the terminal, and ends the command at anything but yes. Raises BadUsage where there
-    is nobody to ask."""
+    """Ask at the terminal, and end the command at any answer but yes. Raises BadUsage without a
+    terminal."""
     try:
         is_sure = click.confirm(question, err=True)
     except click.Abort:
-        say("")  # the cursor stands behind the question
+        say("")  # end the line of the question
         if sys.stdin.isatty():  # Ctrl-C
             raise
-        raise BadUsage(
-            "nobody answered; nothing was changed", hint="--yes goes on without asking"
-        ) from None
+        raise BadUsage("no confirmation; nothing was changed", hint="confirm with --yes") from None
     if not is_sure:
         say("nothing was changed")
         click.get_current_context().exit(130)

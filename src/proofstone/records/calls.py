@@ -150,7 +150,7 @@ class ModelRequest(Struct, frozen=True, gc=False, kw_only=True):
 class Ticket(Struct, frozen=True, gc=False):
     """A submitted request.
 
-    ``reference`` is the provider's id if it outlives the connection (a batch), else empty. Then the
+    ``reference`` is the provider's id if it outlives the connection (a batch), or empty. Then the
     row ``submitted`` is stored before collecting.
     """
 

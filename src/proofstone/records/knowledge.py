@@ -101,7 +101,7 @@ def origin_of(fact: Fact) -> bytes | None:
 
 
 def source_of(fact: Fact) -> str:
-    """Return the source of a fact: its book, else its document, else the fact itself."""
+    """Return the source of a fact: its book, its document, or the fact itself, in this order."""
     return fact.stratum.book or (fact.source or fact.id).hex()
 
 

@@ -185,10 +185,10 @@ def configuration_id(run: Run) -> bytes:
 
 
 class Score(Struct, frozen=True, gc=False, kw_only=True):
-    """The score of one unit's responses. ``value`` in [0, 1] for ``answered``, else None.
+    """The score of one unit's responses. ``value`` in [0, 1] for ``answered``, or None.
 
     ``answer`` is the extracted answer, even if it is not a valid choice; ``basis`` is the
-    extraction tier. ``verdict`` is that of the judges, if any; it is stored beside the score.
+    extraction tier. ``verdict`` is that of the judges, if any; it is stored next to the score.
     """
 
     unit: int
@@ -208,7 +208,7 @@ class Measure(Struct, frozen=True, gc=False, kw_only=True):
     None: left out of numerator and denominator. ``failed`` is never a key, as it has no score.
     ``weights`` multiply the scores of an outcome (default 1), and the measure is a ratio of sums; a
     headline measure has none. ``unit`` is the kind of scored unit; with ``answer_keys`` only units
-    with these gold labels. With ``says``, "value" is 1 for that answer and 0 for any other, correct
+    with these answer keys. With ``says``, "value" is 1 for that answer and 0 for any other, correct
     or not. A measure with a ``label`` has a column of that name next to the headline's. ``judged``:
     judges score it where no rule does, so an unparsed score is a judge's response without a label.
     ``by_group``: it is shown by groups of items next to the headline.
@@ -542,5 +542,5 @@ def population_name(population: Population) -> str:
 
 
 def resampled_unit(*, is_shared: bool) -> str:
-    """Return the resampled unit: clusters if any two items share a sampled key, else items."""
+    """Return the resampled unit: clusters if any two items share a sampled key, or items."""
     return "clusters" if is_shared else "items"

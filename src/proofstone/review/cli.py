@@ -70,7 +70,7 @@ def _last_words(last: LastDecision) -> str:
     )
     if last.n_new:
         said += f"; {last.n_new:,} came in since"
-    return said if last.stands else f"{said}; these reviews come to something else by now"
+    return said if last.stands else f"{said}; these reviews now give another decision"
 
 
 def _tell_standing(standing: Standing) -> None:
@@ -98,7 +98,7 @@ def _tell_standing(standing: Standing) -> None:
     if standing.purged:
         print_text(f"purged: {standing.purged:,} statements, and what was said of them")
     if standing.rates:
-        rows = [("checked for truth", "%", "wrong", "of", "cannot tell")]
+        rows = [("fact check", "%", "wrong", "of", "unsure")]
         rows += [
             (RATE_NAMES[one.name], shown_estimate(one.rate), one.wrong, one.rate.n, one.unsure)
             for one in standing.rates
@@ -176,11 +176,11 @@ def _tell_agreement(name: str, agreed: Sequence[Agreed], *, most: int) -> None:
     from proofstone.page.section import shown_estimate
 
     if not agreed:
-        print_text(f"{name}   no statement was read by two people yet")
+        print_text(f"{name}   no statement has two reviewers yet")
     for one in agreed:
         print_text(
-            f"{name}, {one.task}   {one.n_shared:,} read by several of {len(one.reviewers)}, "
-            f"{one.n_differ:,} judged differently"
+            f"{name}, {one.task}   {one.n_shared:,} with 2 or more of {len(one.reviewers)} "
+            f"reviewers, {one.n_differ:,} judged differently"
         )
         rows: list[tuple[object, ...]] = [("agreement", "x 100", "n")]
         rows += [(name, shown_estimate(e), e.n) for name, e in one.measures.items()]
@@ -268,12 +268,12 @@ def _refuse_for_file(flagged_items: Path | None, sources: Path | None) -> None:
 
     if sources is not None:
         raise BadUsage(
-            "--sources: answers to questions are decided beside the bank that holds the model's",
+            "--sources needs a bank: answers to questions are decided with the model's answers",
             hint="review import FILE, then review decide BANK --sources LIST",
         )
     if flagged_items is not None:
         raise BadUsage(
-            "a work list is made for a bank or form of a workspace",
+            "--flagged-items needs a bank or form of a workspace",
             hint="review import FILE, then review decide BANK --flagged-items work.csv",
         )
 
@@ -296,7 +296,7 @@ def _tell_decided(
     from proofstone.records.reviews import policy_words
 
     said = _counts(decided.outcomes)
-    print_text(f"{target}   {said or 'nobody has read any of it'}")
+    print_text(f"{target}   {said or 'no row was reviewed'}")
     if said:
         say(f"policy: {policy_words(decided.policy)}")
     if output is not None:
@@ -411,24 +411,24 @@ def export_command(
 def _tell_given(given: GivenOut) -> None:
     print_table(
         [
-            ("file", "reader", "rows", "sheet"),
+            ("file", "reviewer", "rows", "spreadsheet"),
             *((s.file, s.reviewer, s.n_rows, s.sheet) for s in given.sheets),
         ]
     )
     n = given.n_statements - given.n_left - given.n_barred
     said = f"{n:,} {given.what} of {given.target}"
     if given.what == "statements":
-        said += f", {given.n_shared:,} read by several"
+        said += f", {given.n_shared:,} with several reviewers"
     elif given.round == 1:
-        said += f", {given.n_shared:,} answered by two"
+        said += f", {given.n_shared:,} for two reviewers"
     if given.round > 1:
         said += f", round {given.round}"
     print_text(said)
     if given.n_left:
-        print_text(f"{given.n_left:,} given to nobody: --most allows no more")
+        print_text(f"{given.n_left:,} not assigned: the limit is --most")
     if given.n_barred:
-        print_text(f"{given.n_barred:,} given to nobody: all who are named have read them")
-    say("once they come back: proofstone review import FILE...")
+        print_text(f"{given.n_barred:,} not assigned: all named reviewers have reviewed them")
+    say("after the reviews: proofstone review import FILE...")
 
 
 @command("import")
@@ -473,11 +473,11 @@ def _tell_imported(taken: ImportedReviews) -> None:
     parts += [f"{taken.purged:,} of purged statements, passed over"] if taken.purged else []
     print_text(f"{', '.join(taken.files)}   {', '.join(parts)}")
     if n := taken.missing:
-        rows = "row that was given out is" if n == 1 else "rows that were given out are"
-        say(f"{n:,} {rows} in none of these files, and counted as not looked at")
+        rows = "assigned row is" if n == 1 else "assigned rows are"
+        say(f"{n:,} {rows} in none of these files, and counted as not reviewed")
     if n := taken.without_now:
-        has = "row that had a decision has" if n == 1 else "rows that had a decision have"
-        say(f"{n:,} {has} none now: the former ones stand")
+        has = "row with an earlier decision has" if n == 1 else "rows with an earlier decision have"
+        say(f"{n:,} {has} none now: the earlier decisions are kept")
 
 
 @command("withdraw")

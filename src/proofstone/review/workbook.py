@@ -139,7 +139,7 @@ _TASK_LINES: Mapping[ReviewTask, Sequence[str]] = {
     "truth": (
         noted(
             "For each statement, say whether it is true. Some are intentionally false and not "
-            "marked. Look up what you do not know, and say so if you are not sure."
+            "marked. Look up what you do not know. If you remain unsure, state that."
         ),
     ),
     "reason": (

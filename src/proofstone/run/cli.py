@@ -127,7 +127,7 @@ def _perform_dry_run(
         lines = [*forecast_lines(found), *(() if judging is None else judging_lines(judging))]
         print_text("\n".join(lines))
     searched = forecast_searches(session, specs)
-    tell_beside(searched, "to search for questions besides", quiet=quiet)
+    tell_beside(searched, "additional cost to search for questions", quiet=quiet)
     for line in talk(found):
         say(line, quiet=quiet)
     return _dry_run_code(found)
@@ -164,8 +164,11 @@ def _report_results(
     verified: Sequence[VerifiedRun] = (),
     preset: Preset | None = None,
 ) -> int:
-    """Prints what came of runs, in JSON with the plan of each and the parts that its model had in
-    the items, what was ``verified`` of them, and what to do next; returns the exit code."""
+    """Print the results of runs and the next step, and return the exit code.
+
+    JSON has the plan of each run, the roles that its model had in making the items, and the results
+    of ``verified`` runs.
+    """
     if as_json:
         print_json([_json_row(session, each, self_evaluation, verified) for each in results])
     else:
@@ -216,7 +219,8 @@ def _tell_plans(session: Session, results: Sequence[RunResult], *, quiet: bool) 
 
 
 def _tell(result: RunResult, *, quiet: bool) -> None:
-    """Who really answered a run, what of it waits, and how it goes on."""
+    """Print the models that answered a run, the number of responses that wait for a judge, and the
+    command that resumes it."""
     from proofstone.run.run_facts import reported_note
 
     run = f"run:{short(result.planned.run.id)}"
@@ -236,10 +240,10 @@ def _unfinished(result: RunResult) -> str:
 
 
 def _look(results: Sequence[RunResult]) -> list[str]:
-    """The commands that look closer at these runs: their report, and single responses.
+    """Return the commands that look closer at these runs: their report, and single responses.
 
-    Of forms that a sweep made it is the analysis that compares them, since a leaderboard would add
-    up what differs.
+    For forms of a sweep it is the analysis that compares them, since a leaderboard would pool forms
+    that differ.
     """
     sets = {result.planned.item_set.id: result.planned.item_set for result in results}
     forms = " ".join(f"form:{short(identity)}" for identity in sets)
@@ -262,7 +266,7 @@ def _analysis_of(results: Sequence[RunResult]) -> str:
 
 
 def _swept(sets: Sequence[ItemSet]) -> str:
-    """The one parameter in which the recipes of forms of one bank differ; else empty."""
+    """Return the only parameter in which the recipes of forms of one bank differ; otherwise ""."""
     names = {name for each in sets for name in each.recipe}
     differing = [name for name in names if len({repr(s.recipe.get(name)) for s in sets}) > 1]
     is_one_bank = len({each.bank for each in sets}) == 1
@@ -296,8 +300,8 @@ def _state(result: RunResult) -> str:
 
 
 def _spent(result: RunResult) -> str:
-    """What a run took by this command, and in all where that is more; nothing if simulated. What
-    judges took stands apart: it is no part of what the run took."""
+    """Return the cost of a run by this command, and in total if that is more; "" if simulated. The
+    cost of judges is separate."""
     spent, in_all, judged = result.spent, result.in_all, result.judged
     by_judges = f"; judges {spent_text(judged)}" if judged.calls else ""
     if not in_all.calls or result.planned.run.simulated:
@@ -452,7 +456,7 @@ def run_command(
     named = read_request(click.get_current_context())
     asked = named.request.asked
     if reference is not None and not asked.judge:
-        raise click.UsageError("--reference goes with --judge: somebody is to verify by it")
+        raise click.UsageError("--reference needs --judge")
     judges = judges_asked(asked)
     with open_session(folder or named.workspace) as session:
         session.ask_egress = TerminalEgress(yes=yes, quiet=quiet)

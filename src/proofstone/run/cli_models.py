@@ -120,8 +120,7 @@ def show_judge_trials(
     budget: str | None,
     as_json: bool,
 ) -> None:
-    """Tries each model as a judge and prints what came of it; of its replies nothing is shown but
-    by --json."""
+    """Test each model as a judge and print the result. Responses are shown only with ``--json``."""
     from proofstone.run.campaign import try_judge
     from proofstone.session.session import open_session
 
@@ -278,10 +277,10 @@ def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> 
     missing = [row for row in rows if row.line]
     if missing:
         print_text(
-            f"no price is known of {len(missing)}; add to {missing[0].file}, figures filled:"
+            f"no price is known for {len(missing)} models; add to {missing[0].file} with figures:"
         )
     for row in missing:
-        there = f"   # stands on line {row.table_at}: add below it" if row.table_at else ""
+        there = f"   # exists on line {row.table_at}: add below it" if row.table_at else ""
         print_text(f"\n{row.table}{there}\n{row.line}")
 
 
@@ -311,8 +310,8 @@ def _check_row(check: Checked) -> tuple[str, ...]:
 
 
 def _mark(listed: Listed) -> str:
-    """``  excluded (2026-11-21)`` behind the name of a retired model."""
+    """Return `` excluded (2026-11-21)`` for an excluded model; "" for others."""
     if listed.checked is None or listed.checked.state != "excluded":
         return ""
     day = datetime.fromtimestamp(listed.checked.checked_at, UTC).strftime("%Y-%m-%d")
-    return f"  retired ({day})"
+    return f"  excluded ({day})"

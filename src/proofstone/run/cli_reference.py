@@ -34,8 +34,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def reference_options(command: Command) -> Command:
-    """The settings of every method that verifies, as options; each arrives as
-    ``settings of METHOD``, which is no name of an option."""
+    """Return the settings of every method that verifies, as options. Each value arrives as
+    ``settings of METHOD``, which cannot be the name of an option."""
     for method in every_method():
         if method.verifying is not None:
             command = asked_for(method.verifying.settings, f"settings of {method.name}")(command)
@@ -94,7 +94,7 @@ class ReferenceCommand:
             print_text("\n".join(judging_lines(found, self.called)))
 
     def perform(self, **asking: Any) -> None:
-        """Verifies, says what came of it, and exits by whether triples wait."""
+        """Verify, print the results, and exit with 3 if triples wait."""
         made, code = self.verified(**asking)
         if self.as_json:
             print_json({"runs": made})
@@ -104,7 +104,7 @@ class ReferenceCommand:
         click.get_current_context().exit(code)
 
     def verified(self, **asking: Any) -> tuple[Sequence[VerifiedRun], int]:
-        """Verifies: what became of each run, and the exit code that this deserves."""
+        """Verify, and return the result of each run with the exit code."""
         from proofstone.run.score import verify_runs
 
         is_watched = not self.quiet and sys.stderr.isatty()
@@ -126,7 +126,7 @@ class ReferenceCommand:
         say("stopping: what judges have said is kept; again: stop at once", quiet=self.quiet)
 
     def tell_next(self, made: Sequence[VerifiedRun]) -> None:
-        """What to do next: the same again where something waits, else the leaderboard."""
+        """Print the next step: the same command if triples wait, otherwise the leaderboard."""
         waiting = sum(each.waiting for each in made)
         if waiting:
             what = f"1 {self.called} waits" if waiting == 1 else f"{waiting:,} {self.called}s wait"
@@ -137,7 +137,7 @@ class ReferenceCommand:
 
 
 def print_verified(made: Sequence[VerifiedRun]) -> None:
-    """Each run with what it came to, under what it was verified by."""
+    """Print the result of each run, below its judges and reference."""
     first = made[0]
     print_text(f"by {first.judges}, against {first.reference}: {first.drawn}")
     for each in made:
@@ -158,8 +158,8 @@ def tell_done(done: int, of: int, called: str) -> None:
     click.echo(f"\r{done:,} of {of:,} {called}", err=True, nl=done >= of)
 
 
-# ``run --judge J --reference B``: what was asked is verified at once, and the study of its preset
-# shown; and what to do next where it was not.
+# ``run --judge J --reference B``: responses are verified immediately, and the preset's analysis is
+# shown.
 
 
 def verify_at_once(
@@ -173,8 +173,8 @@ def verify_at_once(
     spending: Spending,
     quiet: bool,
 ) -> tuple[Sequence[VerifiedRun], int]:
-    """Verifies runs that have all replies, as their preset says: what became of each, and the exit
-    code that this deserves. Judges spend what asking left of the budget."""
+    """Verify complete runs with the settings of their preset, and return each result with the exit
+    code. Judges share the budget of the run."""
     from proofstone.run.score import verifying_of
 
     runs = _runs_of(results)
@@ -188,7 +188,7 @@ def verify_at_once(
             cache=asked.cache,
             budget=spending,
         )
-    except BudgetReached as reached:  # what was judged is kept, and so are the replies
+    except BudgetReached as reached:  # verdicts and responses are stored
         tell_error(reached)
         return (), reached.exit_code
 
@@ -232,6 +232,6 @@ def steps_of_analysis(
 
 
 def waiting_line(run: str, n: int) -> str:
-    """That replies wait for a judge, and how one is asked."""
-    what = "1 reply waits" if n == 1 else f"{n:,} replies wait"
+    """Return a line on responses that wait for a judge, with the command for one."""
+    what = "1 response waits" if n == 1 else f"{n:,} responses wait"
     return f"{what} for a judge: proofstone grade {run} --judge PROVIDER/NAME"

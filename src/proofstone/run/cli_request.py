@@ -108,7 +108,7 @@ def read_asked(options: dict[str, Any]) -> RunAsked:
 
 
 def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
-    """Who is to judge by these options, which are taken out of them; None for nobody."""
+    """Return the judges of these options, removing the options; None without judges."""
     from proofstone.run.judges import judges_asked
 
     return judges_asked(read_asked(options))
@@ -117,7 +117,7 @@ def read_judges(options: dict[str, Any]) -> JudgeSpec | None:
 def tell_judges(
     session: Session, judges: JudgeSpec | None, evaluated_models: Sequence[str], *, quiet: bool
 ) -> None:
-    """Warns of judges that are kin to those whose replies they judge."""
+    """Warn of judges that share a model family with a model that they judge."""
     from proofstone.run.score import self_evaluation_of_judges
 
     if judges is not None:
@@ -170,8 +170,7 @@ def read_request(context: click.Context, *, whole: bool = True) -> AskedFor:
 
 
 def _said(context: click.Context) -> Iterator[tuple[str, Any]]:
-    """The options that stand on the command line, by the fields of ``RunAsked``; of those that take
-    several each once."""
+    """Yield the given options by field of ``RunAsked``; repeated values appear once."""
     for name, kind, _option in options_in(RunAsked):
         if not was_given(context, name):
             continue
@@ -212,8 +211,8 @@ def _prompt_methods(prompt_methods: tuple[str, ...], ranges: tuple[str, ...]) ->
 
 
 def _flags(said: Mapping[str, Any], efforts: tuple[str, ...]) -> Asking:
-    """The layer that the options make, over everything else; several ``efforts`` are no layer but
-    asked one after the other."""
+    """Return the layer of the options, which overrides all others. Several ``efforts`` are not part
+    of it; each is run separately."""
     from proofstone.run.request import Asking
 
     own = {*names_of("setting")} - {"thinking", "reasoning_effort"}

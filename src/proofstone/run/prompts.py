@@ -436,8 +436,8 @@ def request_of(
 
 
 def _draw_key(item: LoadedItem, step: str, oracle: Oracle | None) -> str:
-    """What a simulated model's draws are fixed by: the step, or, where options are scored one by
-    one, the item alone."""
+    """Return the key of a simulated model's random numbers: the item and step, or only the item if
+    options are scored one by one."""
     if oracle is None:
         return ""
     return f"{item.item.id.hex()}:{'scored' if oracle.scored else step}"

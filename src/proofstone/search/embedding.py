@@ -1,4 +1,4 @@
-"""Embed an index's chunks, and store their vectors beside its terms."""
+"""Embed an index's chunks, and store their vectors next to its terms."""
 
 from __future__ import annotations
 

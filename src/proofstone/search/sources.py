@@ -1,8 +1,8 @@
 """Index the workspace's own sources; only changed sources are indexed again.
 
 Each source has a file with its chunks and their terms, and one with its vectors if requested. A
-file's key covers its inputs: other passages, another way to split or another embedding model make
-it anew. The files of a deleted or purged source are deleted.
+file's key covers its inputs: other passages, another way to split or another embedding model
+replace it. The files of a deleted or purged source are deleted.
 """
 
 from __future__ import annotations

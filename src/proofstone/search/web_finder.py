@@ -3,7 +3,7 @@
 A page becomes a source of the kind ``web`` with its title, address, the SHA-256 of its bytes, its
 text with the access time, and its passages. What a prompt shows of it can be traced like any
 passage. Searches of the workspace leave these sources out. A record per address, with the result,
-is stored beside the database.
+is stored next to the database.
 """
 
 from __future__ import annotations

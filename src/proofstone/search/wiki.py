@@ -40,10 +40,10 @@ _IDLE_DRAWS = 3  # rounds without a new title, after which the wiki is exhausted
 
 
 class NotedName(Struct, frozen=True, kw_only=True):
-    """The page of a name, and when that was asked (seconds since the epoch).
+    """Hold the page of a name, and the time of the query (seconds since 1970).
 
-    It is a page in a revision, or none (0). ``is_counted``: the number of its statements was asked,
-    too.
+    It is a page in a revision, or none (0). ``is_counted``: the number of its statements was also
+    queried.
     """
 
     name: str

@@ -39,8 +39,7 @@ T = TypeVar("T")
 
 
 def check_responses_end(asked: Sequence[tuple[Asker, Mapping[str, Any]]]) -> None:
-    """Raises UnboundedResponse, naming all models whose replies, by the settings that they are
-    asked with, a budget cannot hold."""
+    """Raise UnboundedResponse naming all models without a token limit that a budget needs."""
     names = [asker.model.name for asker, settings in asked if not asker.fits_a_budget(settings)]
     if names:
         raise unbounded_response(list(dict.fromkeys(names)))
@@ -115,8 +114,8 @@ class _Record:
             self._expenses.end(self._key, left.calls, self._amount(left), self._clock.now())
 
     def _allow(self, most: Exposure) -> None:
-        """On a thread, which goes on where the one that waited for it was cancelled: what it writes
-        must not come behind the end."""
+        """Record an allowance. It runs on a thread that continues if the waiting task is canceled,
+        so it must not write after the end."""
         with self._writing:
             if not self._has_ended:
                 now = self._clock.now()
@@ -138,9 +137,11 @@ async def open_askers(
     cache: CacheUse = "same",
     spending: Spending | None = None,
 ) -> AsyncIterator[dict[str, Asker]]:
-    """An asker a name; with ``cache`` "any" they take replies of any served version. All share one
-    spending, which has no budget unless one is given. Raises what ``open_asker`` raises (NoPrice
-    for all models that lack one), before anything is asked of any."""
+    """Open one asker per name. All share one spending, which has no budget unless one is given.
+
+    With ``cache`` "any", cached responses of any model version are accepted. Raises what
+    ``open_asker`` raises (NoPrice for all models without a price), before any call.
+    """
     flags = Entry() if max_connections is None else Entry(max_connections=max_connections)
     limiters = Limiters()
     spending = Spending() if spending is None else spending
@@ -223,7 +224,7 @@ class _Leases(Protocol):
 
 @asynccontextmanager
 async def lease_held(leases: _Leases, key: int, clock: Clock) -> AsyncIterator[None]:
-    """While inside, nobody else works on it. Raises RunInUse where another process does."""
+    """Hold a lease on a run. Raises RunInUse if another process holds it."""
     owner = this_process()
     leases.take_lease(key, owner, clock.now())
     heartbeat = asyncio.create_task(_renew(leases, key, owner, clock))

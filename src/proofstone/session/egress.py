@@ -1,7 +1,7 @@
-"""Before anything leaves: who is told, who is asked, and what the policy refuses.
+"""Check outbound data against the policy, and ask for permission before anything is sent.
 
-``clear_loads`` and ``clear_probe`` are called before a client is used; the gate in the clients
-refuses what neither has let out.
+``clear_loads`` and ``clear_probe`` are called before a client is used. The gate in the clients
+refuses requests that neither has allowed.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ Loads = dict[Destination, Load]
 
 
 def questions_would_leave(store: Store, item_set: bytes) -> Outgoing:
-    """What one query for each question of a set sends; how long they are is not told."""
+    """Return what one query per question of a set sends, without its length."""
     n_items = store.items.item_set(item_set).n_items
     origins = store.origins.of_set(item_set)
     return Outgoing(items=n_items, requests=n_items, origins=joined_origins(origins, max))
@@ -82,10 +82,10 @@ def questions_would_leave(store: Store, item_set: bytes) -> Outgoing:
 def clear_loads(
     loads: Loads, gate: EgressGate, *, permits: Permits, ask: AskEgress | None, clock: Clock
 ) -> None:
-    """Lets out what runs would send, host by host, once it is allowed.
+    """Allow what runs would send, host by host, with permission.
 
-    Raises EgressRefused naming every source that may not go to its host, before anybody is asked;
-    and where something is new and ``ask`` is missing or says no.
+    Raises EgressRefused naming every source whose policy excludes its host, before asking; and if
+    something is new and ``ask`` is missing or returns no.
     """
     for to, load in loads.items():
         _refuse(gate, to, load.outgoing.origins)
@@ -151,8 +151,8 @@ def _judged(gate: EgressGate, to: Destination, load: Load, permitted: frozenset[
 
 
 def _permits_of(origins: Iterable[Origin], outgoing: Outgoing) -> list[str]:
-    """What is kept of a permission, origin by origin: that questions on a source may go says
-    nothing of its own words, so these are asked about by themselves."""
+    """Return the stored permissions, by origin. Permission for questions on a source does not cover
+    its own text, which is asked for separately."""
     return [_with_text(o.title) if outgoing.passages else o.title for o in origins]
 
 
@@ -164,19 +164,19 @@ def _not_permitted(leaving: Leaving) -> EgressRefused:
     titles = [repr(origin.title) for origin in leaving.asked]
     more = f" and {len(titles) - 5} more sources" if len(titles) > 5 else ""
     return EgressRefused(
-        f"nobody has allowed {', '.join(titles[:5])}{more} to go to {leaving.to}; nothing was sent",
+        f"no permission to send {', '.join(titles[:5])}{more} to {leaving.to}; nothing was sent",
         hint=f'to allow it, add [egress] hosts = ["{leaving.to}"] to proofstone.toml, or '
         "give --yes once",
     )
 
 
-# All that was ever sent, by host: what a person who must answer for it reads.
+# All data ever sent, by host.
 
 HERE = "this machine"
 
 
 class SentSource(Struct, frozen=True, order=True):
-    """A source of which something was sent: ``n_items`` questions, 0 where it only stood in worked
+    """Hold a source with sent data: ``n_items`` questions, 0 if it occurred only in few-shot
     examples."""
 
     title: str
@@ -185,8 +185,10 @@ class SentSource(Struct, frozen=True, order=True):
 
 
 class BesideTotal(Struct, frozen=True, kw_only=True):
-    """What went to one host besides calls of models, for one reason by one name; ``sources`` are
-    titles. ``cost_usd`` is None where a price was not known."""
+    """Hold what one host received other than model calls, by purpose and name.
+
+    ``sources`` are titles. ``cost_usd`` is None if a price was unknown.
+    """
 
     what: BesideKind
     by: str
@@ -231,10 +233,10 @@ class SentTo(Struct, frozen=True, kw_only=True):
 
 
 def what_was_sent(store: Store, beside: Sequence[SentBeside] = ()) -> list[SentTo]:
-    """Every host that a call or check of this workspace, or what stands in the log ``beside`` them,
-    went to: others first, this machine last.
+    """Return every host that a call or check of this workspace, or a line of the log ``beside``
+    them, went to. This machine is last.
 
-    Reads the rows alone; simulated respondents, and people's answers, went nowhere.
+    Only rows are read. Simulated models and human participants were sent nothing.
     """
     found: dict[str, SentTo] = {}
 
@@ -290,8 +292,8 @@ def _dated(known: SentTo, first: float, last: float) -> SentTo:
 
 
 def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
-    """One a title and licence; several endpoints of a host may have been asked the same items, so
-    the larger count is kept rather than their sum."""
+    """Return one source per title and license. Several endpoints of a host may have received the
+    same items, so counts are not added but the largest is kept."""
     found: dict[tuple[str, str], SentSource] = {}
     for origin in origins:
         key = (origin.title, origin.license)
@@ -301,8 +303,7 @@ def _merged(origins: Iterable[SentSource]) -> tuple[SentSource, ...]:
 
 
 def let_out(session: Session, loads: Loads) -> None:
-    """Asks before anything leaves, and goes on with what was allowed. Raises EgressRefused where
-    something of it may not leave."""
+    """Ask for permission before data is sent. Raises EgressRefused without permission."""
     clear_loads(
         loads, session.config.gate, permits=Permits(session.folder / MARK),
         ask=session.ask_egress, clock=session.clock,

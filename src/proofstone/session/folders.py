@@ -266,8 +266,8 @@ _NEW_CONFIG = """\
 
 
 def create_folder(folder: Path) -> bool:
-    """Makes ``folder`` a workspace; False where it was one. Raises WorkspaceUnusable, and
-    FolderShared where its database would stand on a network or in a synchronised folder."""
+    """Make ``folder`` a workspace; return False if it was one. Raises WorkspaceUnusable, and
+    FolderShared for a network or synchronized folder."""
     mark = folder / MARK
     if mark.is_dir():
         return False
@@ -306,9 +306,9 @@ def find_folder(start: Path) -> Path:
 
 
 def database_url(folder: Path) -> str:
-    """The URL of a workspace's database: its own file, or what its settings name.
+    """Return the URL of a workspace's database: its own file, or the one in its settings.
 
-    Raises FolderShared where that file would stand on a network or in a synchronised folder.
+    Raises FolderShared if that file would be on a network or in a synchronized folder.
     """
     table = _workspace_settings(folder)
     variable = table.get("database_env")
@@ -338,7 +338,7 @@ def has_own_file(folder: Path) -> bool:
 
 
 def delete_files(folder: Path, files: Iterable[str]) -> None:
-    """Deletes files, named relative to ``folder``; one that is gone already is no fault."""
+    """Delete files with paths relative to ``folder``; missing ones are ignored."""
     for file in files:
         (folder / file).unlink(missing_ok=True)
 

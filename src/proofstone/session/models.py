@@ -26,12 +26,11 @@ _FREE = {"local": "runs on this machine", "sim": "simulated"}
 
 
 class PriceRow(Struct, frozen=True, kw_only=True):
-    """What a model costs, or what to write so that it is known.
+    """Hold the price of a model, or the configuration lines to add for it.
 
-    ``free`` says why a model costs nothing. ``age_days`` counts from the price's date. Where no
-    price is known, ``table`` and ``line`` are what to add to ``file``, of which the two figures,
-    and the page they stand on, are to be filled in; ``table_at`` is the line of that file on which
-    the table stands already, 0 where it does not.
+    ``free`` states why a model costs nothing. ``age_days`` counts from the price's date. Without a
+    price, ``table`` and ``line`` are the lines to add to ``file``, with figures and source page to
+    fill in. ``table_at`` is the line of that file with the existing table, or 0.
     """
 
     name: str
@@ -103,9 +102,10 @@ def _price_row(name: str, config: ModelConfig, file: str, today: date) -> PriceR
 
 
 def family_of_model(session: Session, model: str) -> str:
-    """The family that the newest card of a model states, kept or configured, else by its name.
+    """Return the family in the newest card of a model, stored or configured; without one, by its
+    name.
 
-    Roles name models as people wrote them, so the provider may be missing.
+    Roles may name a model without its provider.
     """
     provider, slash, own = model.partition("/")
     name = ModelName(provider, own) if slash else ModelName("", model)
@@ -133,8 +133,10 @@ def models_here(session: Session) -> list[str]:
 
 
 def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
-    """Asks endpoints for these models, else for all configured ones and all once run: whether they
-    list them, and one tiny question each. What came of it is kept, and what is known of them now.
+    """Check models with one small request each, and store the results and current model cards.
+
+    Without ``names``, all configured and previously run models are checked. A check also states
+    whether the endpoint lists the model.
     """
     store, config, clock = session.store, session.config, session.clock
     once_run = store.models.once_run()
@@ -153,8 +155,8 @@ def check_models(session: Session, names: Sequence[str] = ()) -> list[Checked]:
 
 
 def model_prices(session: Session, names: Sequence[str] = ()) -> list[PriceRow]:
-    """What each of these models costs, else of all configured ones and all once run; or the line
-    to add where that is not known."""
+    """Return the price of each model, or the line to add for it. Without ``names``, all configured
+    and previously run models."""
     file, config = str(session.folder / CONFIG_NAME), session.config
     today = datetime.fromtimestamp(session.clock.now(), UTC).date()
     asked = list(names) or _all_models(config, session.store.models.once_run())
@@ -174,9 +176,11 @@ class ModelChoice(Struct, frozen=True):
 def model_choices(
     listed: Iterable[Listed], prices: Iterable[PriceRow], here: Iterable[str] = ()
 ) -> list[ModelChoice]:
-    """The models that nothing keeps from use: those on this machine first, then by name, then those
-    of ``here`` that are not configured. Providers without a model, retired and simulated ones are
-    left out."""
+    """Return the usable models: local ones first, then by name, then those of ``here`` without a
+    configuration.
+
+    Providers without a model, excluded and simulated models are left out.
+    """
     costs = {row.name: _cost(row) for row in prices}
     usable = [
         each.name
@@ -197,7 +201,8 @@ def _here(name: str) -> str:
 
 
 def other_family(writer: str, choices: Sequence[ModelChoice]) -> str:
-    """A judge for what a model writes: the first of another family; else the writer itself."""
+    """Return a judge for a writer: the first model of another family, or the writer itself without
+    one."""
     own = family_of(writer)
     return next((each.name for each in choices if family_of(each.name) != own), writer)
 

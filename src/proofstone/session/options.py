@@ -1,4 +1,4 @@
-"""Options that stand on many commands, each in one place."""
+"""Define options that several commands share."""
 
 from __future__ import annotations
 
@@ -156,13 +156,14 @@ def read_list(values: Iterable[str]) -> list[str]:
 
 
 def read_panel(values: Iterable[str]) -> list[str]:
-    """The judges of an option that may be repeated or take commas. UsageError where one of them
-    stands twice: it would still have one vote, and no panel is meant by that."""
+    """Return the judges of an option that may be repeated or contain commas. Raises UsageError for
+    a duplicate: it would still have one vote."""
     return read_once(values, "each judge has one vote")
 
 
 def read_once(values: Iterable[str], because: str) -> list[str]:
-    """As ``read_list``; UsageError, saying ``because``, where an entry stands twice."""
+    """Return entries as ``read_list``. Raises UsageError with the reason ``because`` for a
+    duplicate."""
     entries = [entry.strip() for value in values for entry in value.split(",")]
     twice = [entry for entry, n in Counter(filter(None, entries)).items() if n > 1]
     if twice:
@@ -213,7 +214,8 @@ def read_seeds(text: str | None, seed: int) -> list[int]:
 
 
 def read_settings(pairs: Sequence[str]) -> dict[str, Any]:
-    """``name=value`` pairs; a value is JSON where it reads as JSON, else text."""
+    """Return ``name=value`` pairs as a mapping; a value is parsed as JSON if possible, otherwise it
+    is text."""
     import json  # noqa: PLC0415
 
     settings: dict[str, Any] = {}
@@ -264,9 +266,12 @@ class Share(click.ParamType[float]):
 def asked_for(
     record: type[Struct], into: str = "asked", *, without: Iterable[str] = ()
 ) -> Callable[[Command], Command]:
-    """The fields of ``record`` that carry an ``Opt`` as options of a command, which gets one
-    ``record`` as its argument ``into``. A field that is such a record itself brings its own options
-    where it stands. Fields ``without`` an option here keep their defaults."""
+    """Return a decorator that adds the fields of ``record`` with an ``Opt`` as options of a
+    command.
+
+    The command gets one ``record`` as its argument ``into``. The options of a nested record are
+    added in its place. Fields ``without`` an option keep their defaults.
+    """
     left_out = frozenset(without)
 
     def add(command: Command) -> Command:

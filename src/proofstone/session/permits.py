@@ -143,7 +143,7 @@ class Outgoing(Struct, frozen=True, kw_only=True):
 def joined_origins(
     origins: Iterable[Origin], count: Callable[[int, int], int]
 ) -> tuple[Origin, ...]:
-    """Origins by title and licence, each once; ``count`` makes one number of two."""
+    """Merge origins with the same title and license; ``count`` combines two numbers."""
     found: dict[tuple[str, str], Origin] = {}
     for origin in origins:
         key = (origin.title, origin.license)

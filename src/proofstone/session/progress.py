@@ -111,9 +111,9 @@ Watch = Callable[[list["RunProgress"]], None]
 
 @contextmanager
 def watching(*, quiet: bool) -> Iterator[Watch | None]:
-    """A function that shows the progress of runs; the last state stays on the screen.
+    """Return a function that shows the progress of runs; the last state stays on the screen.
 
-    Who leaves at once (KeyboardInterrupt) is told how to go on.
+    On a KeyboardInterrupt it prints how to resume.
     """
     showing = nullcontext(None) if quiet else _redrawn() if sys.stderr.isatty() else _plain()
     try:
@@ -159,7 +159,7 @@ def clock_text(seconds: float) -> str:
 
 
 def _new_notes(shown: Sequence[RunProgress], told: set[str]) -> list[str]:
-    """The notes of these runs that were not told yet, each once."""
+    """Return the notes of these runs that were not printed yet, each once."""
     notes = [note for run in shown for note in run.notes if note not in told]
     told.update(notes)
     return list(dict.fromkeys(notes))
@@ -244,8 +244,9 @@ def watched(
     watch: Watch | None,
     on_interrupt: Callable[[int], None] | None,
 ) -> T:
-    """The result of ``work`` in the background, while ``watch`` sees the counters ``shown``; at a
-    first KeyboardInterrupt ``on_interrupt`` gets how many replies are waited for."""
+    """Return the result of ``work`` in the background, calling ``watch`` with the counters
+    ``shown``. At the first KeyboardInterrupt ``on_interrupt`` gets the number of pending responses.
+    """
 
     def interrupted() -> None:
         if on_interrupt is not None:
@@ -255,7 +256,7 @@ def watched(
     return Background(work).wait_stoppable(watching, interrupted)
 
 
-# Coroutines for callers that are not: an event loop in a thread of its own.
+# Coroutines for synchronous callers: an event loop in a separate thread.
 
 
 class Background(Generic[T]):
@@ -275,8 +276,8 @@ class Background(Generic[T]):
         self._thread.start()
 
     def wait(self, watch: Callable[[], None] | None = None, every_s: float = 0.25) -> T:
-        """The coroutine's result; its exception is raised here. KeyboardInterrupt passes. ``watch``
-        is called once more where it came to an end, or what is over at once would not be seen."""
+        """Return the coroutine's result or raise its exception. KeyboardInterrupt is passed on.
+        ``watch`` is called once more at the end, so that short work is also shown."""
         while not self._future.done():
             failed = None
             with suppress(TimeoutError):
@@ -363,16 +364,18 @@ def beside_text(name: str, spent: Spent) -> str:
 
 
 def tell_beside(
-    beside: Mapping[str, Spent], what: str = "spent besides", *, quiet: bool = False
+    beside: Mapping[str, Spent], what: str = "additional cost", *, quiet: bool = False
 ) -> None:
-    """Says what searches and embeddings took, which is in no figure of a run or build."""
+    """Print the cost of searches and embeddings, which runs and builds do not include."""
     for name, spent in sorted(beside.items()):
         say(f"{what}: {beside_text(name, spent)}", quiet=quiet)
 
 
 @contextmanager
-def beside_told(spending: Spending, what: str = "spent besides", *, quiet: bool) -> Iterator[None]:
-    """Says behind a command's work what its searches and embeddings took, however it ended."""
+def beside_told(
+    spending: Spending, what: str = "additional cost", *, quiet: bool
+) -> Iterator[None]:
+    """Print the cost of searches and embeddings after a command, also after an error."""
     try:
         yield
     finally:
@@ -380,11 +383,11 @@ def beside_told(spending: Spending, what: str = "spent besides", *, quiet: bool)
 
 
 def lost_text(lost: Expense) -> str:
-    """What a command that died may have been billed for besides what is stored."""
+    """Describe what an interrupted command may have been billed for in addition to stored calls."""
     from proofstone.models.budget import shown  # noqa: PLC0415
 
     runs = f" ({lost.runs})" if lost.runs else ""
-    calls = f"up to {_calls(lost.exposed_calls)} of a command that died{runs}"
+    calls = f"up to {_calls(lost.exposed_calls)} of an interrupted command{runs}"
     if lost.exposed is None:
         why = "it had no budget, so what they cost is not bounded"
         return f"{calls} may have been billed, in flight or not stored yet; {why}"
@@ -393,7 +396,7 @@ def lost_text(lost: Expense) -> str:
 
 
 def tell_lost(session: Session, *, quiet: bool = False) -> None:
-    """Says what commands that died since the last time may have been billed for."""
+    """Print what interrupted commands may have been billed for since the last report."""
     for lost in newly_lost(session):
         say(f"note: {lost_text(lost)}; they are asked again", quiet=quiet)
 
@@ -409,8 +412,8 @@ def _calls(n: int) -> str:
 
 
 def newly_lost(session: Session) -> list[Expense]:
-    """What commands that died since the last time may have been billed for besides what is
-    stored; each is told once."""
+    """Return what interrupted commands may have been billed for in addition to stored calls; each
+    is reported once."""
     return session.store.expenses.find_dead(session.clock.now())
 
 

@@ -35,11 +35,11 @@ Held = TypeVar("Held")
 
 
 class Session:
-    """An open workspace. Use as a context manager, or call ``close``.
+    """Hold an open workspace. Use it as a context manager, or call ``close``.
 
-    ``ask_egress`` is told before anything leaves this machine, and asked where nobody has allowed
-    it yet. ``tell`` hears how far something is that takes long. ``fetches_local``: pages of this
-    very machine may be fetched.
+    ``ask_egress`` is called before data leaves this machine, and asks for permission if there is
+    none. ``tell`` receives the progress of long operations. ``fetches_local`` permits fetching
+    pages of this machine.
     """
 
     ask_egress: AskEgress | None = None
@@ -81,7 +81,7 @@ class Session:
 
     @property
     def sent_log(self) -> SentLog:
-        """What left besides the calls of models."""
+        """Return the log of outbound data other than model calls."""
         return SentLog(self.folder / MARK)
 
     def find(self, target: Target, *kinds: str) -> Found:
@@ -155,7 +155,8 @@ def call_id(call: CallTrace) -> str:
 
 
 def score_id(score: ScoreTrace) -> str:
-    """``score:91ab23cd/9ab3c4d1/0/accuracy``; what tells units of an item apart stands behind."""
+    """Return ``score:91ab23cd/9ab3c4d1/0/accuracy``; for an item with several units, the unit is
+    appended."""
     place = f"score:{short(score.scoring)}/{short(score.item)}/{score.sample}/{score.measure}"
     return f"{place}/{short(score.unit_key)}" if score.unit_key else place
 
@@ -283,13 +284,13 @@ def acting_name(by: str | None) -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container's number
         raise BadUsage(
-            "nobody is named who does this", hint=f"say it with --by NAME, or set {ACTOR_VARIABLE}"
+            "your name is unknown", hint=f"add --by NAME, or set {ACTOR_VARIABLE}"
         ) from None
 
 
 def acting(session: Session, by: str = "") -> Person:
-    """The person who acts, by name or id, else whoever runs this; a new name is added, so that it
-    is asked for once all is checked."""
+    """Return the acting person by name or id (default: the current user). A new name is added, so
+    call this after all checks."""
     return acting_person(session.store, acting_name(by), session.clock)
 
 
@@ -300,7 +301,7 @@ def acting_person(store: Store, name: str, clock: Clock) -> Person:
     """
     name = name.strip()
     if not name:
-        raise BadUsage("nobody is named who corrects", hint="say it with --by NAME")
+        raise BadUsage("missing name of the person who corrects", hint="add --by NAME")
     known = _by_digits(store, name) or store.people.of_name(name)
     return _the_one(known, name) if known else store.people.add(name, clock.now())
 
@@ -311,14 +312,15 @@ def find_person(store: Store, name: str) -> Person:
     if not known:
         names = ", ".join(f"{p.name} ({short(p.actor)})" for p in store.people.every()[:8])
         raise NotFound(
-            f"no person is known as {name!r}", hint=f"there is: {names}" if names else "nobody yet"
+            f"person {name!r} not found",
+            hint=f"known: {names}" if names else "no person is known yet",
         )
     return _the_one(known, name)
 
 
 def erase_person(session: Session, name: str) -> Person:
-    """Deletes a person's name and details; the rows keep the random actor id. Returns who it
-    was. Raises NotFound where nobody is known so."""
+    """Delete a person's name and details, and return the person; rows keep the random actor id.
+    Raises NotFound for an unknown person."""
     person = find_person(session.store, name)
     session.store.people.erase(person.actor)
     return person
@@ -327,7 +329,7 @@ def erase_person(session: Session, name: str) -> Person:
 def stated_reason(reason: str, of: str = "a correction") -> str:
     """The reason ``of`` what is done, as it is stored; BadUsage where none is given."""
     if not reason.strip():
-        raise BadUsage(f"{of} needs its reason", hint='say why: --reason "..."')
+        raise BadUsage(f"{of} needs its reason", hint='add --reason "..."')
     return scrub(reason.strip())
 
 

@@ -180,8 +180,11 @@ def minute(seconds: float) -> str:
 
 
 def at_date(text: str) -> tuple[str, float | None]:
-    """``NAME@2026-03-01`` as the name and the end of that day in seconds since 1970, with a time
-    of day (``@2026-03-01T14:05``) that time; UTC where it names no zone. Else the text and None."""
+    """Split ``NAME@2026-03-01`` into the name and the end of that day in seconds since 1970.
+
+    ``@2026-03-01T14:05`` is that time (UTC without a zone). Other texts are returned unchanged,
+    with None.
+    """
     name, mark, date = text.rpartition("@")
     if not mark or not name:
         return text, None
@@ -195,20 +198,21 @@ def at_date(text: str) -> tuple[str, float | None]:
     return name, moment.timestamp()
 
 
-# Telling a person what is about to leave this machine, and asking where nobody has allowed it.
+# Describe outbound data on the terminal, and ask for permission if there is none.
 
 _SHOWN = 8
 
 
 class TerminalEgress:
-    """Talks on stderr. What is new is asked at a terminal, permitted by ``--yes``, else refused."""
+    """Describe outbound data on stderr. New data needs a confirmation at the terminal or ``--yes``;
+    otherwise it is refused."""
 
     def __init__(self, *, yes: bool = False, quiet: bool = False) -> None:
         self._yes = yes
         self._quiet = quiet
 
     def __call__(self, leaving: Leaving) -> str:
-        """How a person permitted it, "" where nobody did."""
+        """Return how a person permitted it, or "" without permission."""
         is_new = leaving.state == "new"
         say(describe(leaving), quiet=self._quiet and not is_new)
         if not is_new:
@@ -238,7 +242,7 @@ def describe(leaving: Leaving) -> str:
     if out.passages and out.characters and out.noun == "question":
         lines.insert(0, f"{_n(out.passages, 'passage')} of the sources' own text go with questions")
     rows = [
-        (f"  {printable(origin.title)}", _share(origin, out), origin.license or "no licence named")
+        (f"  {printable(origin.title)}", _share(origin, out), origin.license or "no license stated")
         for origin in out.origins[:_SHOWN]
     ]
     lines += aligned(rows, left=(0, 2))
@@ -249,7 +253,7 @@ def describe(leaving: Leaving) -> str:
 
 def _share(origin: Origin, out: Outgoing) -> str:
     if not origin.n_items:
-        return "worked examples" if out.noun == "question" else "in its own words"
+        return "few-shot examples" if out.noun == "question" else "in its own words"
     return f"{origin.n_items:,} of {_n(out.items, out.noun)}"
 
 

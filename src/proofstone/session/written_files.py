@@ -17,16 +17,16 @@ from proofstone.errors import BadUsage, ProofstoneError, StoreFailed
 from proofstone.files.tables import read_rows
 from proofstone.files.write import write_rows
 
-# Work lists as files: written once, and never over what a person decided in one.
+# Files of flagged items: decisions that a person entered are never overwritten.
 
 
 def write_flagged_items_file(
     path: Path, rows: Iterable[Mapping[str, Any]], *, columns: Sequence[str] | None = None
 ) -> int:
-    """Writes the rows of a work list; returns how many.
+    """Write rows of flagged items, and return their number.
 
-    Raises BadUsage where the file is there with other decisions on what is listed than would be
-    written now. Otherwise as ``write_rows``.
+    Raises BadUsage if the file exists and contains other decisions on listed items. Otherwise as
+    ``write_rows``.
     """
     listed = list(rows)
     proposed = {str(row.get("target", "")): str(row.get("decision") or "") for row in listed}
@@ -41,7 +41,7 @@ def write_flagged_items_file(
 
 
 def _decisions(path: Path) -> dict[str, str]:
-    """The decisions in a file by their targets; none where it is no work list."""
+    """Return the decisions in a file by target; empty if the file has no such rows."""
     if not path.is_file():
         return {}
     try:
@@ -87,8 +87,8 @@ class _Index(Struct, frozen=True):
 
 
 def check_folder(folder: Path, names: Sequence[str], shelf: Shelf = TABLES) -> None:
-    """Raises BadUsage where one of these files is there already and was not written by us, or was
-    changed since; where ``folder`` is a file; and where it would stand in a folder that is none."""
+    """Raise BadUsage if one of these files exists and is not an unchanged file of ours. Also raises
+    it if ``folder`` is a file or has no parent folder."""
     if not folder.exists():
         if not folder.parent.is_dir():
             raise BadUsage(
@@ -115,11 +115,11 @@ def check_folder(folder: Path, names: Sequence[str], shelf: Shelf = TABLES) -> N
 def files_into(
     folder: Path, made_by: str, shelf: Shelf = TABLES
 ) -> Iterator[tuple[Path, dict[str, str]]]:
-    """A folder to write files in, and a mapping to fill with each one's name and what it holds.
+    """Open a folder to write files in, and a mapping to fill with each file's name and contents.
 
-    When the block ends well they take their places in ``folder``, with an index; what an earlier
-    index named and nobody changed is replaced, or gone where it is not written again. When anything
-    fails all is as before. Raises what ``check_folder`` does, and StoreFailed.
+    At the end the files are moved into ``folder`` with an index. Unchanged files of an earlier
+    index are replaced or removed. After an error everything is as before. Raises what
+    ``check_folder`` does, and StoreFailed.
     """
     is_new = not folder.exists()
     about: dict[str, str] = {}
@@ -144,8 +144,8 @@ def files_into(
 
 
 def take_away(folder: Path, shelf: Shelf) -> None:
-    """Removes what was written into a folder and nobody changed since, and the folder where nothing
-    else is in it. Raises StoreFailed where a file cannot be removed."""
+    """Remove the unchanged files that were written into a folder, and the folder if it is then
+    empty. Raises StoreFailed if a file cannot be removed."""
     if not (folder / shelf.index).is_file():
         return
     try:
@@ -178,7 +178,7 @@ def _swap(folder: Path, stage: Path, names: Sequence[str], index: str) -> None:
 
 
 def _untouched(folder: Path, index: str) -> list[str]:
-    """The files there that the index names and nobody changed, and the index itself."""
+    """Return the unchanged files that the index lists, and the index itself."""
     try:
         known = msgspec.json.decode((folder / index).read_bytes(), type=_Index)
     except (OSError, msgspec.DecodeError):

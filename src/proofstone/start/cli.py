@@ -169,7 +169,7 @@ def _run_demo(
 
 
 def _next_commands(folder: Path, model: str | None, *, has_runs: bool) -> list[str]:
-    """Three commands to go on with."""
+    """Return three commands to continue with."""
     place = f" -w {pasted(folder)}" if folder != Path() else ""
     asked = model or "PROVIDER/MODEL"
     commands = [
@@ -352,7 +352,7 @@ def _keep_local(session: Session, *, quiet: bool) -> None:
 
 
 def _session(folder: Path | None, *, quiet: bool) -> Session:
-    """The workspace that is named or near; else a new one here."""
+    """Open the given or nearest workspace; without one, create it here."""
     from proofstone.errors import WorkspaceUnusable
     from proofstone.session.session import create_session, open_session
 
@@ -366,13 +366,12 @@ def _session(folder: Path | None, *, quiet: bool) -> Session:
 
 
 def _check_asked(given: Answers, *, yes: bool) -> None:
-    """Raises BadUsage, with the options to give, where somebody is to be asked and cannot."""
+    """Raise BadUsage listing the missing options if there is no terminal for questions."""
     missing = [flag for name, flag in FLAGS.items() if getattr(given, name) is None]
     if missing and not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise BadUsage(
-            "nobody can be asked here (no terminal), and these are not given:\n  "
-            + "\n  ".join(missing),
-            hint="give them, or --yes to take what is usual",
+            "no terminal for questions, and these options are missing:\n  " + "\n  ".join(missing),
+            hint="add them, or --yes for the defaults",
         )
 
 
@@ -412,10 +411,10 @@ def _complete(
     ask: bool,
     keep: Callable[[Answers], None],
 ) -> Answers:
-    """The answers of these ``names``: those ``given`` by options, else asked (with those of
-    ``before`` as what Enter takes), else what is usual. ``keep`` gets them after each question.
+    """Return the answers for ``names``: given by options, asked (with defaults from ``before``), or
+    the defaults. ``keep`` is called after each question.
 
-    Raises BadUsage where no model can write, and nobody can be asked for one.
+    Raises BadUsage if no model can write and there is no terminal to ask.
     """
     answers = given
     for name in names:
@@ -434,8 +433,8 @@ def _complete(
 
 
 def _known_writer(usual: str | None, choices: Sequence[ModelChoice]) -> str:
-    """The writer where nobody is asked. Raises BadUsage where there is none, and for one that comes
-    with a package: it is too small to be taken without a person's word."""
+    """Return the writer without asking. Raises BadUsage if there is none, and for a bundled model,
+    which is too small to be used without a person's choice."""
     if usual is None:
         raise BadUsage(
             "no model is named that could write statements, and none can be used here",
@@ -453,7 +452,7 @@ def _known_writer(usual: str | None, choices: Sequence[ModelChoice]) -> str:
 
 
 def _usual(name: str, answers: Answers, choices: Sequence[ModelChoice]) -> Any:
-    """What holds where nobody says otherwise; None where there is nothing to take."""
+    """Return the default answer; None if there is none."""
     from proofstone.session.models import other_family
 
     if name == "writer":
@@ -481,7 +480,7 @@ _QUESTIONS: Mapping[str, tuple[str, str]] = {
     "license": (
         "\nUnder which license are the documents, such as CC-BY-4.0? Without one that permits\n"
         "publication they are private: never part of a public release, and asked in both ways.",
-        "Licence, or Enter for private",
+        "License, or Enter for private",
     ),
     "languages": ("\nLanguages found: {languages}", "Which of them, or all"),
     "writer": (
@@ -490,7 +489,7 @@ _QUESTIONS: Mapping[str, tuple[str, str]] = {
         "Which one writes",
     ),
     "judge": (
-        "\nAnother one checks them. One of another family is not fond of its own work.",
+        "\nAnother one checks them. A model of another family avoids self-evaluation.",
         "Which one judges",
     ),
     "models": (
@@ -498,7 +497,7 @@ _QUESTIONS: Mapping[str, tuple[str, str]] = {
         "Models",
     ),
     "questions": (
-        "\nHow many questions? 100 tell two models apart that differ by about 20 points.",
+        "\nHow many questions? 100 can detect a difference of about 20 points between two models.",
         "Questions",
     ),
     "people": ("\nHow many people can look at statements before they count?", "People"),
@@ -554,7 +553,7 @@ def _languages_of(text: str, languages: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _budget_of(text: str) -> str:
-    """A budget as it is kept: "" for none. Raises BadUsage for what is no amount."""
+    """Return a budget as it is stored: "" for none. Raises BadUsage for an invalid amount."""
     from proofstone.models.budget import read_budget
 
     if text in ("", NONE):

@@ -116,7 +116,7 @@ _LOCAL_SETTINGS: dict[str, Any] = {"max_tokens": 16, "logprobs": True}
 
 
 class Demonstration(Struct, frozen=True, kw_only=True):
-    """What came of acts 2 and 3: first of the four-option questions, then of the composed ones."""
+    """Hold the results of acts 2 and 3: the four-option questions first, then the composed ones."""
 
     bank: Bank
     forms: tuple[ItemSet, ItemSet]
@@ -135,11 +135,11 @@ def demonstrate(
     watch: Watch | None = None,
     tell: Callable[[str], None] = lambda _line: None,
 ) -> Demonstration:
-    """Build, ask, score and report; again, it goes on where it stopped.
+    """Build, ask, score and report. A repeated call resumes.
 
     ``questions`` of each form: as given, or 60 and 10, or as many as the model's measured speed
-    allows. Raises NotFound where the packages of facts are missing, EndpointUnusable where the
-    model is, KeyboardInterrupt once the responses in flight are kept.
+    allows. Raises NotFound if the packages of facts are missing, EndpointUnusable if the model is,
+    KeyboardInterrupt after responses in flight are stored.
     """
     started = time.monotonic()
     bank = make_bank(session, "statements", TABLES, name="facts")
@@ -190,8 +190,8 @@ def demonstrate(
 
 
 def _lines(facts: Sequence[Fact], n: int) -> Iterator[bytes]:
-    """``n`` questions as lines of JSON, the topics in turn: the right option and three that are
-    right of other questions of the topic, all drawn by a fixed seed."""
+    """Yield ``n`` questions as lines of JSON, topics in turn: the correct option and three correct
+    ones of other questions of the topic, sampled with a fixed seed."""
     known = {
         topic: sorted(
             (found[1], found[2], fact.stratum.field)
@@ -257,7 +257,7 @@ def _ask(
 
 
 def _composed_before(session: Session, bank: Bank) -> int | None:
-    """The size of the form of an earlier demo, which this one goes on with."""
+    """Return the size of the form of an earlier demo, which this one resumes."""
     store = session.store
     forms = [store.items.item_set(identity) for identity in store.items.sets_of_bank(bank.id)]
     return next((form.n_items for form in forms if form.seed == _SEED), None)

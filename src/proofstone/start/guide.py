@@ -58,9 +58,9 @@ _CONTEXTS: dict[Want, tuple[ContextName, ...]] = {
 
 
 class Answers(Struct, frozen=True, kw_only=True):
-    """The answers so far; None where nothing was said yet. ``license`` "" means private documents.
+    """Hold the answers so far; None if unanswered. ``license`` "" means private documents.
 
-    ``languages`` none means all that are found; ``people`` review, 0 nobody; ``budget`` "" none.
+    ``languages`` () means all detected ones, ``people`` 0 no reviewers, ``budget`` "" no budget.
     """
 
     want: Want | None = None
@@ -74,8 +74,8 @@ class Answers(Struct, frozen=True, kw_only=True):
     budget: str | None = None
 
     def contexts(self, *, private: bool) -> tuple[ContextName, ...]:
-        """The contexts that models are asked in; both, where the documents are private: asked with
-        nothing alone they would only show that nobody knows them."""
+        """Return the contexts of a run. Private documents are run in both: closed-book alone would
+        only show that no model knows them."""
         return _CONTEXTS["both" if private else self.want or "both"]
 
 
@@ -129,8 +129,8 @@ class SideBySide(Struct, frozen=True, kw_only=True):
 
 
 class AskingForecast(Struct, frozen=True, kw_only=True):
-    """What asking one model all questions in all contexts takes, from those it was asked; None
-    where it cannot be told."""
+    """Estimate the cost of asking one model all questions in all contexts from its pilot; None if
+    unknown."""
 
     model: str
     questions: int
@@ -187,16 +187,16 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
     @property
     def group(self) -> tuple[str, str]:
-        """Where it stands, by its first folder, and what it is."""
+        """Return its first folder and kind."""
         return self.file.rpartition("/")[0].partition("/")[0], self.kind
 
 
 def choose_documents(candidates: Sequence[Candidate], n: int, seed: int) -> list[Candidate]:
-    """Up to ``n`` of the candidates, in the order of their files.
+    """Choose up to ``n`` candidates, in the order of their files.
 
-    Each subfolder and kind of file gets one before any gets a second; which come first, where there
-    are fewer places than groups, is drawn. Within a group the places are spread over its sizes: one
-    drawn from each of as many equal parts of it, small to large.
+    Each subfolder and kind of file gets one before any gets a second. If there are more groups than
+    places, they are sampled. Within a group, one candidate is sampled from each of equal parts by
+    size.
     """
     draws = Draws(seed, 0, "documents of a pilot")
     groups: dict[tuple[str, str], list[Candidate]] = {}
@@ -207,7 +207,7 @@ def choose_documents(candidates: Sequence[Candidate], n: int, seed: int) -> list
 
 
 def spread_over(things: Sequence[Thing], n: int, draws: Draws) -> list[Thing]:
-    """Up to ``n`` things in their order, one drawn from each of as many equal parts."""
+    """Return up to ``n`` things in their order, one sampled from each of as many equal parts."""
     n = min(n, len(things))
     ends = [place * len(things) // n for place in range(n + 1)] if n else [0]
     return [things[start + draws.below(end - start)] for start, end in pairwise(ends)]
@@ -304,7 +304,7 @@ _AROUND = 400  # characters of a page before and after a passage
 
 
 def questions_beside(store: Store, item_set: ItemSet, n: int) -> list[QuestionBeside]:
-    """The first ``n`` questions of a set that rest on passages, with these."""
+    """Return the first ``n`` questions of a set that have source passages, with these."""
     method = find_method(item_set.method)
     plain = method.prepare(next(iter(method.prompt_methods)), 0, item_set, None)
     prompt_method = with_evidence(store, plain, item_set, 10 * MOST_TOKENS)
@@ -356,8 +356,7 @@ def _asking_forecast(
 
 
 def _side_by_side(session: Session, model: str, own: Sequence[RunResult]) -> SideBySide | None:
-    """What a model that was asked in both contexts came to in either, on the questions that it has
-    answers to in both."""
+    """Compare a model's scores in both contexts, on the questions that it answered in both."""
     runs = {context_of(result.planned.run.settings): result for result in own}
     if len(runs) < 2 or not all(result.n_scored for result in runs.values()):
         return None
@@ -443,12 +442,12 @@ class Start:
         ]
 
     def perform(self) -> StartReport:
-        """The pilot: statements from a few passages, questions of them, asked of the models; then
-        what all of it takes, the page of questions and the run file.
+        """Run the pilot, estimate the whole cost, and write the page of questions and the run file.
 
-        The same again takes all that was made from what is kept. Raises Incomplete where the pilot
-        made too little to show, BudgetReached where the budget ended it, KeyboardInterrupt once the
-        replies in flight are kept.
+        The pilot builds statements from a few passages, composes questions and asks the models. A
+        repeated call uses stored results. Raises Incomplete if the pilot made too few questions,
+        BudgetReached if the budget ended it, KeyboardInterrupt after responses in flight are
+        stored.
         """
         session, answers, store = self.session, self.answers, self.session.store
         passages, documents, n_all = pilot_passages(
@@ -513,7 +512,7 @@ class Start:
         if result.bank is None:
             raise Incomplete(
                 f"the pilot is not whole: {result.stopped or 'some calls failed'}",
-                hint=f"the same command goes on; Next: proofstone show {build} --pending",
+                hint=f"the same command resumes; Next: proofstone show {build} --pending",
             )
         if not result.bank.facts:
             raise Incomplete(
@@ -558,7 +557,7 @@ class Start:
             raise KeyboardInterrupt
         for result in results:
             if not result.complete:
-                why = result.stopped or ", ".join(result.errors) or "replies are missing"
+                why = result.stopped or ", ".join(result.errors) or "responses are missing"
                 self.tell(f"incomplete: {run_label(result.planned.run)}: {why}")
         return results
 
@@ -592,7 +591,7 @@ class Start:
         return path
 
     def _next_steps(self, run_file: Path) -> Iterable[tuple[str, str]]:
-        """What to do next, as commands; many sources stand in a file of their own."""
+        """Yield the next commands. Many sources are listed in a separate file."""
         answers, sources = self.answers, self._named_sources()
         inputs = " ".join(f"source:{source[7:15]}" for source in sources)
         if len(sources) > _SOURCES_NAMED:

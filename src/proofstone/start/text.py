@@ -1,4 +1,4 @@
-"""A guided start as people read it: questions beside their pages, cost, what to do next."""
+"""Print a guided start: questions next to their pages, cost, and next steps."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_lines(report: IngestReport, languages: dict[str, int]) -> Iterator[str]
 
 
 def _kept(entries: Sequence[Ingested]) -> str:
-    """That documents stay the sources that they were, and under which licences."""
+    """Return a line on documents that were already imported and keep their source and license."""
     licenses = sorted({entry.license for entry in entries if entry.license})
     under = f" (license: {', '.join(licenses)})" if licenses else ""
     stay = (
@@ -159,7 +159,7 @@ def _side_row(row: SideBySide) -> list[str]:
 def _building(report: StartReport) -> Iterator[str]:
     """What the statements of all documents take, and how that is known."""
     build = report.build
-    yield f"Statements of all {report.n_passages:,} passages take, beside the pilot:"
+    yield f"Statements of all {report.n_passages:,} passages take, in addition to the pilot:"
     amounts = build.total
     yield f"  calls       {shown_range(amounts.requests, 'amount')}"
     yield f"  tokens      {shown_range(amounts.tokens, 'amount')}"

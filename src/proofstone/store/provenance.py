@@ -25,7 +25,7 @@ from proofstone.store.scores import verdicts_on
 
 
 class Origin(Struct, frozen=True, order=True):
-    """Origin of questions: a source's title, else the book's, else the bank's or the set's name.
+    """Hold the origin of questions: the title of a source or book, or the name of a bank or set.
 
     ``names`` are all names by which a rule may refer to it; ``n_items`` questions come from it.
     """
@@ -188,7 +188,7 @@ def with_sources(query: Any) -> Any:
 
 
 def _of_items(item_set: int, here: ColumnElement[bool]) -> Any:
-    """Return distinct (item, title, licence, book)."""
+    """Return distinct (item, title, license, book)."""
     member, edge = schema.item_set_item, schema.item_fact
     query = (
         select(member.c.item_id, *origin_columns())
@@ -678,7 +678,7 @@ def _size(data: bytes, images: dict[bytes, int]) -> int | None:
 
 
 def _asked_items(not_sent: Collection[str]) -> Any:
-    """Select distinct (endpoint, run, item_id, otherwise, title, licence, book).
+    """Select distinct (endpoint, run, item_id, otherwise, title, license, book).
 
     Pilot requests have no run; the negative of the item set's key replaces it.
     """
@@ -696,7 +696,7 @@ def _asked_items(not_sent: Collection[str]) -> Any:
 
 
 def _built(not_sent: Collection[str]) -> Any:
-    """Select (endpoint, title, licence, rows) of sources with rows in builds that called there."""
+    """Select (endpoint, title, license, rows) of sources with rows in builds that called there."""
     made, call, profile = schema.build_call, schema.call, schema.profile
     stage, entered, source = schema.build_stage, schema.build_input, schema.source
     asked = (
@@ -745,7 +745,7 @@ def _named(query: Any) -> Any:
 
 
 def _asked_with_shots(rows: Iterable[Any]) -> list[Any]:
-    """Return the queries for (run, settings, otherwise, title, licence, book) of the banks behind
+    """Return the queries for (run, settings, otherwise, title, license, book) of the banks behind
     these runs and pilots.
     """
     run, pilot = schema.run, schema.pilot_call

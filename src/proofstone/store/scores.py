@@ -122,7 +122,7 @@ class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
     """A scoring of a ``run``: its key and id, scorer, and completion time (None if interrupted).
 
     ``judge`` is its printed description. ``settings`` is the JSON of a method's own judging
-    settings, else empty.
+    settings, or empty.
     """
 
     key: int
@@ -137,7 +137,7 @@ class ScoringInfo(msgspec.Struct, frozen=True, gc=False):
 
 
 class ScoreTally(msgspec.Struct, frozen=True, gc=False):
-    """Number and sum of the scores of a kind of unit, gold label and outcome."""
+    """Number and sum of the scores of a kind of unit, answer key and outcome."""
 
     kind: str
     answer_key: str

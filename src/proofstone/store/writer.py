@@ -442,7 +442,7 @@ class Writer:
                 self._settle(group)
         finally:
             if self._failure is None and not self._closing:
-                self._failure = StoreFailed("the writer was cancelled before it was closed")
+                self._failure = StoreFailed("the writer was canceled before it was closed")
             self._settle_waiting()
 
     async def _next_group(self) -> _Group | None:

@@ -49,7 +49,7 @@ _MOST_NAMED = 0.05  # Chinese characters in an untranslated passage: cited title
 
 
 def guess_language(texts: Iterable[str]) -> str:
-    """Return ``zh`` if at least a tenth of the letters are Chinese characters, else ``en``.
+    """Return ``zh`` if at least a tenth of the letters are Chinese characters, otherwise ``en``.
 
     Formulas and names put many Latin letters into Chinese text, while English text rarely has a
     Chinese character; hence the low threshold. Other languages are not detected: French is returned

@@ -121,7 +121,7 @@ def say(message: str, /, **values: object) -> str:
 
 
 def say_of(n: float, one: str, many: str, /, **values: object) -> str:
-    """Return the message for ``n`` things: ``one`` if there is exactly one, else ``many``."""
+    """Return the message for ``n`` things: ``one`` if there is exactly one, otherwise ``many``."""
     return say(one if n == 1 else many, **values)
 
 

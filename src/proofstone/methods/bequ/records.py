@@ -112,7 +112,7 @@ SamplingMethod = Literal["entities", "triples"]
 
 
 class TripleFileAsked(Struct, frozen=True, kw_only=True):
-    """What ``grade`` does besides with a file of triples."""
+    """Hold further options of ``grade`` with a file of triples."""
 
     labels: Annotated[Path | None, Opt(
         "For triples: file of verdicts with the columns people and is_true filled in.",

@@ -212,7 +212,8 @@ def _scored_prompt(
     prompt_method: PromptMethod,
     before: Sequence[Message],
 ) -> str:
-    """Worked examples with their right options, then the question up to where an option begins."""
+    """Return few-shot examples with their correct options, then the question up to the start of an
+    option."""
     is_text, chinese = prompt_method.likelihood == "text", is_chinese(language)
 
     def block(asked: Closed) -> str:

@@ -10,7 +10,7 @@ equivalent.
   comma-separated.
 - ``primary_category`` | ``category`` | ``topic`` and ``secondary_category`` | ``subcategory`` |
   ``subtopic``: in none of the rows, or in all.
-- ``answer_type``: date, number, person, place, organisation or other.
+- ``answer_type``: ``date``, ``number``, ``person``, ``place``, ``organisation`` or ``other``.
 - ``tolerance``: accepted deviation of a number, if the question states one.
 - ``language``: a code such as en or zh, ``und`` for none; detected for all rows without one.
 - ``urls``: supporting pages, as a list.

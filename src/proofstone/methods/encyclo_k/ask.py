@@ -515,8 +515,11 @@ def _scored_prompt(
     prompt_method: PromptMethod,
     before: Sequence[Message],
 ) -> str:
-    """Each few-shot example with its right option, then the item. A question without an end mark is
-    continued as it stands; any other stands in a block of question and answer."""
+    """Return each few-shot example with its correct option, then the item.
+
+    A question without an end mark is continued as it is. Any other is put in a block of question
+    and answer.
+    """
     worked = []
     for shot in shots:
         oracle = oracle_of(shot, task_of(shot.item, prompt_method.name))
@@ -534,8 +537,10 @@ def _open_block(item: LoadedItem, prompt_method: PromptMethod) -> str:
 
 
 def _continuations(item: LoadedItem, prompt_method: PromptMethod, oracle: Oracle) -> list[str]:
-    """What is scored of each option, as it follows the prompt. Raises BadUsage for a question with
-    several right options, which are no single option."""
+    """Return the scored text of each option, as it follows the prompt.
+
+    Raises BadUsage for a question with several correct options: no single option is its answer.
+    """
     task = task_of(item.item, prompt_method.name)
     if task == "choice" and asks_for_all(item):
         raise BadUsage(

@@ -272,8 +272,7 @@ def _element(record: Mapping[str, Any]) -> dict[str, Any]:
     """Build an element without unreliable values.
 
     Measured values of radioactive elements are left out: they often describe one isotope or are
-    estimates. Values that depend on the form (graphite, white tin) or on sublimation are left out,
-    too.
+    estimates. So are values that depend on the form (graphite, white tin) or on sublimation.
     """
     number, known = record["atomic_number"], _LEFT_OUT["elements"]
     settled = number not in known["group_disputed"]

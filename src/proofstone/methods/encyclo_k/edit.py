@@ -1,7 +1,7 @@
 """Edit statements and questions: new versions that refer to the old ones.
 
 Fields are those of ``rows``. A false statement refers to its true one and is rebuilt with it; its
-text changes only if it is edited, too. A composed question is rebuilt from the corrected
+text changes only if it is also edited. A composed question is rebuilt from the corrected
 statements, and its answer key follows from their truth.
 """
 

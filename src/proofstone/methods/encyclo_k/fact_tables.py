@@ -255,7 +255,7 @@ def normalised(text: str) -> str:
 
 
 def slack(column: Column, true: float) -> float:
-    """Return how far a number may be from ``true`` without being false, rounding included."""
+    """Return the largest deviation from ``true`` that is not false, rounding included."""
     rounding = 0.5 * 10.0**-column.decimals
     return max(column.tolerance, abs(true) * column.tolerance_percent / 100, rounding)
 

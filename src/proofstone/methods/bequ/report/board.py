@@ -182,7 +182,7 @@ def triple_board(
 
     Groups outside ``ranked`` are experiments; without ``ranked``, none is. Every triple is read
     once and counted, without keeping it in memory. Models and simulated models are ranked
-    separately, each with a simultaneous ``confidence``. Gold labels in ``people``, by triple id,
+    separately, each with a simultaneous ``confidence``. Human labels in ``people``, by triple id,
     correct the estimates of their groups; the triples of these groups are read again into memory.
     """
     counted = count_verified(verified)
@@ -351,7 +351,7 @@ def make_verified_board(
     verdicts with human labels.
 
     Raises BadUsage for an unknown field or runs verified by different judges, NotFound if the
-    filter leaves no row, BadInput for unreadable human labels.
+    filter leaves no row, BadInput for invalid human labels.
     """
     texts = [where] if isinstance(where, str) else list(where)
     conditions = read_where(texts)

@@ -170,7 +170,7 @@ class OpenedTriples:
         without a workspace they are not stored. ``watch`` receives the number of processed triples
         and the total.
 
-        Raises BadInput for unreadable human labels, and a judge's error.
+        Raises BadInput for invalid human labels, and a judge's error.
         """
         if output is not None:
             check_target(output)

@@ -409,7 +409,7 @@ def why_not_open(closed: Closed) -> str:
 def _names_options(option: str, place: int) -> bool:
     """Return True if an option refers to others: by words, or by letters of earlier options.
 
-    "A and D" as the second option is not one: vitamins have letters, too.
+    "A and D" as the second option is not one, because vitamins also have letters.
     """
     if _OF_OPTIONS.match(option):
         return True

@@ -1,6 +1,6 @@
 """Write question-answer pairs from passages with a model, given criteria and examples.
 
-Also holds pairs in progress towards a bank of short questions, and their supporting texts.
+Also holds pairs that are not yet questions of a bank, and their supporting texts.
 """
 
 from __future__ import annotations

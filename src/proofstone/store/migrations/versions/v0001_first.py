@@ -1,11 +1,10 @@
-"""The first schema; it has no body of its own, because no migration makes tables from nothing.
+"""Mark the first schema; this migration is empty, because no migration makes tables from nothing.
 
-A new database is made from the tables of ``store.schema`` as they stand and marked with the newest
-revision, so that each table is declared once. Migrations run on databases made before: each changes
-the tables of the revision before it into its own. A second one is a file here with ``down_revision
-= "v0001"``, its name behind this one's in ``schema.REVISIONS``, and the same change in the declared
-tables. ``tests/store/v0001.sql`` holds the tables of this revision, for the test that a database
-made with them becomes one of today's.
+A new database is made from the current tables of ``store.schema`` and marked with the newest
+revision, so that each table is declared once. Migrations run on older databases: each changes the
+tables of the previous revision. A second one is a file here with ``down_revision = "v0001"``, its
+name after this one's in ``schema.REVISIONS``, and the same change in the declared tables.
+``tests/store/v0001.sql`` has the tables of this revision. A test upgrades a database with them.
 """
 
 from __future__ import annotations
