@@ -42,7 +42,7 @@ DATA_SECTION = f"""\
 {TITLE}
 12 models on MMLU-Pro questions of 1 to 10 options, and what seven extractors read
 (TIGER-AI-Lab/MMLU-Pro f418b116, Apache-2.0). The responses were chosen because they are hard to
-read: **no accuracy can be read from them.** "None" is no letter.
+read: **no accuracy can be read from them.** "None" means that no letter was read.
 `python -m tools.extraction_report` writes this section where the responses are available.
 """
 
@@ -126,7 +126,7 @@ def _what(ours: Extraction) -> str:
     if ours.is_option:
         return "an option"
     if ours.letter:
-        return "a letter that is no option"
+        return "a letter without an option"
     return "several letters" if ours.tier else "none"
 
 

@@ -114,12 +114,12 @@ def import_command(
                          secondary_category, answer_type, tolerance, urls, valid_at, id, language
       bank (choices)     question; A, B, C, D or options; answer (letter, index or text)
       entities           name; description, aliases, redirects, domain, tier, wikidata,
-                         wikipedia, length, statements, popularity, fictional, language
+                         wikipedia, length, statements, popularity, nonexistent, language
       reference          entity; predicate, object, passage, source, url; or text; or lists
                          of triples (triples_wiki, triples_web, triples)
 
     Short answers are refused if an alias is the answer of another question, or if a question is
-    repeated. Entities with indistinguishable names are refused. Use --with fictional=true for a
+    repeated. Entities with indistinguishable names are refused. Use --with nonexistent=true for a
     list of non-existent entities.
 
     --filter cleans statements taken from books: references such as "(see Section 3.2)" are removed.
