@@ -21,7 +21,7 @@ from proofstone.records.builds import BuildFunnel, Drop, Kept, Step, StepContext
 from proofstone.records.reviews import ANSWER_STATES, AnswerPolicy, Review, ReviewTask
 from proofstone.records.runs import Response
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "short-questions.md"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "reproductions.md"
 GENERATED = 10_000
 # What the paper states: 2,840 by both verifications together, 3,690 by the panel, and 3,000 left.
 # How the first and the last divide among reasons it does not say; that is made up here.

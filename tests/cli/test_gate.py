@@ -12,7 +12,7 @@ from proofstone.api import open_workspace
 from proofstone.records.ids import short
 from told import Proofstone, Told
 
-DOC = Path(__file__).resolve().parents[2] / "docs" / "gate.md"
+DOC = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "gate.md"
 
 
 def write(path: Path, scores: str) -> Path:

@@ -181,15 +181,7 @@ class Span(Struct, frozen=True, kw_only=True):
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """What a figure shows, whoever draws it.
-
-    A mark of "dots" is a row with its interval (``x_low``, ``x_high``: its rank range); of
-    "strips" a model (``column``) in a group (``row``); of "heat", "matrix" and "ranks" a cell with
-    its ``text``; of "curves" a point of the series ``row`` in the panel ``column``; of "points" a
-    point, with fits as ``curves``; of "calibration" a bin of the model ``row``; of "dumbbells" the
-    model ``row`` at the level ``column``; of "slopes" the rank of ``row`` in one of two columns; of
-    "bars" a number of the group ``column``; of "violins" the middle of a row, with densities as
-    ``curves``.
+    """What a figure shows, whoever draws it; docs/how-to/export.md says what each kind takes.
 
     Rows, columns and series are in the order of their first mark. A unit of "points" is a share
     that is written out of 100. ``table`` says which table of its section (from 1) holds the
