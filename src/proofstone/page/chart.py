@@ -1,4 +1,4 @@
-"""Dots with intervals on rows: the leaderboard with its ties, and groups of items in strips."""
+"""Figures by rows: leaderboard, strips by group, dumbbells, slopes, bars, cells and violins."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from proofstone.page.vega import (
 _WIDTH = 420
 
 
-_STEP, _LINE = 22, 14  # a row's height, and what each further line of its name adds
+_STEP, _LINE = 22, 14  # height of a row, and of each further line of its name
 
 
 _MOST_LANES = 6
@@ -49,9 +49,11 @@ _LANE = 7
 
 
 def dots_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A dot and its interval a row, best first, with the value in words at the right. Bars at the
-    left join rows that are tied; where these are too many, a second panel shows the ranks left open
-    (``x_low`` to ``x_high``)."""
+    """Return a dot with interval per row, best first, with the value as text at the right.
+
+    Bars at the left join tied rows. If there are too many bars, a second panel shows rank ranges
+    (``x_low`` to ``x_high``).
+    """
     rows = figure.rows()
     looks = series_looks(rows, models)
     step = row_heights(rows)
@@ -89,17 +91,17 @@ def _row(figure: Figure, mark: Mark, look: Look, **more: Any) -> dict[str, Any]:
 
 
 def row_heights(rows: Sequence[str]) -> int:
-    """The height of a row that holds the names in all of their lines."""
+    """Return the height of a row that fits all lines of the longest name."""
     return _STEP + _LINE * (_most_lines(rows) - 1)
 
 
 def _most_lines(rows: Sequence[str]) -> int:
-    """Of any row's name."""
+    """Return the largest number of lines of a row's name."""
     return max((wrapped(row).count("\n") + 1 for row in rows), default=1)
 
 
 def row_axis(rows: Sequence[str], room: float = 8, title: str = "") -> vega.Field:
-    """The vertical axis of names, a long one in several lines."""
+    """Return the vertical axis of names, long ones in several lines."""
     field = vega.field_of("row:N", title=title or None)
     return field.scale(domain=[wrapped(row) for row in rows]).unsorted().axis(
         ticks=False, domain=False, labelPadding=room, labelExpr="split(datum.label, '\\n')",
@@ -113,7 +115,7 @@ def _row_frame(figure: Figure, width: int, height: int) -> Frame:
 
 
 def level_layers(figure: Figure, frame: Frame, above: float = 5) -> list[vega.Part]:
-    """Thin dashed lines down the figure, their texts above it, one beside the other or stacked."""
+    """Return thin dashed vertical lines with their texts above, next to each other or stacked."""
     known = [
         (level.text, value)
         for level in figure.levels
@@ -149,7 +151,7 @@ def _ties(figure: Figure, lanes: Sequence[int], step: int) -> vega.Part:
 
 
 def _rank_range(figure: Figure, rows: Sequence[str], frame: Frame) -> vega.Part:
-    """From the best to the worst rank that the data leave open."""
+    """Return lines from the best to the worst rank of the rank range."""
     data = [_row(figure, mark, OTHER) for mark in figure.marks]
     y = vega.field_of("row:N").scale(domain=[wrapped(row) for row in rows]).unsorted().axis(None)
     domain = [0.5, len(rows) + 0.5]
@@ -161,8 +163,10 @@ def _rank_range(figure: Figure, rows: Sequence[str], frame: Frame) -> vega.Part:
 
 
 def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A row a group of items: a tick for each model, and the first three as marks of their own with
-    their intervals; the level of guessing across all."""
+    """Return a row per group of items with a tick per model, and the chance level.
+
+    The first three models have separate marks with intervals.
+    """
     rows = figure.rows()
     series = figure.columns()
     own = series[:3]
@@ -180,7 +184,7 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     ]  # fmt: skip
     told = ["row:N", "model:N", *_ENDS, "n:Q"]
     base = vega.chart(data).encode(y=row_axis(rows), tooltip=told)
-    # Each of the first three on a line of its own, so that their intervals lie side by side.
+    # Each of the first three on a separate line, so that their intervals do not overlap.
     offset = vega.field_of("line:Q").scale(domain=[-0.5, max(len(own), 1) - 0.5])
     x = frame.across_axis("value:Q", figure.value_axis, **_VALUES)
     others = (
@@ -204,7 +208,7 @@ def strips_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     )
 
 
-# Rows that are compared with themselves: dumbbells of a factor, and ranks on two benchmarks.
+# Paired rows: dumbbells of a factor, and ranks on two benchmarks.
 
 _BETWEEN = 190
 
@@ -213,9 +217,12 @@ _PAIRED_ROWS_STEP = 17
 
 
 def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A row a model: a mark of its own shape for each level of the factor (column), joined by a
-    line; intervals one under the other, the first level on top."""
-    del models  # shapes are the levels'
+    """Return a row per model with a mark of different shape for each level (column), joined by a
+    line.
+
+    Intervals are stacked, the first level on top.
+    """
+    del models  # shapes distinguish levels
     rows = figure.rows()
     levels = figure.columns()
     looks = looks_of(levels)
@@ -243,9 +250,11 @@ def dumbbells_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 
 
 def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A line a row from its rank (``value``) in the first column to that in the second, best on
-    top, with rank and name at both ends. Rows with a ``text`` ("moved") are drawn strong, others
-    thin; equal ranks stand one below the other."""
+    """Return a line per row from its rank (``value``) in the first column to that in the second.
+
+    The best rank is on top; rank and name are at both ends. Rows with a ``text`` ("moved") are
+    emphasized. Equal ranks are placed below each other.
+    """
     rows = figure.rows()
     columns = figure.columns()[:2]
     looks = series_looks(rows, models)
@@ -292,7 +301,7 @@ def slopes_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 def _places(
     rows: Sequence[str], rank: Mapping[tuple[str, str], float], columns: Sequence[str], side: int
 ) -> dict[str, int]:
-    """A line of its own for each row, by rank; equal ones by their rank on the other side."""
+    """Return a separate line for each row by rank; equal ones by rank on the other side."""
     own, other = columns[side], columns[1 - side] if len(columns) > 1 else columns[side]
     order = sorted(rows, key=lambda row: (rank[row, own], rank[row, other]))
     return {row: place for place, row in enumerate(order, start=1)}
@@ -312,14 +321,16 @@ def _heads(columns: Sequence[str]) -> vega.Part:
     return vega.layer(*(each.encode(x=vega.bare("at"), y=vega.value(-4)) for each in layers))
 
 
-# How many of what there are: bars by field, under their disciplines.
+# Counts: bars by field, grouped by discipline.
 
 _BARS_WIDTH, _ROW, _BARS_LINE = 320, 18, 14
 
 
 def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A bar a mark with its number behind it. With columns, marks of one column stand together
-    under its name (a discipline) and its sum."""
+    """Return a bar per mark followed by its number.
+
+    With columns, marks are grouped under the name of their column (a discipline) and its sum.
+    """
     del models
     sums = dict.fromkeys(figure.columns(), 0.0)
     for mark in figure.marks:
@@ -362,7 +373,7 @@ def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 
 
 def _beside(base: vega.Part, **how: Any) -> vega.Part:
-    """The names of rows at the left of the plane, a long one in several lines."""
+    """Return the names of rows left of the plane, long ones in several lines."""
     names = base.words("right", 12, field="name:N", lineBreak="\n", **how)
     return names.encode(x=vega.value(-10))
 
@@ -376,21 +387,21 @@ _WIDE, _NARROW, _MANY = 46, 34, 14
 
 
 def heat_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A cell for each mark, darker for more, its number in it."""
-    del models  # the colour is the number's
+    """Return a cell per mark with its number, darker for larger values."""
+    del models  # color shows the value
     values = [100 * mark.value for mark in figure.marks if not math.isnan(mark.value)]
     return _grid(figure, domain=[min([0.0, *values]), max(values, default=0.0) or 1.0])
 
 
 def matrix_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A cell for each pair that is told apart, darker for more; others stay empty."""
+    """Return a cell per significant pair, darker for larger differences; others are empty."""
     del models
     values = [100 * abs(mark.value) for mark in figure.marks if not math.isnan(mark.value)]
     return _grid(figure, domain=[0, max(values, default=0.0) or 1.0], only_with_text=True)
 
 
 def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """How often each row had each rank: darker for more often, in percent."""
+    """Return the share of each rank by row in percent, darker for larger shares."""
     del models
     return _grid(figure, domain=[0, 100])
 
@@ -444,7 +455,7 @@ _NAMES_OF_ROWS: Mapping[str, Any] = {
 
 
 def _columns(figure: Figure, names: list[str], width: int) -> vega.Field:
-    """Names above the columns: level where they fit, else slanted."""
+    """Return names above the columns, slanted if they do not fit."""
     is_short = all(text_width(name) < width - 4 for name in names)
     title = figure.column_axis or None
     return vega.field_of("column:N", title=title).scale(domain=names).unsorted().axis(
@@ -461,7 +472,7 @@ _VIOLIN = 30
 
 
 def violins_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A panel a column (a level), in it a violin a row, with the median of its mark as a line."""
+    """Return a panel per column (level) with a violin per row; a line marks its median."""
     rows = figure.rows()
     columns = figure.columns()
     looks = series_looks(rows, models)
@@ -497,7 +508,7 @@ def _step(rows: Sequence[str], least: int) -> int:
 
 
 def _frame(figure: Figure, width: int, height: int) -> Frame:
-    """From 0 to 100, or as far as the densities go."""
+    """Return a frame from 0 to 100, or to the ends of the densities."""
     scales = (scaled(value, figure.x_unit) for each in figure.curves for value in each.x)
     places = [x for x in scales if x is not None]
     low, high = min(places, default=0.0), max(places, default=100.0)

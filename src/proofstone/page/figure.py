@@ -54,7 +54,7 @@ from proofstone.page.vega import (
 )
 from proofstone.wording.messages import counted, language_tag, noted, say, word
 
-# A figure in words, for who cannot see it: what it shows, of how many, from where to where.
+# Text alternative of a figure: contents, number of rows, range.
 
 _FORMS: Mapping[FigureKind, str] = {
     "dots": noted("Dots with intervals"),
@@ -74,8 +74,7 @@ _FORMS: Mapping[FigureKind, str] = {
 
 
 def described(figure: Figure) -> str:
-    """One or two sentences: the form, title and subtitle, how many rows, the lowest and the highest
-    value with their names, the levels drawn."""
+    """Return a text alternative: form, title, subtitle, number of rows, extremes and levels."""
     form = say("{form}: {title}", form=word(_FORMS[figure.kind]), title=figure.title)
     said = [form, figure.subtitle, *_range(figure)]
     said += [
@@ -107,7 +106,7 @@ def _at(mark: Mark, figure: Figure) -> str:
 
 
 def shown_value(value: float, unit: AxisUnit) -> str:
-    """A value as a table shows it."""
+    """Return a value as tables show it."""
     if math.isnan(value):
         return "\N{EM DASH}"
     if unit == "points":
@@ -117,7 +116,7 @@ def shown_value(value: float, unit: AxisUnit) -> str:
     return f"{value:z,.0f}" if value == int(value) and math.isfinite(value) else f"{value:.4g}"
 
 
-# A figure's data as a chart, and the chart as SVG for a page.
+# From a figure's data to a chart and to SVG for a page.
 
 _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "dots": dots_chart,
@@ -136,11 +135,11 @@ _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
 }
 
 
-# Within an HTML page they mean nothing, and would be the only addresses on it.
+# These have no effect within an HTML page and would be its only URLs.
 _NAMESPACES = ' xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
 
 
-# Clips, gradients and what refers to them.
+# Clips, gradients and references to them.
 _IDS = re.compile(r"\b(?:clip|gradient_)\d+\b")
 
 
@@ -148,16 +147,16 @@ _TITLE_CELLS = 84
 
 
 def can_draw() -> bool:
-    """Whether the extra is installed."""
+    """Return True if the extra is installed."""
     return importlib.util.find_spec("vl_convert") is not None
 
 
 def draw(figure: Figure, models: Sequence[str] = ()) -> str:
-    """The figure as one SVG element for an HTML page, its texts escaped; the same for the same.
+    """Return the figure as one SVG element for an HTML page, with escaped texts.
 
-    ``models`` are the page's in their order: each looks the same in every figure. Title and
-    subtitle are the page's to write. The empty text without the extra: the tables hold the same
-    numbers.
+    The output depends on the arguments only. ``models`` are those of the page in order, so that
+    each looks the same in every figure. The page shows title and subtitle. Empty without the extra:
+    tables hold the same numbers.
     """
     if not can_draw():
         return ""
@@ -178,13 +177,15 @@ _ROLES = re.compile(
 
 
 def svg_of(spec: Mapping[str, Any], figure: Figure) -> str:
-    """A specification as SVG."""
+    """Return a specification as SVG."""
     return _named(needed("vl_convert").vegalite_to_svg(spec), figure)
 
 
 def _named(svg: str, figure: Figure) -> str:
-    """What a drawing names within itself is named for the figure: vl-convert counts on from one
-    drawing to the next, and ids of a page must differ."""
+    """Return the drawing with ids that contain the figure's name.
+
+    Ids of a page must be unique, and vl-convert continues its numbering between drawings.
+    """
     numbers: dict[str, int] = {}
     name = re.sub(r"\W+", "-", figure.name)
     return _IDS.sub(
@@ -195,8 +196,10 @@ def _named(svg: str, figure: Figure) -> str:
 def vega_lite(
     figure: Figure, models: Sequence[str] = (), *, is_titled: bool = False
 ) -> dict[str, Any]:
-    """The figure as a Vega-Lite specification with its data; ``is_titled``: with title and subtitle
-    in it, to stand alone. It needs nothing installed."""
+    """Return the figure as a Vega-Lite specification with its data.
+
+    ``is_titled`` adds title and subtitle. No extra is needed.
+    """
     part = _CHARTS[figure.kind](figure, looks_of(models)) if figure.marks else _nothing()
     if is_titled:
         subtitle = wrapped(figure.subtitle, _TITLE_CELLS).split("\n")
@@ -211,14 +214,13 @@ def _nothing() -> Part:
 
 
 def chart_of(figure: Figure, models: Sequence[str] = ()) -> Any:
-    """The figure as an ``altair`` chart, to show in a notebook or to change; ExtraMissing
-    without it."""
+    """Return the figure as an ``altair`` chart for a notebook. Raises ExtraMissing without it."""
     altair = needed("altair")
     return altair.Chart.from_dict(vega_lite(figure, models, is_titled=True))
 
 
 def needed(name: str) -> Any:
-    """A module of the extra; ExtraMissing where it is not installed."""
+    """Return a module of the extra. Raises ExtraMissing if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as cause:
@@ -233,8 +235,7 @@ _UNITS: dict[AxisUnit, Unit] = {"points": "points", "number": "", "usd": ""}
 
 
 def numbers_table(figure: Figure) -> Table:
-    """A row a mark: who and where, the place across, the value with its interval, n; columns that
-    would be empty are left out."""
+    """Return a row per mark: names, position, value with interval, n; without empty columns."""
     columns = [column for column in _columns(figure) if _is_used(column, figure)]
     return Table(
         title=say("The numbers of this figure"),
@@ -285,13 +286,13 @@ FigureFile = Literal["svg", "pdf", "png", "html", "json"]
 FIGURE_KINDS: tuple[FigureFile, ...] = get_args(FigureFile)
 
 
-_TIMES = 2  # pixels of a PNG for each of the drawing's, so that it is sharp in print
+_TIMES = 2  # scale of a PNG, for print
 
 
 _CHINESE = re.compile("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
-# No network and nothing from anywhere: Vega makes functions of a figure's expressions by eval.
+# No network access. Vega compiles a figure's expressions with eval.
 _POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -301,8 +302,10 @@ _POLICY = (
 def figure_files(
     figure: Figure, kinds: Sequence[FigureFile], models: Sequence[str] = ()
 ) -> dict[str, bytes]:
-    """The bytes of each file by its ending; ``vl.json`` always, drawn from in any tool that reads
-    Vega-Lite. The same for the same figure. Raises ExtraMissing without vl-convert."""
+    """Return the bytes of each file by suffix, always including ``vl.json`` (Vega-Lite).
+
+    The output depends on the arguments only. Raises ExtraMissing without vl-convert.
+    """
     spec = vega_lite(figure, models, is_titled=True)
     text = json.dumps(spec, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
     files = {"vl.json": f"{text}\n".encode()}
@@ -317,16 +320,16 @@ def figure_files(
 
 
 def _svg(figure: Figure, spec: Mapping[str, Any]) -> str:
-    """The drawing with its words in it, for a reader who cannot see it."""
+    """Return the drawing with its text alternative."""
     words = f"<title>{escape(figure.title)}</title><desc>{escape(described(figure))}</desc>"
     head, close, rest = svg_of(spec, figure).partition(">")
     return f'{head} role="img"{close}{words}{rest}'
 
 
 def _page(figure: Figure, spec: Mapping[str, Any], svg: str) -> str:
-    """A page that opens without a network: the figure to point at, the same still without scripts,
-    in words, and its numbers."""
-    # A script ends at the first "</", whatever it stands in.
+    """Return a page that needs no network: interactive figure, static figure without scripts,
+    text alternative and numbers."""
+    # A script ends at the first "</", even within a string.
     data = json.dumps(spec, ensure_ascii=False, sort_keys=True, allow_nan=False)
     template = resources.files(__package__) / "templates" / "figure.html"
     return template.read_text(encoding="utf-8").format(
@@ -343,7 +346,7 @@ def _page(figure: Figure, spec: Mapping[str, Any], svg: str) -> str:
 
 @cache
 def _runtime() -> str:
-    """Vega, Vega-Lite and vega-embed as vl-convert carries them, with what starts them."""
+    """Return Vega, Vega-Lite and vega-embed as bundled with vl-convert, and their start code."""
     bundle: str = needed("vl_convert").javascript_bundle(
         "const still = document.getElementById('figure');"
         "const spec = JSON.parse(document.getElementById('data').textContent);"
@@ -370,13 +373,12 @@ def _table(figure: Figure) -> str:
 
 
 def use_fonts(folder: Path) -> None:
-    """Fonts of a folder, besides those of the system, for what is drawn from now on."""
+    """Use the fonts of a folder in addition to system fonts for later drawings."""
     needed("vl_convert").register_font_directory(str(folder.resolve()))
 
 
 def has_chinese_font(figures: Sequence[Figure]) -> bool:
-    """Whether a PNG shows these figures' Chinese: there is none in them, or there is a font for it
-    and not the empty box of a missing character."""
+    """Return True if the figures have no Chinese text, or a font can draw it."""
     texts = (
         text for figure in figures
         for text in (figure.title, figure.subtitle, *figure.rows(), *figure.columns())
@@ -386,7 +388,7 @@ def has_chinese_font(figures: Sequence[Figure]) -> bool:
 
 @cache
 def _draws(character: str) -> bool:
-    """Whether a character looks unlike one that no font has."""
+    """Return True if a character is drawn differently from a missing one."""
     with_it, without = (
         needed("vl_convert").svg_to_png(
             '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40">'
@@ -397,17 +399,17 @@ def _draws(character: str) -> bool:
     return bytes(with_it) != bytes(without)
 
 
-# Figures of a page that are drawn elsewhere while the rest of it is made.
+# Figures of a page that another process draws while the rest is built.
 
-# A Vega-Lite specification as SVG, once it is there; None where nothing draws it.
+# Returns the future SVG of a Vega-Lite specification; None if no process is available.
 BeginDrawing = Callable[[Mapping[str, Any]], Future[str] | None]
 
 
 class DrawnAhead:
-    """What ``draw`` gives of each figure, begun when this is made.
+    """Replacement for ``draw`` that starts drawing all figures at once.
 
-    A figure that is not begun is drawn here. One whose process has crashed is left out, since what
-    crashed it would crash this process too; its table holds the same numbers.
+    Figures that were not started are drawn in this process. If the drawing process crashed, its
+    figure is omitted, since it could crash this process as well. Its table has the same numbers.
     """
 
     def __init__(
@@ -420,7 +422,7 @@ class DrawnAhead:
                 self._begun[figure.name] = (figure, svg)
 
     def draw(self, figure: Figure, models: Sequence[str] = ()) -> str:
-        """The figure as SVG; waits for one that is being drawn."""
+        """Return the figure as SVG; wait for one that is being drawn."""
         begun, svg = self._begun.get(figure.name, (None, None))
         if svg is not None and (begun, self._models) == (figure, models):
             try:

@@ -1,4 +1,4 @@
-"""The page's script: hand-written, in pieces of one idea each, and the words it shows."""
+"""Scripts of pages in modular pieces, the texts that they show, and pages of questions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from proofstone.wording.messages import language_tag, noted, say, word
 
-# In this order: the last sets the others to work.
+# In this order: the last one starts the others.
 _PIECES = (
     "says",
     "sorting",
@@ -41,7 +41,7 @@ def page_script(*more: str) -> str:
     return "\n".join((folder / f"{name}.js").read_text(encoding="utf-8") for name in names)
 
 
-# What the script says; it fills the places in braces itself.
+# Texts of the script, which fills the placeholders in braces itself.
 _WORDS = {
     "search": noted("Search"),
     "any": noted("any"),
@@ -137,12 +137,11 @@ def script_words(browses: Literal["items", "triples"] = "items") -> Markup:
     )
 
 
-# Questions beside their pages as one page that needs nothing else.
+# Questions next to their source pages, as one self-contained page.
 
 
 class Beside(Struct, frozen=True, kw_only=True):
-    """A passage that a question rests on, within the page that it stands on: the page's text
-    before and after it, as far as that is shown."""
+    """A source passage of a question within its page, with the text before and after it."""
 
     title: str
     page: str
@@ -153,14 +152,14 @@ class Beside(Struct, frozen=True, kw_only=True):
 
 
 class QuestionBeside(Struct, frozen=True, kw_only=True):
-    """A question as people read it, its answer marked, with what it rests on."""
+    """A question with its answer key marked, and its source passages."""
 
     text: str
     rests_on: tuple[Beside, ...]
 
 
 def beside_page(title: str, questions: Sequence[QuestionBeside]) -> str:
-    """The page; texts of documents and questions are escaped, and no script stands in it."""
+    """Return the page; texts of documents and questions are escaped, and it has no script."""
     from jinja2 import Environment, PackageLoader  # noqa: PLC0415 - heavy
 
     environment = Environment(

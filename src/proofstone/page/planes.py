@@ -30,12 +30,12 @@ from proofstone.page.vega import (
 )
 from proofstone.wording.messages import say
 
-# Small multiples: the same plane again and again, with the same axes, a few in a row.
+# Small multiples: panels with the same axes, a few in a row.
 
 _WIDE, _HIGH = 200, 150
 
 
-_CELLS = 30  # of a panel's title in a line
+_CELLS = 30  # maximum width of a panel title's line
 
 
 def in_panels(
@@ -43,8 +43,7 @@ def in_panels(
     layers: Callable[[Figure, Frame], Sequence[vega.Part]],
     frame: Frame | None = None,
 ) -> vega.Part:
-    """A panel for each column of the marks, drawn by ``layers`` from its part of the figure; axes
-    have titles at the left and at the bottom alone."""
+    """Return a panel per column of the marks, drawn by ``layers``; only outer axes have titles."""
     columns = figure.columns()
     plane = frame or frame_of(figure, _WIDE, _HIGH)
     in_row = 3 if len(columns) > 4 or len(columns) == 3 else 2
@@ -66,12 +65,12 @@ def in_panels(
 
 
 def panel_title(lines: Sequence[str]) -> dict[str, Any]:
-    """A panel's title, smaller than a figure's."""
+    """Return a panel's title, smaller than a figure's."""
     return {"text": list(lines), "fontSize": 12, "fontWeight": "normal", "offset": 6}
 
 
 def panel_titles(columns: Sequence[str]) -> list[list[str]]:
-    """The panels' titles in lines, of as many lines each, so that panels of a row align."""
+    """Return the panels' titles with equal numbers of lines, so that panels align."""
     lines = [wrapped(column, _CELLS).split("\n") for column in columns]
     most = max((len(each) for each in lines), default=1)
     return [["\u00a0"] * (most - len(each)) + each for each in lines]
@@ -83,13 +82,13 @@ _PLANES_WIDE, _PLANES_HIGH = 460, 300
 _CROWDED = (540, 380)
 
 
-_MOST_NAMED = 24  # more points than these have numbers, with a list beside
+_MOST_NAMED = 24  # more points are numbered, with a list next to the plane
 
 
 _GAP = 15
 
 
-# Lines that belong to no series: those of a scale, and the edge of something.
+# Lines outside series: scale lines and boundaries.
 _THIN: Mapping[str, Any] = {"color": "#bdbdbd", "strokeWidth": 0.9}
 
 
@@ -103,8 +102,10 @@ _ELLIPSE_STEPS = 32
 
 
 def curves_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """Marks joined along ``x`` in their series, with intervals; panels by column. Seven series or
-    more in one column get a panel each; fewer are named at their ends."""
+    """Return marks joined along ``x`` by series, with intervals; panels by column.
+
+    Seven or more series in one column get a panel each; fewer are named at their ends.
+    """
     series = figure.rows()
     columns = figure.columns()
     looks = series_looks(series, models)
@@ -138,8 +139,11 @@ def _by_series(figure: Figure) -> Figure:
 
 
 def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """Marks with intervals on both axes. With curves each series is named at its own curve's
-    end; without, every mark is named beside it, or by a number where there are many."""
+    """Return marks with intervals on both axes.
+
+    With curves, each series is named at the end of its curve. Otherwise each mark is named, or
+    numbered if there are many.
+    """
     series = figure.rows()
     looks = series_looks(series, models)
     has_fits = any(not each.is_reference for each in figure.curves)
@@ -165,7 +169,7 @@ def points_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
 def interval_row(
     figure: Figure, mark: Mark, look: Look | None = None, **more: Any
 ) -> dict[str, Any]:
-    """A mark as a row of data: its value, interval and n, how it looks, and what ``more`` holds."""
+    """Return a mark as a row of data: value, interval, n, look, and ``more``."""
     unit = figure.value_unit
     own = {end: scaled(getattr(mark, end), unit) for end in ("value", "low", "high")}
     looks = {} if look is None else {"colour": look.colour, "shape": look.shape}
@@ -175,7 +179,7 @@ def interval_row(
 def plane_layers(
     figure: Figure, frame: Frame, looks: Mapping[str, Look], *, joined: bool = False
 ) -> list[vega.Part]:
-    """References, levels, curves, intervals and marks, in this order from the back."""
+    """Return references, levels, curves, intervals and marks, in this order from the back."""
     marks = [_mark(figure, mark, looks) for mark in figure.marks]
     base = vega.chart(marks).encode(x=frame.x("x:Q", figure), tooltip=_told(figure))
     y = frame.y("value:Q", figure.value_axis)
@@ -197,8 +201,7 @@ def plane_layers(
 
 
 def _has_ellipses(figure: Figure) -> bool:
-    """Return True if many marks have intervals on both axes, whose crosses would hide each
-    other."""
+    """Return True if many marks have intervals on both axes, whose crosses would overlap."""
     crossed = [
         mark
         for mark in figure.marks
@@ -210,8 +213,8 @@ def _has_ellipses(figure: Figure) -> bool:
 def _ellipses(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> vega.Part | None:
     """Return a light ellipse for each mark, or None for few marks.
 
-    The ends of its axes are the ends of both intervals, so quarters differ where intervals are not
-    symmetric. It is no joint confidence region.
+    Its axes end at the ends of both intervals, so quarters differ for asymmetric intervals. It is
+    not a joint confidence region.
     """
     if not _has_ellipses(figure):
         return None
@@ -258,7 +261,7 @@ def _mark(figure: Figure, mark: Mark, looks: Mapping[str, Look]) -> dict[str, An
 
 
 def _is_shown(mark: Mark, figure: Figure) -> bool:
-    """Whether a mark has a place: nothing at or below 0 has one on a logarithmic axis."""
+    """Return True if a mark has a position: on a logarithmic axis, values must be positive."""
     if math.isnan(mark.x) or math.isnan(mark.value):
         return False
     return mark.x > 0 or not figure.is_log
@@ -282,7 +285,7 @@ def _curves(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> Iterator
 
 
 def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
-    """Grey lines to read against, each with its text at its right end within the plane."""
+    """Yield gray reference lines, each with its text at its right end within the plane."""
     for each in figure.curves:
         if not each.is_reference:
             continue
@@ -297,7 +300,7 @@ def _references(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
 
 
 def _scaled_points(figure: Figure, curve: Curve) -> list[tuple[float, float]]:
-    """The points of a curve as its axes count them, without those that are not known."""
+    """Return the known points of a curve in axis units."""
     points = [
         (scaled(x, figure.x_unit), scaled(value, figure.value_unit))
         for x, value in zip(curve.x, curve.values, strict=True)
@@ -312,15 +315,14 @@ def _line_of(figure: Figure, frame: Frame, points: Sequence[tuple[float, float]]
 
 
 def _end_within(figure: Figure, frame: Frame, curve: Curve) -> tuple[float, float]:
-    """The rightmost place of a line that lies on the plane, in pixels."""
+    """Return the rightmost point of a line within the plane, in pixels."""
     points = [(frame.right_of(x), frame.below(y)) for x, y in _scaled_points(figure, curve)]
     inside = [(x, y) for x, y in points if 0 <= x <= frame.width and 0 <= y <= frame.height]
     return max(inside, default=(float("-inf"), 0.0))
 
 
 def across_levels(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
-    """Thin dashed lines across the plane, their texts on them at the right, apart from each
-    other."""
+    """Yield thin dashed horizontal lines, with separated texts at the right."""
     for text, value, height in _levels(figure, frame):
         base = vega.chart([{"level": value, "text": text, "up": height}])
         yield base.mark("rule", color=QUIET, strokeDash=[4, 3], strokeWidth=1.2).encode(
@@ -331,7 +333,7 @@ def across_levels(figure: Figure, frame: Frame) -> Iterator[vega.Part]:
 
 
 def _levels(figure: Figure, frame: Frame) -> list[tuple[str, float, float]]:
-    """Each level's text, value and the height in pixels at which its text stands."""
+    """Return each level's text and value, and the height of its text in pixels."""
     known = [
         (level.text, value)
         for level in figure.levels
@@ -342,7 +344,7 @@ def _levels(figure: Figure, frame: Frame) -> list[tuple[str, float, float]]:
 
 
 def _ends(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> list[vega.Part]:
-    """The name of each series beside its right end, none over another; lines lead to them."""
+    """Return the name of each series next to its right end, without overlap, with leader lines."""
     ends = [(name, end) for name in looks if (end := _end(figure, frame, name)) is not None]
     heights = spread([end[1] for _, end in ends], _GAP, (4, frame.height - 4))
     rows = [
@@ -368,7 +370,7 @@ def _ends(figure: Figure, frame: Frame, looks: Mapping[str, Look]) -> list[vega.
 
 
 def _end(figure: Figure, frame: Frame, name: str) -> tuple[float, float] | None:
-    """Where a series ends at the right, in pixels: its curve, else its marks."""
+    """Return the right end of a series in pixels: of its curve, otherwise of its marks."""
     points = [
         (a, b)
         for each in figure.curves
@@ -391,14 +393,14 @@ def _end(figure: Figure, frame: Frame, name: str) -> tuple[float, float] | None:
 def _names(
     figure: Figure, frame: Frame, marks: Sequence[Mark], texts: Sequence[str]
 ) -> list[vega.Part]:
-    """Each mark's text beside it, on no other; a thin line leads to one that stands away."""
+    """Return each mark's text near it without overlap; a leader line marks distant ones."""
     points = [_pixels(figure, frame, mark) for mark in marks]
     # Names may lie on light ellipses, not on crosses.
     bars = () if _has_ellipses(figure) else marks
     taken = [box for mark in bars for box in _bars(figure, frame, mark)]
     for text, _, up in _levels(figure, frame):
         taken.append(Box(frame.width - text_width(text, 11), up - 7, frame.width, up + 7))
-    # Names may run out of the plane at the right, numbers have a list there.
+    # Names may extend beyond the plane at the right; numbers have a list there.
     long = max((text_width(text, 11) for text in texts), default=0.0)
     room = frame.width + 8 + long
     found = place_labels(points, texts, width=room, height=frame.height, taken=taken)
@@ -431,7 +433,7 @@ def _pixels(figure: Figure, frame: Frame, mark: Mark) -> tuple[float, float]:
 
 
 def _bars(figure: Figure, frame: Frame, mark: Mark) -> Iterator[Box]:
-    """The room that a mark's intervals take."""
+    """Yield the boxes covered by a mark's intervals."""
     x, y = _pixels(figure, frame, mark)
     low, high = scaled(mark.low, figure.value_unit), scaled(mark.high, figure.value_unit)
     if low is not None and high is not None:
@@ -441,16 +443,17 @@ def _bars(figure: Figure, frame: Frame, mark: Mark) -> Iterator[Box]:
         yield Box(frame.right_of(left), y - 1, frame.right_of(right), y + 1)
 
 
-# A map of texts: the same plane for each group, its own texts before all others.
+# Map of texts: one panel per group, with its texts in front of all others.
 
-_BEHIND = 400  # other texts in a panel, evenly taken
+_BEHIND = 400  # other texts in a panel, evenly sampled
 
 
 _MAPS_WIDE, _MAPS_HIGH = 190, 170
 
 
 def map_chart(figure: Figure, _models: Mapping[str, Look]) -> vega.Part:
-    """Panels by column, each with its own marks in front of a part of all; places have no scale."""
+    """Return panels by column, each with its marks in front of a sample of all; axes have no
+    scale."""
     step = max(1, len(figure.marks) // _BEHIND)
     behind = list(figure.marks)[::step]
 
@@ -480,7 +483,7 @@ def _dots(marks: Sequence[Mark], frame: Frame, colour: str, size: int, *, told: 
     return dots.encode(tooltip=["group", "text"] if any(row["text"] for row in rows) else ["group"])
 
 
-# Reliability diagrams: stated confidence against the share right, a panel a model.
+# Reliability diagrams: share correct by stated confidence, one panel per model.
 
 _SIDE, _LARGE = 170, 320
 
@@ -489,8 +492,11 @@ _COUNTS = 0.18  # of a panel's height, for the tallest bar of counts
 
 
 def calibration_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """A panel a row: a dot a bin at its mean confidence ``x`` with the interval of its share right,
-    bars of how many answers each bin has along the bottom, and the diagonal of honesty."""
+    """Return a panel per row: a dot per bin at mean confidence ``x`` with the interval of its
+    accuracy.
+
+    Bars at the bottom show the number of answers per bin; the diagonal shows perfect calibration.
+    """
     del models  # a panel has one model, named above it
     alone = len({mark.row for mark in figure.marks}) == 1
     side = _LARGE if alone else _SIDE
@@ -527,7 +533,7 @@ def _counts(figure: Figure, frame: Frame) -> vega.Part:
     )
 
 
-# A figure's plane: where a value lies in pixels, and axes with round ends.
+# The plane of a figure: positions in pixels, and axes with round ends.
 
 
 Ends = tuple[float, float]
@@ -537,7 +543,7 @@ _MOST_TICKS = 8
 
 
 def scaled(value: float, unit: AxisUnit) -> float | None:
-    """A value as an axis counts it: points out of 100 of a share; None for what is not known."""
+    """Return a value in axis units: points out of 100 for shares; None if unknown."""
     if not math.isfinite(value):
         return None
     return round(100 * value, 6) if unit == "points" else value
@@ -545,8 +551,10 @@ def scaled(value: float, unit: AxisUnit) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A plane of ``width`` by ``height`` pixels over values from the left to the right end and from
-    the lower to the upper; ``is_log``: across by their logarithm."""
+    """A plane of ``width`` by ``height`` pixels with value ranges ``across`` and ``up``.
+
+    ``is_log``: the horizontal axis is logarithmic.
+    """
 
     width: int
     height: int
@@ -555,19 +563,19 @@ class Frame:
     is_log: bool = False
 
     def right_of(self, x: float) -> float:
-        """Pixels from the left end."""
+        """Return the distance from the left end in pixels."""
         low, high = self.across
         if self.is_log:
             low, high, x = math.log(low), math.log(high), math.log(x)
         return self.width * (x - low) / (high - low)
 
     def below(self, value: float) -> float:
-        """Pixels from the upper end."""
+        """Return the distance from the upper end in pixels."""
         low, high = self.up
         return self.height * (high - value) / (high - low)
 
     def x(self, field: str, figure: Figure) -> vega.Field:
-        """The horizontal axis; that it is logarithmic is in its title."""
+        """Return the horizontal axis; its title states a logarithmic scale."""
         title = figure.x_axis
         if figure.is_log and title:
             title = say("{axis} (logarithmic)", axis=title)
@@ -583,16 +591,16 @@ class Frame:
         )
 
     def across_axis(self, field: str, title: str, **axis: Any) -> vega.Field:
-        """A horizontal axis of numbers between the frame's ends."""
+        """Return a horizontal axis of numbers between the frame's ends."""
         named = vega.field_of(field, title=title or None)
         return named.scale(domain=list(self.across), nice=False, zero=False).axis(**axis)
 
     def chart(self, *layers: vega.Part) -> vega.Part:
-        """Layers over each other in a chart of this size."""
+        """Return layers on top of each other in a chart of this size."""
         return vega.layer(*layers).properties(width=self.width, height=self.height)
 
     def y(self, field: str, title: str) -> vega.Field:
-        """The vertical axis."""
+        """Return the vertical axis."""
         n_ticks = max(3, self.height // 50)
         return (
             vega.field_of(field, title=title or None)
@@ -604,7 +612,7 @@ class Frame:
 def frame_of(
     figure: Figure, width: int, height: int, *, across: Ends | None = None, up: Ends | None = None
 ) -> Frame:
-    """The plane that holds all marks, their intervals, curves of series and levels of a figure."""
+    """Return the plane that contains all marks, intervals, curves of series and levels."""
     unit, x_unit = figure.value_unit, figure.x_unit
     values = [scaled(value, unit) for value in _values(figure)]
     places = [scaled(x, x_unit) for x in _places(figure)]
@@ -639,8 +647,7 @@ def _places(figure: Figure) -> Iterator[float]:
 
 
 def round_ends(values: Iterable[float]) -> Ends:
-    """The nearest round numbers around ``values``, apart also where all are equal; 0 to 1 for
-    none."""
+    """Return round numbers around ``values``, different even if all are equal; 0 to 1 for none."""
     known = list(values)
     if not known:
         return 0.0, 1.0
@@ -659,8 +666,10 @@ def _round_step(rough: float) -> float:
 
 
 def padded_ends(values: Iterable[float]) -> Ends:
-    """A little more than ``values``, which are above 0, on a logarithmic axis; at least a factor of
-    two between both ends."""
+    """Return a range slightly wider than positive ``values`` for a logarithmic axis.
+
+    The ends differ by at least a factor of two.
+    """
     known = list(values)
     if not known:
         return 1.0, 10.0
@@ -670,8 +679,11 @@ def padded_ends(values: Iterable[float]) -> Ends:
 
 
 def log_ticks(ends: Ends, most: int) -> list[float]:
-    """Round numbers of a logarithmic axis: 1, 2, 5 a decade, or 1, 3, or powers of ten, whichever
-    are at most ``most`` and most of them; the ends' middle where none lies between."""
+    """Return round numbers for a logarithmic axis, at most ``most``.
+
+    They are 1, 2, 5 per decade, or 1, 3, or powers of ten, whichever gives the most. Without any in
+    the range, the middle.
+    """
     low, high = ends
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     found: list[float] = []
@@ -689,7 +701,7 @@ def log_ticks(ends: Ends, most: int) -> list[float]:
     return found or [float(f"{math.sqrt(low * high):.2g}")]
 
 
-# What colours, shapes and numbers of a figure stand for.
+# Legend of colors, shapes and numbers.
 
 _FRAME_WIDE = 560
 
@@ -700,7 +712,7 @@ _LINE = 18
 def key_lines(
     looks: Mapping[str, Look], width: float = _FRAME_WIDE
 ) -> list[list[tuple[str, Look]]]:
-    """The series in lines, of as many as fit beside each other."""
+    """Return the series in lines that fit the width."""
     lines: list[list[tuple[str, Look]]] = [[]]
     at = 0.0
     for name, look in looks.items():
@@ -714,7 +726,7 @@ def key_lines(
 
 
 def key_layers(looks: Mapping[str, Look], *, above: float, width: float = _FRAME_WIDE) -> Any:
-    """Each series' mark and name, in lines that end ``above`` pixels over a plane's upper edge."""
+    """Return each series' mark and name, in lines that end ``above`` pixels over the plane."""
     lines = key_lines(looks, width)
     keys = []
     for line, members in enumerate(lines):
@@ -732,14 +744,14 @@ def key_layers(looks: Mapping[str, Look], *, above: float, width: float = _FRAME
 
 
 def key_chart(looks: Mapping[str, Look]) -> vega.Part:
-    """The key of a figure in panels, as a chart to stand above them."""
+    """Return the legend of a figure in panels as a chart above them."""
     height = _LINE * len(key_lines(looks))
     layers = key_layers(looks, above=-height)
     return vega.layer(*layers).properties(width=_FRAME_WIDE, height=height)
 
 
 def numbered_key(names: Sequence[str], frame: Frame) -> list[vega.Part]:
-    """Names by their numbers, in two columns right of a plane."""
+    """Return names by number, in two columns right of a plane."""
     half = math.ceil(len(names) / 2)
     long = max((text_width(f"{len(names)} {name}", 11) for name in names[:half]), default=0.0)
     keys = [

@@ -1,4 +1,4 @@
-"""A part of a report as data: terminal, JSON and page all show the same."""
+"""Sections of reports as data, shared by the terminal, JSON and pages."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ AxisUnit = Literal["points", "number", "usd"]
 
 
 class Column(Struct, frozen=True, kw_only=True):
-    """One column: ``key`` names its values for programs, ``name`` heads it for people, ``help`` is
-    its meaning in plain words. ``unit`` says how its numbers are written: points out of 100,
-    changes of these with their sign, shares with their percent sign, probabilities, ranks; else
-    ``digits`` behind the point. ``mixed``: texts with numbers in them, to the right as numbers."""
+    """One column: ``key`` for programs, ``name`` for readers, ``help`` as an explanation.
+
+    ``unit`` sets the number format: points out of 100, signed changes of these, shares in percent,
+    probabilities, ranks; otherwise ``digits`` decimals. ``mixed``: texts with numbers,
+    right-aligned.
+    """
 
     key: str
     name: str
@@ -56,10 +58,12 @@ class Column(Struct, frozen=True, kw_only=True):
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """Rows of cells under columns; None is a value that there is not. An estimate is shown with its
-    interval, and asked for its n, estimand and what was resampled. ``sorts``: whether its order
-    means nothing, so that a reader may change it. ``is_heat``: a page shades its estimates by
-    value, and shows their intervals on focus."""
+    """Rows of cells under columns; None is a missing value.
+
+    An estimate is shown with its interval; details (n, population, resampled unit) are shown on
+    request. ``sorts``: the order has no meaning, so readers may change it. ``is_heat``: a page
+    shades estimates by value and shows intervals on focus.
+    """
 
     title: str
     columns: tuple[Column, ...]
@@ -70,7 +74,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
 
 class ReadColumn(NamedTuple):
-    """A column, and what its cell is in a row's record."""
+    """A column, and the function from a row's record to its cell."""
 
     column: Column
     cell: Callable[[Any], Cell]
@@ -85,8 +89,11 @@ def column(
     digits: int = 2,
     help: str = "",  # noqa: A002 - as in a column
 ) -> ReadColumn:
-    """A column of ``table_of``. ``cell`` is a function of a row's record, or a path of its
-    attributes and of places in tuples (``slope.low``, ``1.n``); the ``key`` if none is given."""
+    """Return a column of ``table_of``.
+
+    ``cell`` is a function of a row's record, or a path of attributes and tuple indices
+    (``slope.low``, ``1.n``); the default is ``key``.
+    """
     parts = () if callable(cell) else tuple((cell or key).split("."))
 
     def read(record: Any) -> Cell:
@@ -107,7 +114,7 @@ def table_of(
     note: str = "",
     sorts: bool = True,
 ) -> Table:
-    """A table of a row a record."""
+    """Return a table with one row per record."""
     return Table(
         title=title,
         columns=tuple(each.column for each in columns),
@@ -118,9 +125,11 @@ def table_of(
 
 
 class Mark(Struct, frozen=True, kw_only=True):
-    """One mark of a figure: ``value`` at ``row`` and ``column``, with its interval and n where it
-    has them, and its ``text`` in words. Where both axes are numbers ``row`` is the series, ``x``
-    the place across with its own interval, and ``column`` the panel."""
+    """One mark of a figure: ``value`` at ``row`` and ``column``, with interval, n and ``text``.
+
+    If both axes are numeric, ``row`` is the series, ``x`` the horizontal position with its
+    interval, and ``column`` the panel.
+    """
 
     row: str
     column: str = ""
@@ -145,7 +154,7 @@ def estimate_mark(
     x_low: float = math.nan,
     x_high: float = math.nan,
 ) -> Mark:
-    """A mark at an estimate with its interval; ``n`` is the estimate's own if none is given."""
+    """Return a mark at an estimate with its interval; ``n`` is the estimate's by default."""
     return Mark(
         row=row, column=column, value=estimate.value, low=estimate.low, high=estimate.high,
         n=estimate.n if n is None else n, text=text, x=x, x_low=x_low, x_high=x_high,
@@ -153,9 +162,11 @@ def estimate_mark(
 
 
 class Curve(Struct, frozen=True, kw_only=True):
-    """A line without marks, in the series ``row`` and the panel ``column``: a fit, or a density.
-    ``is_reference``: it belongs to no series but is there to be read against (F = 0.5), with its
-    ``text`` beside it; ``is_firm`` draws such a one as the edge of something, not as a scale."""
+    """A line without marks, in the series ``row`` and the panel ``column``: a fit or a density.
+
+    ``is_reference``: a reference line outside series (F = 0.5) with its ``text``. ``is_firm`` draws
+    it as a boundary rather than a scale line.
+    """
 
     row: str = ""
     column: str = ""
@@ -167,14 +178,14 @@ class Curve(Struct, frozen=True, kw_only=True):
 
 
 class Level(Struct, frozen=True, kw_only=True):
-    """A level drawn as a line across a figure, with its text: chance, people."""
+    """A line across a figure with its text, such as the chance level or human performance."""
 
     value: float
     text: str
 
 
 class Span(Struct, frozen=True, kw_only=True):
-    """Rows from ``first`` to ``last`` (places from 0) that the data cannot tell apart."""
+    """Rows from ``first`` to ``last`` (indices) without significant differences."""
 
     first: int
     last: int
@@ -183,9 +194,9 @@ class Span(Struct, frozen=True, kw_only=True):
 class Figure(Struct, frozen=True, kw_only=True):
     """What a figure shows, whoever draws it; docs/how-to/export.md says what each kind takes.
 
-    Rows, columns and series are in the order of their first mark. A unit of "points" is a share
-    that is written out of 100. ``table`` says which table of its section (from 1) holds the
-    same numbers; where it is 0 the page makes a table of the marks.
+    Rows, columns and series are in the order of their first mark. The unit "points" is a share
+    shown out of 100. ``table`` is the number (from 1) of the table of its section with the same
+    numbers; if 0, the page makes a table of the marks.
     """
 
     name: str
@@ -206,18 +217,21 @@ class Figure(Struct, frozen=True, kw_only=True):
     table: int = 0
 
     def rows(self) -> list[str]:
-        """The rows, or series, in the order of their first mark."""
+        """Return the rows, or series, in the order of their first mark."""
         return list(dict.fromkeys(mark.row for mark in self.marks))
 
     def columns(self) -> list[str]:
-        """The columns, or panels, in the order of their first mark."""
+        """Return the columns, or panels, in the order of their first mark."""
         return list(dict.fromkeys(mark.column for mark in self.marks))
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """One part of a report. ``finding`` is its answer in a sentence, ``plain`` what that means to
-    someone without statistics, ``cannot`` what these data leave open (or nothing). ``how`` says how
-    it was computed: what was resampled, the seed, the source."""
+    """One section of a report.
+
+    ``finding`` is the answer in one sentence, ``plain`` an explanation without statistics,
+    ``cannot`` the limitations (or empty). ``how`` describes the computation: resampled unit, seed,
+    source.
+    """
 
     name: str
     title: str
@@ -236,12 +250,15 @@ class Section(Struct, frozen=True, kw_only=True):
         return str(self)
 
 
-# How the cells of a section's tables look on a page, and by what they sort.
+# Display and sort keys of a section's cells on a page.
 
 
 class CellShown(Struct, frozen=True, kw_only=True):
-    """A cell's text; ``key`` is what a script sorts by, empty for what is missing, which stands
-    last; ``told`` is what is said when it is asked. ``is_number``: it stands to the right."""
+    """A cell's text.
+
+    ``key`` is the sort key, empty for missing values, which sort last. ``told`` is the detail shown
+    on request. ``is_number``: the cell is right-aligned.
+    """
 
     text: str
     key: str = ""
@@ -250,7 +267,7 @@ class CellShown(Struct, frozen=True, kw_only=True):
 
 
 def shown_cell(cell: Cell, column: Column) -> CellShown:
-    """A cell under its column."""
+    """Return a cell as shown under its column."""
     if cell is None:
         return CellShown(text=MISSING, told=say("there is no such value"))
     if isinstance(cell, str):
@@ -264,14 +281,16 @@ def shown_cell(cell: Cell, column: Column) -> CellShown:
 
 
 def number_columns(table: Table) -> list[bool]:
-    """Of each column, whether its head stands to the right, above numbers: not above words, nor in
-    the first column, which names the row."""
+    """Return for each column if its header is right-aligned.
+
+    Columns with words and the first column, which names the row, are not.
+    """
     words = {place for row in table.rows for place, cell in enumerate(row) if isinstance(cell, str)}
     return [place > 0 and place not in words for place in range(len(table.columns))]
 
 
 def text_cells(table: Table) -> list[list[str]]:
-    """The heads of a table and its cells, row by row, as a line of text shows them."""
+    """Return the header and cells of a table as texts, row by row."""
     return [
         [column.name for column in table.columns],
         *(
@@ -283,7 +302,7 @@ def text_cells(table: Table) -> list[list[str]]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """A table as aligned lines, its title aside: words to the left, numbers to the right."""
+    """Return a table as aligned lines without its title: words left, numbers right."""
     left = [
         place
         for place, column in enumerate(table.columns)
@@ -297,8 +316,7 @@ def table_lines(table: Table) -> list[str]:
 
 
 def section_text(section: Section) -> str:
-    """A section as text ending in a newline: the first table stands under the section's own title,
-    each other under its own."""
+    """Return a section as text ending in a newline; the first table has no separate title."""
     lines = [section.title, *filter(None, (section.finding, section.plain, section.cannot))]
     for place, table in enumerate(section.tables):
         lines += ["", *([table.title] if place else []), *table_lines(table)]
@@ -307,7 +325,7 @@ def section_text(section: Section) -> str:
 
 
 def told_estimate(estimate: Estimate) -> str:
-    """What an estimate is, as a reader asks of a number."""
+    """Return the details of an estimate for readers."""
     if not estimate.n:
         return say("; ").join([say("n is not known"), *_flags(estimate)])
     of = estimate.resampled if estimate.resampled in ("models", "entities") else "items"
@@ -329,7 +347,7 @@ def told_estimate(estimate: Estimate) -> str:
     return say("; ").join([*parts, *_flags(estimate)])
 
 
-# Parts of how an interval was made, as estimates state it; {n} is a number.
+# Parts of an estimate's ``made_by``; {n} is a number.
 _PARTS = (
     noted("{n} draws"),
     noted("seed {n}"),
@@ -340,7 +358,7 @@ _PARTS = (
 
 
 def told_making(made_by: str) -> str:
-    """How an interval was made: each part between commas in words, with its number."""
+    """Return the method of an interval for readers, part by part."""
     return listed([_method_part(part) for part in made_by.split(", ")])
 
 
@@ -384,37 +402,39 @@ def _key(value: float) -> str:
     return "" if math.isnan(value) else f"{value:.6g}"
 
 
-# Numbers as people read them: points out of 100, an interval beside each, a dash for missing.
+# Numbers for readers: points out of 100 with intervals, a dash for missing values.
 
 
 MISSING = "\u2014"
 
 
 def points(share: float) -> str:
-    """A share or a difference of shares as points with one decimal: ``62.1``; a dash for NaN.
-    What rounds to zero has no sign."""
+    """Return a share or difference as points with one decimal: ``62.1``; a dash for NaN.
+
+    Values that round to zero have no sign.
+    """
     return MISSING if math.isnan(share) else f"{100 * share:z.1f}"
 
 
 def signed_points(share: float) -> str:
-    """A difference in points, with its sign."""
+    """Return a difference in points with its sign."""
     return f"+{points(share)}" if share > 0 else points(share)
 
 
 def shown_share(share: float) -> str:
-    """A share with its percent sign: ``3.3%``; a dash for NaN."""
+    """Return a share in percent: ``3.3%``; a dash for NaN."""
     return MISSING if math.isnan(share) else f"{100 * share:z.1f}%"
 
 
 def shown_interval(low: float, high: float) -> str:
-    """``[7.9, 26.1]``; a dash for NaN."""
+    """Return ``[7.9, 26.1]``; a dash for NaN."""
     if math.isnan(low) or math.isnan(high):
         return MISSING
     return f"[{points(low)}, {points(high)}]"
 
 
 def shown_estimate(estimate: Estimate) -> str:
-    """``62.1 [59.8, 64.4]``."""
+    """Return ``62.1 [59.8, 64.4]``."""
     if math.isnan(estimate.value):
         return MISSING
     low, high = points(estimate.low), points(estimate.high)
@@ -422,21 +442,21 @@ def shown_estimate(estimate: Estimate) -> str:
 
 
 def shown_rank(rank: RankInterval | None) -> str:
-    """``1``, or ``1-3`` where the data leave ranks 1 to 3 open; a dash where there is no rank."""
+    """Return ``1``, or the rank range ``1-3``; a dash without a rank."""
     if rank is None:
         return MISSING
     return f"{rank.low}" if rank.low == rank.high else f"{rank.low}-{rank.high}"
 
 
 def two_digits(count: float) -> int:
-    """A count that is only foreseen, rounded up to two significant digits; at least 1."""
+    """Return an estimated count rounded up to two significant digits, at least 1."""
     whole = max(math.ceil(count), 1)
     unit = int(10 ** max(len(str(whole)) - 2, 0))
     return math.ceil(whole / unit) * unit
 
 
 def tie_letters(tie: int) -> str:
-    """a to z, then aa, ab, ...: the name of the tied run of that number, from 0."""
+    """Return the name of a tied run by its number from 0: a to z, then aa, ab, ..."""
     name = ""
     while tie >= 0:
         tie, place = divmod(tie, 26)
@@ -445,7 +465,7 @@ def tie_letters(tie: int) -> str:
 
 
 def tie_lanes(ties: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """A lane for each tied run, so that runs that overlap stand side by side."""
+    """Return a lane for each tied run; overlapping runs have different lanes."""
     free_from: list[int] = []
     chosen = []
     for first, last in ties:
@@ -455,13 +475,15 @@ def tie_lanes(ties: Sequence[tuple[int, int]]) -> tuple[int, ...]:
     return tuple(chosen)
 
 
-# A table of a page as it is written to files: its name, its rows, what to know of it.
+# Tables of a page as files.
 
 
 class PageTable(Struct, frozen=True, kw_only=True):
-    """A table with the ``name`` of its files (small letters, digits, hyphens) and ``notes``: how
-    it was computed, what the marks mean. ``best`` are the rows (from 0) that are statistically tied
-    for first in its first column of estimates."""
+    """A table with the ``name`` of its files (lower case, digits, hyphens) and ``notes``.
+
+    Notes explain the computation and marks. ``best`` are the rows (from 0) statistically tied for
+    first in its first column of estimates.
+    """
 
     name: str
     table: Table
@@ -470,7 +492,7 @@ class PageTable(Struct, frozen=True, kw_only=True):
 
 
 def estimates_in(table: Table) -> Iterator[Estimate]:
-    """The estimates of a table that have a value, row by row."""
+    """Yield the defined estimates of a table, row by row."""
     for row in table.rows:
         for cell in row:
             if isinstance(cell, Estimate) and cell.value == cell.value:
@@ -484,11 +506,11 @@ _ESTIMATE = ("value", "low", "high", "n", "population", "confidence")
 
 
 def flat_rows(table: Table) -> tuple[list[str], list[Mapping[str, Flat]]]:
-    """The names of the columns and the rows by these names.
+    """Return the names of the columns and the rows by these names.
 
     A column of estimates has six: ``KEY_value``, ``_low``, ``_high``, ``_n``, ``_population`` and
-    ``_confidence``; one of ranks two: ``KEY_low``, ``KEY_high``. Shares are in [0, 1], and what is
-    undefined is None. Two columns of one key are told apart by a number.
+    ``_confidence``. One of ranks has two: ``KEY_low``, ``KEY_high``. Shares are in [0, 1];
+    undefined values are None. Columns with equal keys get a number.
     """
     names: list[str] = []
     columns: list[list[Flat]] = []
@@ -505,7 +527,7 @@ def flat_rows(table: Table) -> tuple[list[str], list[Mapping[str, Flat]]]:
 
 
 def _unlike(key: str, cells: Sequence[Cell], taken: set[str]) -> str:
-    """``key``, with a number behind it where its columns' names are taken."""
+    """Return ``key``, with a number if its columns' names are taken."""
     number, free = 1, key
     while taken.intersection(name for name, _ in _spread(free, cells)):
         number += 1
@@ -528,7 +550,7 @@ def _spread(key: str, cells: Sequence[Cell]) -> Iterator[tuple[str, list[Flat]]]
 
 
 def _parts(cell: Cell) -> tuple[Flat, ...]:
-    """An estimate's six; a lone number has a value alone."""
+    """Return an estimate's six values; a plain number has a value only."""
     if not isinstance(cell, Estimate):
         return (_flat(cell), None, None, None, None, None)
     ends = (_known(cell.value), _known(cell.low), _known(cell.high))

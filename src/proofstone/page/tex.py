@@ -1,7 +1,7 @@
-"""A table as LaTeX that stands by itself: booktabs rules, a caption, notes beneath.
+"""Tables as self-contained LaTeX: booktabs rules, a caption, notes below.
 
-It needs no package: without booktabs plain rules stand in. A table that is too wide or too long
-for a page of an article is written in parts, each with the columns that name its rows.
+No package is required: without booktabs, plain rules are used. A table too wide or too long for a
+page is split into parts, each with the columns that name its rows.
 """
 
 from __future__ import annotations
@@ -38,27 +38,26 @@ _RULES = r"""\providecommand{\toprule}{\hline}
 """
 
 
-_MOST_WIDE = 78  # characters across a page of an article, in footnotesize
+_MOST_WIDE = 78  # characters per line of an article, in footnotesize
 
 
-_MOST_SMALL = 92  # the same in scriptsize, for a table that then needs no parts
+_MOST_SMALL = 92  # the same in scriptsize, for a table that then fits
 
 
-_GAP = 1.5  # what stands between two columns, in characters
+_GAP = 1.5  # space between two columns, in characters
 
 
-_MOST_LONG = 42  # rows of a page
+_MOST_LONG = 42  # rows per page
 
 
-_LONGEST = 40  # characters of a cell that is not broken
+_LONGEST = 40  # characters of a cell that is not wrapped
 
 
-_FLOATS = 8  # more in a row than LaTeX holds back are put out first
+_FLOATS = 8  # consecutive floats before a \clearpage
 
 
 class _Shown(Struct, frozen=True):
-    """A column as it is printed: its head and cells as plain text, whether they are numbers, how
-    many characters it takes at most."""
+    """A printed column: header and cells as plain text, whether they are numbers, maximum width."""
 
     head: str
     cells: tuple[str, ...]
@@ -68,8 +67,11 @@ class _Shown(Struct, frozen=True):
 
 
 def tex_table(page: PageTable, *, about: str, how: Sequence[str] = ()) -> str:
-    """The file of a table. ``about`` says in the caption what the numbers are of; ``how`` stands
-    in the notes before the table's own: seed, software."""
+    """Return the file of a table.
+
+    ``about`` describes the numbers in the caption. ``how`` precedes the table's notes: seed,
+    software.
+    """
     first = _first_estimates(page.table)
     columns = [
         _shown(
@@ -93,7 +95,7 @@ def tex_table(page: PageTable, *, about: str, how: Sequence[str] = ()) -> str:
 
 
 def _first_estimates(table: Table) -> int:
-    """Return the place of the first column of estimates; -1 if there is none."""
+    """Return the index of the first column of estimates; -1 if there is none."""
     places = range(len(table.columns))
     return next((p for p in places if any(isinstance(r[p], Estimate) for r in table.rows)), -1)
 
@@ -151,13 +153,13 @@ def _cell(column: _Shown, place: int) -> str:
 
 
 def _number(text: str) -> str:
-    """A number, an interval or a range of ranks, each with its dash or minus."""
+    """Return a number, an interval or a rank range with its dash or minus."""
     text = _RANGE.sub("\u2013", text)
     return tex_text(text.replace("-", "\u2212"))
 
 
 def _boxed(text: str) -> str:
-    """A long text in lines; a name may be broken after its slashes and underscores."""
+    """Return a long text in lines; names may be wrapped after slashes and underscores."""
     broken = tex_text(text).replace("/", r"/\allowbreak{}").replace(r"\_", r"\_\allowbreak{}")
     return rf"\parbox[t]{{{_LONGEST / 2:g}em}}{{\raggedright {broken}\strut}}"
 
@@ -172,7 +174,7 @@ def _shown(column: Column, cells: Sequence[Cell], bold: tuple[int, ...] = ()) ->
 
 
 def _panels(columns: Sequence[_Shown]) -> Iterator[list[int]]:
-    """The columns' places by part: each has those that name its rows, then as many as fit."""
+    """Yield the columns of each part: those that name rows, then as many as fit."""
     if _width(columns) <= _MOST_SMALL:
         yield list(range(len(columns)))
         return
@@ -196,8 +198,10 @@ def _width(columns: Sequence[_Shown]) -> float:
 
 
 def _naming(columns: Sequence[_Shown]) -> list[int]:
-    """The columns that name a row: the first texts that stand together, with the ranks before
-    them; the first column alone where that would be all, or half of the width."""
+    """Return the columns that name a row: the first adjacent texts, with ranks before them.
+
+    Only the first column, if that would be all columns or more than half of the width.
+    """
     first = next((place for place, each in enumerate(columns) if not each.is_number), 0)
     last = first
     while last + 1 < len(columns) and not columns[last + 1].is_number:
@@ -213,14 +217,14 @@ def _chunks(n_rows: int) -> list[range]:
 
 
 def _notes(page: PageTable, how: Sequence[str]) -> Iterator[str]:
-    """What every number of the table rests on, then the table's own notes."""
+    """Yield the population and method of intervals, then the table's notes."""
     yield from _intervals(page.table)
     yield from filter(None, (page.table.note, *page.notes))
     yield from how
 
 
 def _intervals(table: Table) -> Iterator[str]:
-    """Of what and how the intervals are, with the n behind them; a sentence each kind."""
+    """Yield one sentence per kind of interval, with the n behind it."""
     kinds: dict[tuple[float, str, str, str], list[Estimate]] = {}
     for each in estimates_in(table):
         if each.n and each.low == each.low:
@@ -243,7 +247,7 @@ def _intervals(table: Table) -> Iterator[str]:
             yield say("Some intervals: {flag}.", flag=word(text))
 
 
-# #1: the first code point, hexadecimal; #2: all of them in words; #3: the characters. Only XeTeX
+# #1: the first code point, hexadecimal; #2: all of them as text; #3: the characters. Only XeTeX
 # and LuaTeX can be asked for a glyph; pdfTeX prints Chinese where CJK or CJKutf8 is loaded.
 PREAMBLE = r"""\ifdefined\proofstonetext\else
 \DeclareRobustCommand{\proofstonetext}[3]{%
@@ -275,13 +279,13 @@ _GREEK = {
 }
 
 
-# NUL stands where a ligature is broken.
+# NUL marks a broken ligature.
 _COMMANDS = {"\0": "{}", **_SIGNS["commands"]} | {
     sign: rf"\ensuremath{{{maths}}}" for sign, maths in (_SIGNS["maths"] | _GREEK).items()
 }
 
 
-# Signs that join with the next of their kind to another one: two hyphens to a dash.
+# Characters that form ligatures when repeated, such as two hyphens.
 _LIGATURE = re.compile(r"([-',])(?=\1)|([!?])(?=`)")
 
 
@@ -298,15 +302,18 @@ _MOST_IN_A_RUN = 8  # characters that no line is broken between
 
 
 def tex_text(text: str) -> str:
-    """``text`` as LaTeX on one line: line breaks become spaces, control and direction characters
-    are shown by their code points. Braces are balanced, and no character of it is active."""
+    """Return ``text`` as LaTeX on one line.
+
+    Line breaks become spaces; control and direction characters become code points. Braces are
+    balanced, and no character is active.
+    """
     text = unicodedata.normalize("NFC", text.replace("\0", "\ufffd"))
     text = _LIGATURE.sub(lambda sign: f"{sign[0]}\0", text)
     return "".join(_run(kind, "".join(run)) for kind, run in groupby(text, _kind))
 
 
 def tex_paragraphs(paragraphs: Sequence[str]) -> str:
-    """Paragraphs as LaTeX, with what they need before them."""
+    """Return paragraphs as LaTeX with their preamble."""
     body = "\n\n".join(
         textwrap.fill(tex_text(each), 98, break_long_words=False, break_on_hyphens=False)
         for each in paragraphs
@@ -339,7 +346,7 @@ def _character(character: str) -> str:
 
 
 def _accented(character: str) -> str:
-    """A Latin letter with one accent as its command; else nothing."""
+    """Return a Latin letter with one accent as its command, otherwise ""."""
     parts = unicodedata.normalize("NFD", character)
     if len(parts) == 2 and parts[0].isascii() and parts[0].isalpha() and parts[1] in _ACCENTS:
         return rf"\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
@@ -355,7 +362,7 @@ def _code(character: str) -> str:
     return f"U+{ord(character):04X}"
 
 
-# A document that shows files of tables, one after the other.
+# A document of all tables.
 
 _HEAD = r"""% All tables of the page; any other file here can be \input into a paper.
 % Chinese, Japanese and Korean need XeLaTeX with xeCJK, or pdfLaTeX with CJKutf8; without them
@@ -371,7 +378,7 @@ _HEAD = r"""% All tables of the page; any other file here can be \input into a p
 
 
 def tex_document(files: Sequence[str]) -> str:
-    """The document; tables float, and are put out before LaTeX would hold too many back."""
+    """Return the document; floats are flushed before LaTeX's limit."""
     lines = [_HEAD.rstrip()]
     for file in files:
         lines += [rf"\input{{{file.removesuffix('.tex')}}}", r"\clearpage"]

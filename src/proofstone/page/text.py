@@ -1,4 +1,4 @@
-"""Columns of plain text that align, also where a character takes two cells of the terminal."""
+"""Aligned columns of plain text, also with characters that take two terminal cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofstone.wording.messages import counted, listed, say
 _ELLIPSIS = "\u2026"
 
 
-# A wide character with the closing marks behind it, or a run of others up to its space.
+# A wide character with following closing marks, or a run of other characters up to a space.
 _WIDE = "\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
 
 
@@ -24,19 +24,21 @@ _BREAKS = re.compile(rf"[{_WIDE}\u201c][{_CLOSING}]*\s*|[^\s{_WIDE}]+[{_CLOSING}
 
 
 def cell_width(text: str) -> int:
-    """How many terminal cells ``text`` takes: two for wide characters, none for combining ones."""
+    """Return the number of terminal cells: two for wide characters, none for combining ones."""
     return sum(_cells(character) for character in text)
 
 
 def padded(text: str, width: int, *, right: bool = False) -> str:
-    """``text`` filled with spaces to ``width`` cells; longer text stays as it is."""
+    """Return ``text`` padded with spaces to ``width`` cells; longer text is unchanged."""
     space = " " * max(0, width - cell_width(text))
     return space + text if right else text + space
 
 
 def fitted(text: str, width: int) -> str:
-    """``text`` in at most ``width`` >= 1 cells; cut at its start, for a model's name ends with
-    what tells it from others."""
+    """Return ``text`` in at most ``width`` >= 1 cells, truncated at its start.
+
+    The end of a model's name distinguishes it from others.
+    """
     if cell_width(text) <= width:
         return text
     n_kept = fitting_end(text[::-1], width - 1)
@@ -44,7 +46,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def fitting_end(text: str, width: int) -> int:
-    """How many of the first characters of ``text`` stand in ``width`` cells."""
+    """Return how many of the first characters of ``text`` fit in ``width`` cells."""
     taken = 0
     for end, character in enumerate(text):
         taken += _cells(character)
@@ -54,7 +56,7 @@ def fitting_end(text: str, width: int) -> int:
 
 
 def printable(text: str) -> str:
-    """``text`` without what could move the cursor or reorder a line: shown as a replacement."""
+    """Return ``text`` with cursor and direction controls replaced."""
     return "".join(
         "\ufffd" if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} else character
         for character in text
@@ -62,8 +64,11 @@ def printable(text: str) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """``text`` in lines of at most ``width`` cells, broken at spaces and before or after wide
-    characters (never before a closing mark); a longer word keeps a line of its own."""
+    """Return ``text`` in lines of at most ``width`` cells.
+
+    Lines are broken at spaces and around wide characters, never before a closing mark. A longer
+    word has a separate line.
+    """
     lines, line = [], ""
     for piece in _BREAKS.findall(text):
         if line and cell_width(line) + cell_width(piece.rstrip()) > width:
@@ -97,7 +102,7 @@ def broken(text: str, width: int) -> str:
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = "  ") -> list[str]:
-    """Each row as a line; columns are as wide as their widest cell, right-aligned but ``left``.
+    """Return each row as a line; columns are right-aligned except ``left``.
 
     All rows have the same number of cells. No row gives no line. A row with a cell of several lines
     is a text of several lines.
@@ -123,14 +128,13 @@ def widths(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def without_empty(rows: Sequence[Sequence[str]], *, first: int = 1) -> list[list[str]]:
-    """The rows without those columns behind the ``first`` ones of which only the head says
-    something."""
+    """Return the rows without empty columns (header only) after the ``first`` ones."""
     used = [at for at in range(len(rows[0])) if at < first or any(row[at] for row in rows[1:])]
     return [[row[at] for at in used] for row in rows]
 
 
 def fits(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Whether aligned rows stand in ``width`` cells, two between columns."""
+    """Return True if aligned rows fit in ``width`` cells, with two between columns."""
     widest = widths(rows)
     return sum(widest) + 2 * (len(widest) - 1) <= width
 
@@ -183,8 +187,10 @@ def _folded(line: str, width: int) -> list[str]:
 
 
 def labelled_lines(label: str, text: str, width: int, column: int) -> list[str]:
-    """``text`` beside its label from ``column`` on, in lines of at most ``width`` cells (of 30 at
-    least), broken at words."""
+    """Return ``text`` from ``column`` on, next to its label, in lines of at most ``width`` cells.
+
+    Lines have at least 30 cells and are broken at words.
+    """
     first, *others = wrapped(printable(text), max(width - column, 30)) or [""]
     return [f"{padded(label, column)}{first}".rstrip(), *(" " * column + line for line in others)]
 
@@ -193,7 +199,7 @@ _YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
 
 
 def tinted(text: str, colour: bool) -> str:
-    """A warning in yellow, where the terminal shows colours."""
+    """Return a warning in yellow, if the terminal shows colors."""
     return f"{_YELLOW}{text}{_PLAIN}" if colour else text
 
 
@@ -203,36 +209,36 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
-# What items share, in words: facts and statements of our own; of a file, keys in its columns.
+# Names of cluster keys: facts and statements of the workspace, or keys in columns of a file.
 
 
 def key_column(columns: Sequence[str]) -> str:
-    """The columns by name, as one; empty for items of our own, which have none."""
+    """Return the names of the columns as one; empty for items of the workspace."""
     return listed(columns)
 
 
 def counted_keys(n: int, columns: Sequence[str]) -> str:
-    """``12 statements``; of a file ``12 keys in book``."""
+    """Return ``12 statements``, or ``12 keys in book`` for a file."""
     if not columns:
         return counted(n, "statement")
     return say("{keys} in {column}", keys=counted(n, "key"), column=key_column(columns))
 
 
 def counted_sources(n: int, columns: Sequence[str]) -> str:
-    """``12 sources or facts``; of a file ``12 keys in book``."""
+    """Return ``12 sources or facts``, or ``12 keys in book`` for a file."""
     if not columns:
         return counted(n, "source or fact", "sources or facts")
     return counted_keys(n, columns)
 
 
-# Any text as a reader may see it: nothing in it moves, hides or turns what stands beside it.
+# Texts for display, in which no character moves, hides or reorders adjacent text.
 
-# A longer text is cut here, and it is said how much is left out.
+# A longer text is truncated, with the number of omitted characters.
 MOST_CHARACTERS = 20_000
 
 
 def visible(text: str) -> str:
-    """``text`` that no control or direction character can rearrange, cut at 20,000 characters."""
+    """Return ``text`` without effective control and direction characters, truncated at 20,000."""
     if len(text) <= MOST_CHARACTERS and text.isprintable():
         return str(text)  # nearly all are
     shown = "".join(_visible_character(character) for character in text[:MOST_CHARACTERS])
@@ -248,7 +254,7 @@ def _visible_character(character: str) -> str:
     return f"\u27e8U+{ord(character):04X}\u27e9"
 
 
-# Tabulations of a method: heads of groups above, numbers as people read them.
+# Tabulations of a method, with headers of column groups.
 
 _DASH = "\u2013"
 
@@ -257,7 +263,7 @@ _GAP = "  "
 
 
 def tabulation_text(table: Tabulation) -> str:
-    """The title, the table, and its notes below."""
+    """Return the title, the table, and its notes."""
     cells = [[column.name for column in table.columns]]
     cells += [
         [_shown(cell, column) for cell, column in zip(row, table.columns, strict=True)]
@@ -285,7 +291,7 @@ def _shown(cell: Cell, column: Column) -> str:
 
 
 def _group_line(columns: Sequence[Column], widths: Sequence[int]) -> str:
-    """Each group's name at the left end of its columns; a name gives way to the next group."""
+    """Return each group's name at the left end of its columns, truncated before the next one."""
     line = ""
     start = 0
     for place, (column, width) in enumerate(zip(columns, widths, strict=True)):

@@ -1,8 +1,8 @@
-"""Vega-Lite specifications, put together from small parts.
+"""Vega-Lite specifications composed of small parts.
 
-Through Altair's classes the same figures took one to five seconds each, most of it copies that
-``encode`` and ``layer`` make of all they hold; this takes milliseconds. ``Altair`` opens what comes
-out (``chart_of``), and its schema judges every kind of figure in the tests.
+Altair's classes took one to five seconds per figure, mostly for copies by ``encode`` and ``layer``;
+this takes milliseconds. ``Altair`` opens the result (``chart_of``), and tests validate every kind
+of figure against its schema.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from proofstone.page.text import cell_width, fitting_end, printable
 
-# Where labels stand so that none covers another: measured by estimate, placed by trying.
+# Label placement without overlap: widths are estimated, positions tried in turn.
 
 _EM_A_CELL = 0.58  # of sans-serif letters, on the wide side; a Chinese character has two cells
 
@@ -33,7 +33,7 @@ class Box(Struct, frozen=True):
     bottom: float
 
     def meets(self, other: Box) -> bool:
-        """Whether the two share more than an edge."""
+        """Return True if the two share more than an edge."""
         return (
             self.left < other.right
             and other.left < self.right
@@ -43,7 +43,7 @@ class Box(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True):
-    """A label's left end and middle height; ``is_far``: a line has to lead to its point."""
+    """A label's left end and vertical center; ``is_far``: it needs a leader line."""
 
     x: float
     y: float
@@ -51,17 +51,17 @@ class Placed(Struct, frozen=True):
 
 
 def named(name: str) -> str:
-    """A name as a figure shows it: no character that would break or reorder its line."""
+    """Return a name for a figure, without characters that break or reorder its line."""
     return printable(" ".join(name.split())) or "\N{EM DASH}"
 
 
 def text_width(text: str, size: float = 12) -> float:
-    """Pixels that a line of text takes, rather more than less."""
+    """Return an upper estimate of the width of a line of text in pixels."""
     return cell_width(text) * _EM_A_CELL * size
 
 
 def wrapped(name: str, cells: int = 44) -> str:
-    """A name in lines of at most ``cells`` terminal cells, broken where words end."""
+    """Return a name in lines of at most ``cells`` terminal cells, broken at word ends."""
     lines, rest = [], named(name)
     while rest:
         head, rest = _fitting(rest, cells)
@@ -79,10 +79,12 @@ def _fitting(text: str, cells: int) -> tuple[str, str]:
 
 
 def spread(wanted: Sequence[float], gap: float, ends: tuple[float, float]) -> list[float]:
-    """Places at least ``gap`` apart, in the order of those ``wanted`` and near them; they leave the
-    ``ends`` only where there are too many."""
+    """Return positions at least ``gap`` apart, in the order of ``wanted`` and near them.
+
+    They exceed the ``ends`` only if there are too many.
+    """
     order = sorted(range(len(wanted)), key=lambda place: wanted[place])
-    # Blocks of labels that touch, each centred on what its labels want.
+    # Blocks of adjacent labels, each centered on the wanted positions.
     blocks: list[tuple[float, list[int]]] = []
     for place in order:
         members = [place]
@@ -101,7 +103,7 @@ def spread(wanted: Sequence[float], gap: float, ends: tuple[float, float]) -> li
 def _start(
     wanted: Sequence[float], members: Sequence[int], gap: float, ends: tuple[float, float]
 ) -> float:
-    """The first place of a block that is centred on what its members want, within the ends."""
+    """Return the first position of a block centered on its wanted positions, within the ends."""
     centre = sum(wanted[place] - gap * step for step, place in enumerate(members)) / len(members)
     return max(ends[0], min(centre, ends[1] - gap * (len(members) - 1)))
 
@@ -115,8 +117,10 @@ def place_labels(
     size: float = 11,
     taken: Sequence[Box] = (),
 ) -> list[Placed]:
-    """A place for each text near its point, on no point and no other text; farther away, and in the
-    end beyond the plane's lower edge, where it is crowded."""
+    """Return a place for each text near its point, without overlap with points and texts.
+
+    In crowded regions, places are farther away or below the plane.
+    """
     boxes = [*taken, *(Box(x - 5, y - 5, x + 5, y + 5) for x, y in points)]
     found: list[Placed] = []
     for (x, y), text in zip(points, texts, strict=True):
@@ -134,7 +138,7 @@ def place_labels(
 def _tries(
     x: float, y: float, long: float, size: float, width: float, height: float
 ) -> Iterator[tuple[Box, Placed]]:
-    """Boxes round a point, near ones first; those off the plane only past its right edge."""
+    """Yield boxes around a point, near ones first; boxes may exceed the right edge only."""
     half = size * 0.62
     for ring in range(60):
         away = 8 + ring * half
@@ -147,7 +151,7 @@ def _tries(
             box = Box(left, middle - half, left + long, middle + half)
             if box.left >= 0 and box.top >= -4 and box.bottom <= height and box.right <= width:
                 yield box, Placed(left, middle, ring > 1)
-    # Nothing near is free: a column of its own, right of the plane.
+    # No free place nearby: a separate column right of the plane.
     left = width + 12
     for step in range(10_000):
         middle = half + step * 2 * half
@@ -164,21 +168,21 @@ SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
 
 
 class Field:
-    """What a channel shows: a field of the rows with its scale and axis, or a constant."""
+    """Contents of a channel: a field of the rows with scale and axis, or a constant."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
 
     def scale(self, *nothing: None, **how: Any) -> Field:
-        """With a scale; ``scale(None)``: the values are pixels, colours or shapes themselves."""
+        """Return the field with a scale; ``scale(None)``: values are pixels, colors or shapes."""
         return Field({**self.spec, "scale": None if nothing else how})
 
     def axis(self, *nothing: None, **how: Any) -> Field:
-        """With an axis, or with none."""
+        """Return the field with an axis, or with none."""
         return Field({**self.spec, "axis": None if nothing else how})
 
     def unsorted(self) -> Field:
-        """In the order of the domain, and not of the alphabet."""
+        """Return the field in the order of the domain instead of alphabetical order."""
         return Field({**self.spec, "sort": None})
 
     def legend(self, **how: Any) -> Field:
@@ -187,103 +191,103 @@ class Field:
 
 
 def field_of(name: str, **more: Any) -> Field:
-    """A field by its name and kind: ``accuracy:Q`` (a number), ``model:N`` (a name)."""
+    """Return a field by name and kind: ``accuracy:Q`` (a number), ``model:N`` (a name)."""
     name, _, kind = name.partition(":")
     return Field({"field": name, **({"type": _TYPES[kind]} if kind else {}), **more})
 
 
 def pixels(name: str) -> Field:
-    """A field that holds places in pixels."""
+    """Return a field with positions in pixels."""
     return field_of(f"{name}:Q").scale(None)
 
 
 def bare(name: str) -> Field:
-    """The same, with no axis."""
+    """Return a field with positions in pixels and no axis."""
     return pixels(name).axis(None)
 
 
 def value(constant: Any) -> Field:
-    """The same for all rows: a place in pixels, a colour."""
+    """Return a constant for all rows, such as a position in pixels or a color."""
     return Field({"value": constant})
 
 
 def condition(test: str, then: Field, otherwise: Field) -> Field:
-    """One of two, by an expression of the row (``datum``)."""
+    """Return one of two fields, by an expression of the row (``datum``)."""
     return Field({"condition": {"test": test, **then.spec}, **otherwise.spec})
 
 
-# What a row says of its own look.
+# Look stored in a row.
 COLOUR, SHAPE = field_of("colour:N").scale(None), field_of("shape:N").scale(None)
 
 
 class Part:
-    """A chart, or several; nothing changes one, each method gives another."""
+    """A chart or several; immutable, each method returns another part."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
 
     def encode(self, **channels: Field | str | Sequence[str]) -> Part:
-        """With what each channel shows, in addition to those that are there."""
+        """Return the part with additional channels."""
         known = self.spec.get("encoding", {})
         added = {name: _channel(name, shown) for name, shown in channels.items()}
         return Part({**self.spec, "encoding": {**known, **added}})
 
     def mark(self, kind: str, **how: Any) -> Part:
-        """Drawn as points, rules, lines, areas, rectangles, ticks or text."""
+        """Return the part drawn as points, rules, lines, areas, rectangles, ticks or text."""
         return Part({**self.spec, "mark": {"type": kind, **how}})
 
     def points(self, size: int, **channels: Field | str | Sequence[str]) -> Part:
-        """Drawn as filled marks, each in its row's colour and shape."""
+        """Return the part drawn as filled marks in each row's color and shape."""
         drawn = self.mark("point", filled=True, size=size, opacity=1, stroke=INK, strokeWidth=0.6)
         return drawn.encode(**channels, fill=COLOUR, shape=SHAPE)
 
     def rules(self, width: float, **channels: Field | str | Sequence[str]) -> Part:
-        """Drawn as lines in the row's colour."""
+        """Return the part drawn as lines in each row's color."""
         return self.mark("rule", strokeWidth=width).encode(**channels, color=COLOUR)
 
     def words(
         self, align: str, size: int, colour: str = "", *, field: str = "text:N", **how: Any
     ) -> Part:
-        """Drawn as a text of each row."""
+        """Return the part drawn as a text per row."""
         drawn = self.mark("text", align=align, fontSize=size, color=colour or INK, **how)
         return drawn.encode(text=field)
 
     def only(self, test: str) -> Part:
-        """Of the rows of which an expression is true."""
+        """Return the part with the rows for which an expression is true."""
         return Part({**self.spec, "transform": [{"filter": test}]})
 
     def properties(self, **properties: Any) -> Part:
-        """With a size, a title, a description."""
+        """Return the part with a size, a title or a description."""
         return Part({**self.spec, **properties})
 
 
 def chart(rows: Sequence[Spec]) -> Part:
-    """A chart of these rows, not drawn as anything yet."""
+    """Return a chart of these rows without marks."""
     return Part({"data": {"values": rows}})
 
 
 def layer(*parts: Part) -> Part:
-    """Parts over each other, the first at the back."""
+    """Return parts on top of each other, the first at the back."""
     return Part({"layer": [part.spec for part in parts]})
 
 
 def concat(*parts: Part, columns: int, spacing: int) -> Part:
-    """Parts beside each other, ``columns`` in a row."""
+    """Return parts in a grid with ``columns`` per row."""
     return Part({"concat": [p.spec for p in parts], "columns": columns, "spacing": spacing})
 
 
 def hconcat(*parts: Part, spacing: int) -> Part:
-    """Parts from left to right."""
+    """Return parts from left to right."""
     return Part({"hconcat": [part.spec for part in parts], "spacing": spacing})
 
 
 def vconcat(*parts: Part, spacing: int) -> Part:
-    """Parts from top to bottom."""
+    """Return parts from top to bottom."""
     return Part({"vconcat": [part.spec for part in parts], "spacing": spacing})
 
 
 def specification(part: Part, config: Spec) -> dict[str, Any]:
-    """The whole as Vega-Lite; the rows stand once, by name, in ``datasets``."""
+    """Return the whole as Vega-Lite; rows are stored once, by name, in ``datasets``."""
     datasets: dict[str, Sequence[Spec]] = {}
     spec = _named(part.spec, datasets)
     return {"$schema": SCHEMA, **spec, "config": dict(config), "datasets": datasets}
@@ -293,7 +297,7 @@ def _channel(name: str, shown: Field | str | Sequence[str]) -> Any:
     if isinstance(shown, Field):
         return shown.spec
     if isinstance(shown, str):
-        # The other end of an interval is of the kind of the first.
+        # The other end of an interval has the kind of the first.
         return field_of(shown.partition(":")[0] if name in {"x2", "y2"} else shown).spec
     return [field_of(each).spec for each in shown]
 
@@ -317,41 +321,41 @@ def _name(rows: Sequence[Spec], datasets: dict[str, Sequence[Spec]]) -> str:
     return name
 
 
-# How every figure looks: black on white, in colours that print and all readers tell apart.
+# Style of all figures: black on white, in printable and color-blind safe colors.
 
 INK, QUIET, RULE = "#1a1a1a", "#555555", "#d8d8d8"
 
 
-# One hue from near-white to dark: it stays in order in black and white.
+# One hue from near-white to dark, which keeps its order in black and white.
 RAMP = ("#f4f8fb", "#c6dbec", "#84b4d6", "#3e86ba", "#0b4f86", "#06305a")
 
 
-# From this share of the ramp on, numbers on it are white, before it black: there its relative
-# luminance passes 0.18, where both have a contrast of 4.5.
+# From this share of the ramp on, numbers are white, below it black. At its relative luminance of
+# 0.18, both have a contrast of 4.5.
 WHITE_FROM = 0.64
 
 
-# What is on the reader's machine: system fonts, then those that hold Chinese, then any.
+# Fonts of the reader's machine: system fonts, then Chinese ones, then any.
 FONTS = (
     "system-ui, -apple-system, 'Segoe UI', Arial, 'Liberation Sans', 'Noto Sans CJK SC', "
     "'PingFang SC', 'Microsoft YaHei', sans-serif"
 )
 
 
-# From here on a figure shows small multiples instead of lines over each other.
+# From this number of series on, a figure shows small multiples instead of overlaid lines.
 FEWEST_PANELS = 7
 
 
 class Look(Struct, frozen=True):
-    """A colour, and what tells it apart without colour: the shape of its marks, its dashes."""
+    """A color, with a shape and a dash pattern that distinguish series without color."""
 
     colour: str
     shape: str
     dash: tuple[int, ...]
 
 
-# Okabe and Ito (2008) in an order in which neighbours differ in lightness too. Their yellow is too
-# light for lines on white; their sky blue cannot be told from orange in grey.
+# Okabe and Ito (2008), ordered so that neighbors also differ in lightness. Their yellow is too
+# light for lines on white; their sky blue has the gray level of orange.
 LOOKS = (
     Look("#0072B2", "circle", (1, 0)),
     Look("#D55E00", "square", (6, 3)),
@@ -369,7 +373,7 @@ BLUE = LOOKS[0].colour
 
 
 def looks_of(names: Sequence[str]) -> dict[str, Look]:
-    """The look of each name: the first six have one of their own, all others are grey."""
+    """Return the look of each name: the first six are distinct, all others are gray."""
     return {
         name: LOOKS[place] if place < len(LOOKS) else OTHER
         for place, name in enumerate(dict.fromkeys(names))
@@ -377,16 +381,19 @@ def looks_of(names: Sequence[str]) -> dict[str, Look]:
 
 
 def series_looks(series: Sequence[str], models: Mapping[str, Look]) -> dict[str, Look]:
-    """The looks of a figure's series: those of ``models`` on its page where they are models of it,
-    so that a model looks the same everywhere; else by their own order."""
+    """Return the looks of a figure's series.
+
+    Series that are models look as in ``models``, so that a model looks the same on a whole page.
+    Otherwise looks follow the order of series.
+    """
     if any(name in models for name in series):
         return {name: models.get(name, OTHER) for name in series}
     return looks_of(series)
 
 
-# The page's font and greys, for every chart.
+# Fonts and grays of all charts.
 CONFIG: Mapping[str, Any] = {
-    "aria": False,  # the whole is told in words beside it; a thousand marks one by one tell nothing
+    "aria": False,  # the figure has a text alternative; a thousand single marks are not informative
     "background": "white",
     "font": FONTS,
     "padding": 6,
@@ -426,7 +433,7 @@ CONFIG: Mapping[str, Any] = {
 }
 
 
-# Lines cut at the edges of a plane: what lies outside would still take room on a page.
+# Lines clipped at the edges of a plane: points outside would enlarge the page.
 
 Point = tuple[float, float]
 
@@ -435,8 +442,10 @@ Ends = tuple[float, float]
 
 
 def clipped(points: Sequence[Point], across: Ends, up: Ends) -> list[list[Point]]:
-    """The parts of a line through ``points`` that lie within both ends, each as a line of its own;
-    cut where it crosses an edge (Liang and Barsky 1984)."""
+    """Return the parts of a line through ``points`` that lie within both ends.
+
+    Parts end where the line crosses an edge (Liang and Barsky 1984).
+    """
     runs: list[list[Point]] = []
     for first, second in pairwise(points):
         part = _within(first, second, across, up)

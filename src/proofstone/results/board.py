@@ -1,4 +1,4 @@
-"""What a leaderboard holds, as frozen records: terminal, JSON and page all show the same."""
+"""Frozen records of a leaderboard, shared by the terminal, JSON and the page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WARN_ABOVE = 0.02
 
 
 class Rate(Struct, frozen=True, kw_only=True):
-    """``count`` of ``n`` replies had the outcome; ``share`` is NaN where there is no reply."""
+    """Share of ``n`` responses that had the outcome; ``share`` is NaN if ``n`` is 0."""
 
     outcome: str
     count: int
@@ -30,7 +30,7 @@ class Rate(Struct, frozen=True, kw_only=True):
 
 
 class NamedEstimate(Struct, frozen=True, kw_only=True):
-    """An estimate with the level or measure that it is of, and its denominator in words."""
+    """An estimate with its level or measure, and its denominator in words."""
 
     name: str
     denominator: str = ""
@@ -39,15 +39,17 @@ class NamedEstimate(Struct, frozen=True, kw_only=True):
 
 
 class Advice(Struct, frozen=True, kw_only=True):
-    """Something to know about a row before trusting it, and what to try."""
+    """A warning about a row and a suggested remedy."""
 
     what: str
     try_next: str
 
 
 class HandRole(Struct, frozen=True, kw_only=True):
-    """A role that ``model`` had in ``n_items`` of the row's items; ``is_itself``: it is the row's
-    own model, else one of its family."""
+    """A role that ``model`` had in ``n_items`` of the row's items.
+
+    ``is_itself``: ``model`` is the row's own model; otherwise it belongs to the same model family.
+    """
 
     role: RoleName
     model: str
@@ -56,9 +58,11 @@ class HandRole(Struct, frozen=True, kw_only=True):
 
 
 class Hand(Struct, frozen=True, kw_only=True):
-    """What a row's model or its family did to the ``n_self_evaluated`` of its items that rest on
-    it, and the row without those: its estimate on the others, and its rank there among the ranked
-    rows (None where there is none, or nothing is left)."""
+    """Self-evaluation: how the row's model or its family helped produce the row's items.
+
+    ``n_self_evaluated`` counts these items. ``untouched`` is the estimate on the other items.
+    ``rank`` is the rank on them among the ranked rows; None if unranked or if no item is left.
+    """
 
     roles: tuple[HandRole, ...]
     n_self_evaluated: int
@@ -67,20 +71,20 @@ class Hand(Struct, frozen=True, kw_only=True):
 
 
 class BoardRow(Struct, frozen=True, kw_only=True):
-    """One respondent: who, how asked, and what it scored.
+    """One evaluated model with its settings and scores.
 
-    ``estimate`` is the one of ``bank`` and ``knowledge`` that the leaderboard was asked for, over
-    the ``estimate.n`` items common to all complete respondents; an incomplete one has its own
-    items, sample-wise, ``bounds``, and no rank. ``levels`` are the same at each level of averaging,
-    ``others`` the method's other measures over the respondent's own items. ``n_responses`` counts
-    replies that came, ``failed`` calls that brought none, ``missing`` all that is short of
-    complete. ``ties`` number the groups of neighbours (from 0) that the data cannot tell apart.
-    ``hand`` is None where neither the model nor its family had one in the items; ``corrections``
-    count the row's scores that people ruled on. ``card`` is what is known of the
-    model; None where nothing is. ``spent`` is what its calls took when they were asked, also those
-    that were billed and of no use; ``pace`` how many questions it answered and how fast.
-    ``judge`` names the judges whose verdicts its scores are. ``part`` is what of the form a limit
-    let it be asked; of the rest nothing is missing.
+    ``estimate`` is either ``bank`` or ``knowledge``, as requested. For complete models it covers
+    the ``estimate.n`` items that all of them share. An incomplete model is scored on its own items
+    and samples, with ``bounds`` and without a rank. ``levels`` holds the same measure at each level
+    of averaging. ``others`` holds the method's other measures over the model's own items.
+
+    ``n_responses`` counts responses, ``failed`` calls without a response, ``missing`` all responses
+    still expected. ``ties`` numbers (from 0) the groups of adjacent rows without significant
+    differences. ``hand`` is None without self-evaluation. ``corrections`` counts overridden scores.
+    ``card`` is None if nothing is known about the model. ``spent`` is the usage of all billed
+    calls, including unusable ones. ``pace`` is the number of questions answered and the speed.
+    ``judge`` names the judges that graded the responses. ``part`` is the part of the form that a
+    limit selected; items outside it are not missing.
     """
 
     name: str
@@ -112,23 +116,25 @@ class BoardRow(Struct, frozen=True, kw_only=True):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every reply that was expected came."""
+        """Return True if every expected response was received."""
         return self.bounds is None
 
     @property
     def label(self) -> str:
-        """The respondent as a sentence names it."""
+        """Return the name, prompting method and settings, separated by spaces."""
         return " ".join(part for part in (self.name, self.prompt_method, self.settings) if part)
 
     def rate(self, outcome: str) -> Rate:
-        """The rate of an outcome, or of "miss" (refused, unparsed or truncated); of 0 replies where
-        it is not known how any ended."""
+        """Return the rate of an outcome, or of "miss" (refused, unparsed or truncated).
+
+        Its ``n`` is 0 if outcomes were not recorded.
+        """
         nothing = Rate(outcome=outcome, count=0, n=0, share=float("nan"))
         return next((rate for rate in self.rates if rate.outcome == outcome), nothing)
 
 
 class GroupMeasure(Struct, frozen=True, kw_only=True):
-    """Another measure in one group of items: one estimate a ranked row, in order."""
+    """Another measure in one group of items: one estimate per ranked row, in order."""
 
     name: str
     label: str
@@ -136,9 +142,11 @@ class GroupMeasure(Struct, frozen=True, kw_only=True):
 
 
 class BreakdownGroup(Struct, frozen=True, kw_only=True):
-    """One group of items (a discipline, an answer key position): one estimate per ranked row, in
-    order, of
-    the headline and of each of the ``others`` that are shown by group."""
+    """One group of items, such as a discipline or a position of the answer key.
+
+    ``estimates`` holds the headline measure per ranked row, in order; ``others`` the other measures
+    that are shown by group.
+    """
 
     name: str
     n: int
@@ -147,29 +155,34 @@ class BreakdownGroup(Struct, frozen=True, kw_only=True):
 
 
 class Breakdown(Struct, frozen=True, kw_only=True):
-    """The ranked respondents' means by group: ``by`` is a grouping that the method names, a stratum
-    ``level`` by the method's name for it or its own, "answer key position", "truth" or
-    "document"."""
+    """Means of the ranked models by group.
+
+    ``by`` names the grouping: one of the method's, a stratum ``level`` under the method's name or
+    its own, "gold position", "truth" or "document".
+    """
 
     by: str
     groups: tuple[BreakdownGroup, ...]
     level: str = ""
 
     def is_named(self, name: str) -> bool:
-        """Whether a person's ``name`` means this one: spaces may be written ``_`` or ``-``."""
+        """Return True if ``name`` means this grouping; ``_`` and ``-`` match spaces."""
         plain = name.replace("_", " ").replace("-", " ")
         return plain in (self.by, self.level)
 
     @property
     def other_measures(self) -> tuple[GroupMeasure, ...]:
-        """The other measures, as the first group has them."""
+        """Return the other measures of the first group; all groups have the same ones."""
         return self.groups[0].others if self.groups else ()
 
 
 class RowGroup(Struct, frozen=True, kw_only=True):
-    """Respondents whose cards say the same: ``ranked`` and ``incomplete`` are places in the
-    standings. ``mean`` is the mean over the ranked ones on the items that they are ranked on, its
-    interval for these respondents and other items; None where nobody is ranked."""
+    """Models whose cards share a value.
+
+    ``ranked`` and ``incomplete`` are indices into the standings. ``mean`` is the mean score of the
+    ranked models on the items that they are ranked on. Its interval treats the models as fixed and
+    the items as sampled. None if no model is ranked.
+    """
 
     name: str
     ranked: tuple[int, ...]
@@ -178,27 +191,28 @@ class RowGroup(Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """A model that a filter left out of the leaderboard, and what its card says instead."""
+    """A model that a filter excluded from the leaderboard, and the value on its card."""
 
     name: str
     why: str
 
 
 class Standings(Struct, frozen=True, kw_only=True):
-    """Respondents that may be ranked against each other: real ones, or simulated ones.
+    """Models that may be ranked against each other, either real or simulated ones.
 
-    ``ranked`` is in falling order of the estimate. ``incomplete`` ones stand below. ``compared``
-    holds all pairs of ``ranked`` (by place). ``chance`` is NaN where guessing has no meaning.
-    ``is_common``: whether the ranked rows rest on the same items; if they share none, each has its
-    own and no ranks. ``is_paired``: whether ``compared`` was found item by item, which accuracies
-    alone do not allow. ``groups`` holds every row once, where the leaderboard is grouped. ``scale``
-    says what the scores are where they do not compare with those of other ways of asking. ``judge``
-    names whose verdicts they are where other standings are by other judges (empty: no judge's), and
-    is None where there are no others. ``part``: all of these were asked this part of the form, and
-    other standings another part or the whole. ``experiment``: models with other settings than those
-    that are ranked; they have no ranks and are not compared. ``documents`` are the means by
-    document, those of most items first; an item counts in each document that it rests on. None
-    where no document is known, or where they were not asked for.
+    ``ranked`` is sorted by descending estimate; ``incomplete`` rows follow. ``compared`` holds all
+    pairs of ``ranked`` by index. ``chance`` is NaN if guessing has no meaning. ``is_common``: all
+    ranked rows are scored on the same items. If they share no item, each is scored on its own items
+    and has no rank. ``is_paired``: ``compared`` is paired by item, which accuracies alone do not
+    allow. ``groups`` holds every row once if the leaderboard is grouped.
+
+    ``scale`` describes the scores if they are not comparable with those of other prompting methods.
+    ``judge`` names the judge if other standings have other judges (empty: no judge); None if there
+    is one set of judges. ``part``: these models were asked this part of the form, others another
+    part or all of it. ``experiment``: models with settings that differ from the ranked ones; they
+    have no ranks and are not compared. ``documents`` holds means by document, largest first; an
+    item counts in each document that it comes from. None if documents are unknown or were not
+    requested.
     """
 
     simulated: bool
@@ -221,23 +235,27 @@ class Standings(Struct, frozen=True, kw_only=True):
 
     @property
     def rows(self) -> tuple[BoardRow, ...]:
-        """All respondents, those that are ranked first."""
+        """Return all rows, ranked ones first."""
         return (*self.ranked, *self.incomplete)
 
     @property
     def all_breakdowns(self) -> tuple[Breakdown, ...]:
-        """``breakdowns``, then ``documents``."""
+        """Return ``breakdowns``, then ``documents``."""
         return (*self.breakdowns, *([] if self.documents is None else [self.documents]))
 
     @property
     def has_ranks(self) -> bool:
-        """Whether two rows or more are ranked against each other."""
+        """Return True if at least two rows are ranked against each other."""
         return len(self.ranked) > 1 and all(row.rank is not None for row in self.ranked)
 
 
 class PlanMark(Struct, frozen=True, kw_only=True):
-    """A plan in force. ``n_runs`` runs stand under it, of ``n_after`` of them it was made after the
-    first reply; ``n_unplanned`` others have no such plan. ``resolves`` is a share."""
+    """A preregistration in force.
+
+    ``n_runs`` runs follow it; for ``n_after`` of them it was made after the first response.
+    ``n_unplanned`` other runs have no such plan. ``resolves`` is the minimum detectable difference
+    as a share.
+    """
 
     id: str
     made_at: str
@@ -257,15 +275,14 @@ class PlanMark(Struct, frozen=True, kw_only=True):
 
 
 class Board(Struct, frozen=True, kw_only=True):
-    """All respondents of a score table under one measure, estimand and level of averaging.
+    """All models of a score table under one measure, target population and level of averaging.
 
-    ``standings`` has the real respondents first; a group without respondents is left out.
-    ``group_by`` is the field of the card that rows are grouped by,
-    ``where`` the filter on it, ``left_out`` whom it left out, ``notes`` what to know of the cards.
-    ``n_excluded`` items are left out of everything here; ``ignore_corrections``: nothing that
-    people ruled or retired is applied. ``has_documents``: items rest on known documents, by which
-    scores can be shown. ``plans`` are those that its runs were made under. As text it is the
-    terminal's table.
+    ``standings`` has real models first; empty groups are omitted. ``group_by`` is the card field
+    that groups rows, ``where`` the filter, ``left_out`` the models that it excluded, ``notes``
+    remarks about the cards. ``n_excluded`` items are excluded from all results.
+    ``ignore_corrections``: overrides and exclusions are not applied. ``has_documents``: the
+    documents of the items are known, so scores can be broken down by document. ``plans`` are the
+    preregistrations of its runs. ``str()`` returns the terminal table.
     """
 
     measure: str
@@ -288,34 +305,34 @@ class Board(Struct, frozen=True, kw_only=True):
 
     @property
     def rows(self) -> tuple[BoardRow, ...]:
-        """All respondents in the order of their standings."""
+        """Return all rows in the order of their standings."""
         return tuple(row for group in self.standings for row in group.rows)
 
     @property
     def is_corrected(self) -> bool:
-        """Whether some score here is as a person ruled, or some item was left out."""
+        """Return True if a score was overridden or an item excluded."""
         return bool(self.n_excluded) or any(row.corrections.total for row in self.rows)
 
     @property
     def is_of_labels(self) -> bool:
-        """Whether there is no measure at all: labels alone were read, and nobody can be ranked."""
+        """Return True if only labels were read, so there is no measure and no ranking."""
         return not self.measure
 
     @property
     def is_simulated_only(self) -> bool:
-        """Whether no real respondent stands here at all."""
+        """Return True if all models are simulated."""
         return all(group.simulated for group in self.standings)
 
     def to_arrow(self) -> Any:
-        """The leaderboard as a ``pyarrow.Table``, one row a respondent."""
+        """Return the leaderboard as a ``pyarrow.Table``, one row per model."""
         return arrow_table(self._columns())
 
     def to_pandas(self) -> Any:
-        """The leaderboard as a ``pandas.DataFrame``, one row a respondent."""
+        """Return the leaderboard as a ``pandas.DataFrame``, one row per model."""
         return pandas_frame(self._columns())
 
     def to_polars(self) -> Any:
-        """The leaderboard as a ``polars.DataFrame``, one row a respondent."""
+        """Return the leaderboard as a ``polars.DataFrame``, one row per model."""
         return polars_frame(self._columns())
 
     def _columns(self) -> Columns:
@@ -323,13 +340,13 @@ class Board(Struct, frozen=True, kw_only=True):
         return board_columns(self)
 
 
-# A leaderboard as one row a respondent: what is exported, and what becomes a data frame.
+# One row per model, for exports and data frames.
 
 
 def board_rows(board: Board) -> list[dict[str, Any]]:
-    """The rows of a leaderboard in its order: ranked, then incomplete, of each group.
+    """Return the rows of a leaderboard in order: ranked, then incomplete, for each group.
 
-    Shares are in [0, 1]; ranks are None for incomplete rows; what is undefined (NaN) is None.
+    Shares are in [0, 1]. Ranks are None for incomplete rows. Undefined values (NaN) are None.
     """
     return [
         {name: _known(value) for name, value in _row(board, group, row).items()}
@@ -339,7 +356,7 @@ def board_rows(board: Board) -> list[dict[str, Any]]:
 
 
 def board_columns(board: Board) -> Columns:
-    """The same by columns; every row has every name."""
+    """Return ``board_rows`` as columns; missing values are None."""
     rows = board_rows(board)
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
@@ -378,7 +395,7 @@ def _row(board: Board, group: Standings, row: BoardRow) -> dict[str, Any]:
 
 
 def _others(row: BoardRow) -> Iterator[tuple[str, float]]:
-    """The method's other measures, and the means at other levels, by name."""
+    """Yield the method's other measures and the means at other levels by name."""
     for other in row.others:
         yield other.name, other.estimate.value
     for level in row.levels:
@@ -387,7 +404,7 @@ def _others(row: BoardRow) -> Iterator[tuple[str, float]]:
 
 
 def _count(n: float) -> float:
-    """A whole number as such; shares of items, where several units make one, stay as they are."""
+    """Return a whole number as an int; fractional item counts stay floats."""
     return int(n) if n == int(n) else n
 
 

@@ -1,4 +1,4 @@
-"""A leaderboard as aligned plain text, and the same as JSON."""
+"""Leaderboard as aligned plain text and as JSON."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _LABEL = 8
 
 
 class Leaderboard(Board, frozen=True, kw_only=True):
-    """A board that is printed as the terminal's table, in a notebook too."""
+    """A board that prints as the terminal table, also in a notebook."""
 
     def __str__(self) -> str:
         return render_terminal(self).rstrip("\n")
@@ -74,13 +74,12 @@ def render_terminal(
     width: int = 100,
     colour: bool = False,
 ) -> str:
-    """The leaderboard as text ending in a newline; one line a fact, no boxes.
+    """Return the leaderboard as text ending in a newline, one fact per line.
 
-    ``heading`` and ``next_steps`` are labelled lines above and below (what was asked; the page,
-    the command that looks closer). Where rows do not fit in ``width`` cells, columns of outcomes
-    that no reply had become a sentence, then names are cut, but never below 12 cells.
-    ``card_columns`` are facts of the models' cards to show beside the names.
-    ``colour`` marks banner and warnings only.
+    ``heading`` and ``next_steps`` are labeled lines above and below the table. If rows exceed
+    ``width`` cells, columns of outcomes that never occurred become a sentence. Names are shortened
+    next, to no less than 12 cells. ``card_columns`` are fields of the model cards to show next to
+    the names. ``colour`` applies to the banner and warnings only.
     """
     lines = [_labelled(word(label), text) for label, text in heading]
     if board.is_of_labels:
@@ -106,7 +105,7 @@ def render_terminal(
 
 
 def to_json(board: Board) -> str:
-    """All of the leaderboard as JSON text, indented; shares in [0, 1], null where undefined."""
+    """Return the whole leaderboard as indented JSON; shares in [0, 1], null if undefined."""
     return msgspec.json.format(msgspec.json.encode(board), indent=2).decode()
 
 
@@ -154,7 +153,7 @@ def _standings(
 
 
 def _graded_by(group: Standings) -> list[str]:
-    """Whose verdicts the scores are, where the one judge of a board does not head its standing."""
+    """Return a line naming the judges, if the standings do not already have one in the heading."""
     judges = dict.fromkeys(row.judge for row in group.ranked if row.judge)
     if not judges or group.judge is not None:
         return []
@@ -180,7 +179,7 @@ def _table(board: Board, group: Standings, cards: Sequence[str], width: int) -> 
     return [*lines, say(_NONE_SPARE[len(spare) - 1], outcome=word(spare[0]))] if spare else lines
 
 
-# Columns left out for want of room, as no reply had that outcome: one of them, or both.
+# Sentences that replace columns of outcomes that no response had, if columns do not fit.
 _NONE_SPARE = (
     noted("No reply was {outcome}."),
     noted("No reply was {outcome} or unparsed."),
@@ -188,14 +187,14 @@ _NONE_SPARE = (
 
 
 def _all_nought(group: Standings) -> list[str]:
-    """The outcomes with a column of their own that no reply here had: a sentence says as much."""
-    told = {rate.outcome for row in group.ranked for rate in row.rates}
+    """Return the outcomes that have a column and that no response had."""
+    recorded = {rate.outcome for row in group.ranked for rate in row.rates}
     met = {rate.outcome for row in group.ranked for rate in row.rates if rate.count}
-    return [name for name in ("truncated", "unparsed") if name in told - met]
+    return [name for name in ("truncated", "unparsed") if name in recorded - met]
 
 
 def _by_group(board: Board, group: Standings, lines: Sequence[str]) -> list[str]:
-    """The lines of a table, those of each group under its heading."""
+    """Return the lines of a table, with a heading above each group."""
     head, *body = lines
     arranged = [head]
     for each in group.groups:
@@ -205,10 +204,10 @@ def _by_group(board: Board, group: Standings, lines: Sequence[str]) -> list[str]
 
 
 def _optional_columns(group: Standings) -> list[str]:
-    """Columns after the estimate: those always shown, and those where there is something."""
+    """Return the columns after the estimate: fixed ones, then those with a nonzero count."""
     rows = group.ranked
-    told = {rate.outcome for row in rows for rate in row.rates}
-    shown = [str(name) for name in ("truncated", "unparsed") if name in told]
+    recorded = {rate.outcome for row in rows for rate in row.rates}
+    shown = [str(name) for name in ("truncated", "unparsed") if name in recorded]
     if any(row.rate("refused").count for row in rows):
         shown.append("refused")
     if any(row.failed for row in rows):
@@ -259,7 +258,7 @@ def _incomplete(board: Board, group: Standings, cards: Sequence[str], width: int
 
 
 def _spending(rows: Sequence[BoardRow]) -> list[str]:
-    """What the marks beside costs mean, where any cost is shown."""
+    """Explain the marks next to costs, if any cost is shown."""
     costs = "".join(row.spent.cost_text for row in rows)
     if not any(row.spent.cost_usd for row in rows):
         return []
@@ -272,7 +271,7 @@ def _spending(rows: Sequence[BoardRow]) -> list[str]:
 
 
 def _overrides(group: Standings, width: int) -> list[str]:
-    """What people ruled, by respondent; nothing where they ruled on none."""
+    """Return a table of overrides by model; empty if there are none."""
     rows = [
         [printable(row.name), _asked(row), *(f"{n:,}" for n in override_cells(row))]
         for row in overridden_rows(group)
@@ -297,12 +296,12 @@ def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> li
 
 
 def _asked(row: BoardRow) -> str:
-    """The way of asking, with its settings."""
+    """Return the prompting method and its settings."""
     return printable(f"{row.prompt_method} {row.settings}".strip())
 
 
 def _who(row: BoardRow, cards: Sequence[str]) -> list[str]:
-    """The respondent: its name, how it was asked, and these facts of its card."""
+    """Return the cells that identify a model: name, prompting method, fields of its card."""
     facts = (printable(word(card_value(row.card, column))) for column in cards)
     return [printable(marked(row)), _asked(row), *facts]
 
@@ -331,9 +330,9 @@ _NAMED = 8
 
 
 def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100) -> Iterator[str]:
-    """Each of the breakdowns that ``by`` names, as text ending in a newline; ``width`` in cells.
+    """Yield each breakdown named in ``by`` as text ending in a newline; ``width`` is in cells.
 
-    Raises BadUsage for one that these results do not have, naming those they do.
+    Raises BadUsage for an unknown breakdown and lists the available ones.
     """
     for name in by:
         wanted = _ALIASES.get(name, name)
@@ -352,7 +351,7 @@ def render_breakdowns(board: Leaderboard, by: Sequence[str], *, width: int = 100
 
 
 def _instead(board: Leaderboard, known: Sequence[str]) -> str:
-    """What there is to break down by, or why there is nothing."""
+    """List the available breakdowns, or explain why there are none."""
     if known:
         return f"there is: {', '.join(known)}"
     if any(group.ranked for group in board.standings):
@@ -363,7 +362,7 @@ def _instead(board: Leaderboard, known: Sequence[str]) -> str:
 def _tables(
     board: Leaderboard, group: Standings, breakdown: Breakdown, width: int
 ) -> Iterator[str]:
-    """The headline by group, and the other measures that are shown so."""
+    """Yield the headline measure by group, then the other measures shown by group."""
     others, notes = breakdown.other_measures, _few(breakdown)
     labels = [printable(row.label) for row in group.ranked]
     of_score = [each.estimates for each in breakdown.groups]
@@ -392,8 +391,8 @@ def _tables(
 
 
 def _cell(estimate: Estimate) -> str:
-    """The value with its interval; a dash for an interval that one item, or one group of items that
-    hang together, would have to give."""
+    """Return the value with its interval, or a dash for the interval of a single item or
+    cluster."""
     shown = points(estimate.value)
     if shown == MISSING:
         return shown
@@ -403,7 +402,7 @@ def _cell(estimate: Estimate) -> str:
 
 
 def _few(breakdown: Breakdown) -> list[str]:
-    """A line on the groups that hold little, where there are such."""
+    """Return a line that lists groups with fewer than ``FEW_ITEMS`` items; empty without any."""
     few = [each for each in breakdown.groups if each.n < FEW_ITEMS]
     small = [f"{printable(each.name)} ({each.n})" for each in few]
     if not small:
@@ -420,8 +419,10 @@ def _few(breakdown: Breakdown) -> list[str]:
 
 
 def _fitted(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Groups as rows; where the names of columns are too long for the width, columns are numbered
-    as the lines above the table are, and in as many blocks as the width asks for."""
+    """Return the table with groups as rows, split into blocks that fit the width.
+
+    Column names that are too long are replaced by numbers that the lines above the table explain.
+    """
     lines = aligned([head, *rows], left=[0])
     if max(map(cell_width, lines)) <= width:
         return lines
@@ -432,7 +433,7 @@ def _fitted(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> l
 
 
 def _blocks(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """The rows in blocks of whole columns, each with the first two, at least one other in each."""
+    """Yield the rows in blocks of whole columns: the first two, then at least one other."""
     widest = widths(rows)
     place = 2
     while place < len(widest):
@@ -476,9 +477,11 @@ _TRY_JUDGED = noted(
 def advise(
     rates: Sequence[Rate], *, judged: bool = False, is_ours: bool = True
 ) -> tuple[Advice, ...]:
-    """A warning for each of truncated and unparsed that more than 2% of the replies are; where they
-    are ``judged``, unparsed is what a judge said. ``is_ours``: runs of a workspace, which commands
-    can show and repeat; else a file's scores."""
+    """Return a warning for each of truncated and unparsed that exceeds 2% of the responses.
+
+    ``judged``: an unparsed response is one of the judge. ``is_ours``: the scores come from runs of
+    a workspace, so remedies name commands; otherwise they come from a file.
+    """
     remedies = _TRY if is_ours else _TRY_IN_FILES
     return tuple(
         Advice(
@@ -499,7 +502,7 @@ def advise(
 
 
 def advise_of_reported(reported: Sequence[tuple[str, int]]) -> tuple[Advice, ...]:
-    """A warning where more than one model answered under the respondent's name."""
+    """Return a warning if the endpoint reported more than one model version."""
     if len(reported) < 2:
         return ()
     models = listed([f"{model} {responses:,}" for model, responses in reported])

@@ -1,4 +1,4 @@
-"""Half a page of results for a decision: as HTML, or as a PDF that typst sets without a browser."""
+"""One-sheet summary of results for a decision: HTML, or PDF set by typst without a browser."""
 
 from __future__ import annotations
 
@@ -32,17 +32,20 @@ from proofstone.stats.intervals import interval_against
 from proofstone.stats.ranks import Comparison
 from proofstone.wording.messages import counted, language_tag, paragraph, say, say_of, word
 
-# What the sheet holds, as records: HTML and PDF show the same.
+# Records of the sheet, shared by HTML and PDF.
 
 _MOST_ROWS = 6
 
 
-_MOST_NEEDED = 1_000_000  # more questions than these are no plan
+_MOST_NEEDED = 1_000_000  # a larger number of questions is not practical
 
 
 class BriefRow(Struct, frozen=True, kw_only=True):
-    """A model in the table: its rank range, score and cost in words. ``low``, ``at`` and ``high``
-    are its interval's places on an axis from 0 to 1, without an interval all of them ``at``."""
+    """One model in the table, with rank range, score and cost as text.
+
+    ``low``, ``at`` and ``high`` are the ends and the center of its interval on an axis from 0 to 1.
+    Without an interval all three are equal.
+    """
 
     rank: str
     model: str
@@ -62,9 +65,12 @@ class BriefPart(Struct, frozen=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """``context`` is one line under the title, ``mark`` a warning (simulated models) or empty.
-    ``axis`` names the column of scores, ``note`` how many models the table leaves out, ``limits``
-    is one line. It holds no time, so the same results give the same bytes."""
+    """Contents of the sheet; without a time, so the same results give the same bytes.
+
+    ``context`` is one line under the title. ``mark`` is a warning about simulated models or empty.
+    ``axis`` names the score column. ``note`` counts models that the table omits. ``limits`` is one
+    line.
+    """
 
     title: str
     context: str
@@ -78,8 +84,7 @@ class Brief(Struct, frozen=True, kw_only=True):
 
 
 def make_brief(evidence: Evidence, title: str) -> Brief:
-    """Return the brief of the first ranking: of real models if there are any, else of simulated
-    ones."""
+    """Return the brief of the first ranking, preferring real models over simulated ones."""
     board = evidence.board
     groups = [group for group in board.standings if not group.experiment]
     real = [group for group in groups if not group.simulated]
@@ -156,7 +161,7 @@ def _rows(group: Standings, shown: Sequence[BoardRow]) -> Iterator[BriefRow]:
 
 
 def _answer(measure: str, group: Standings) -> str:
-    """Who leads, and whether the lead is significant."""
+    """Return a sentence on which model leads and whether its lead is significant."""
     if not group.ranked:
         return say("No model has a complete set of responses, so none is ranked.")
     first = group.ranked[0]
@@ -225,7 +230,7 @@ def _certainty(confidence: float, group: Standings) -> Iterator[str]:
 
 
 def _gap(group: Standings) -> Iterator[str]:
-    """The lead over the first model that is not tied for first."""
+    """Yield the leader's margin over the first model that is not tied for first."""
     best = top_group(group)
     after = next((place for place in range(len(group.ranked)) if place not in best), None)
     if after is None or not _differs(group, 0, after):
@@ -249,8 +254,10 @@ def _pair(group: Standings, first: int, second: int) -> Comparison | None:
 
 
 def _documents(evidence: Evidence, group: Standings) -> str:
-    """Whether models were given documents, and what these changed for the best that was asked both
-    ways."""
+    """Return sentences on whether models were given documents, and their effect on the score.
+
+    The effect is that of the highest-ranked model that was asked both ways.
+    """
     if _is_of_files(evidence):
         return say("Not recorded: whether the models were given documents (open-book).")
     rows = group.ranked or group.rows
@@ -289,7 +296,7 @@ def _context_of(row: BoardRow) -> str:
 
 
 def _bare(row: BoardRow) -> tuple[str, ...]:
-    """A row without its context."""
+    """Return what identifies a row, without its context setting."""
     context = _context_of(row)
     return (
         row.name,
@@ -329,8 +336,7 @@ def _cost(evidence: Evidence, group: Standings) -> Iterator[str]:
 
 
 def _cheapest(rows: Sequence[BoardRow]) -> BoardRow | None:
-    """The model that surely costs least, where all of them have a price; None where it is not
-    known, or several cost the same."""
+    """Return the model with the lowest cost; None if a price is unknown or the lowest is shared."""
     costs = [cost_of_thousand(row) for row in rows]
     known = [cost for cost in costs if cost is not None]
     if len(known) < len(rows) or len(rows) < 2:
@@ -400,7 +406,7 @@ def _limits(evidence: Evidence, groups: Sequence[Standings], group: Standings) -
         )
 
 
-# The sheet as files.
+# Writing the sheet.
 
 _ENDINGS = (".html", ".pdf")
 
@@ -408,7 +414,7 @@ _ENDINGS = (".html", ".pdf")
 _CJK = re.compile("[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
-# Families that hold Chinese, permissively licensed ones first.
+# Font families with Chinese glyphs, permissively licensed ones first.
 _CHINESE_FAMILIES = (
     "noto serif cjk sc", "noto sans cjk sc", "noto sans sc", "noto serif sc",
     "source han serif sc", "source han sans sc", "source han sans cn", "wenquanyi micro hei",
@@ -417,15 +423,15 @@ _CHINESE_FAMILIES = (
 
 
 class BriefAsked(Struct, frozen=True):
-    """Where a brief is to be written (.html or .pdf), and a folder of ``fonts`` besides those of
-    the system."""
+    """Output path of a brief (.html or .pdf), and a folder of ``fonts`` in addition to system
+    fonts."""
 
     path: Path
     fonts: Path | None = None
 
 
 def check_brief(asked: BriefAsked) -> None:
-    """Raise BadUsage for an ending that is not known, ExtraMissing where a PDF cannot be made."""
+    """Raise BadUsage for an unknown file name ending, ExtraMissing if PDF support is missing."""
     if asked.path.suffix.lower() not in _ENDINGS:
         raise BadUsage(
             f"cannot write '{asked.path}': expected a name ending in .html or .pdf",
@@ -438,7 +444,7 @@ def check_brief(asked: BriefAsked) -> None:
 def brief_bytes(brief: Brief, asked: BriefAsked) -> bytes:
     """Return the sheet as a file's bytes, the same for the same results and fonts.
 
-    Raises as ``check_brief``, and BadUsage where a PDF has Chinese and no font for it.
+    Raises as ``check_brief`` does, and BadUsage if a PDF has Chinese text and no font for it.
     """
     check_brief(asked)
     if asked.path.suffix.lower() == ".html":
@@ -447,7 +453,7 @@ def brief_bytes(brief: Brief, asked: BriefAsked) -> bytes:
 
 
 def brief_html(brief: Brief) -> str:
-    """Return the sheet as one HTML page without a script; texts of results are escaped."""
+    """Return the sheet as one HTML page without scripts; all text is escaped."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy
 
     environment = Environment(
@@ -469,7 +475,7 @@ def brief_html(brief: Brief) -> str:
 
 
 def _heads(brief: Brief) -> Mapping[str, str]:
-    """The table's heads; no column of costs where none is known."""
+    """Return the table headers; the cost column is omitted if no cost is known."""
     heads = {"rank": say("rank"), "model": say("model"), "score": brief.axis}
     if any(row.cost for row in brief.rows):
         heads["cost"] = say("USD per 1,000")
@@ -477,9 +483,11 @@ def _heads(brief: Brief) -> Mapping[str, str]:
 
 
 def brief_pdf(brief: Brief, fonts: Path | None = None) -> bytes:
-    """Return the sheet as a PDF of one A4 page, set by typst with the fonts that it embeds
-    (Libertinus Serif, OFL). Only a sheet with Chinese reads other fonts: those of ``fonts``, then
-    of the system."""
+    """Return the sheet as a PDF of one A4 page, set by typst.
+
+    Uses the fonts that typst embeds (Libertinus Serif, OFL). Other fonts are read only for Chinese
+    text: first those of ``fonts``, then those of the system.
+    """
     typst = _typst()
     import msgspec  # noqa: PLC0415
 
@@ -518,7 +526,7 @@ def _typst() -> Any:
 
 
 def write_brief(brief: Brief, asked: BriefAsked) -> str:
-    """Write the sheet; return where."""
+    """Write the sheet and return its path."""
     content = brief_bytes(brief, asked)
     asked.path.write_bytes(content)
     return str(asked.path)

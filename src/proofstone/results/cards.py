@@ -1,4 +1,4 @@
-"""A model's card as words to group, filter and show by; what is not known reads ``unknown``."""
+"""Fields of model cards for grouping, filtering and display; unknown values read ``unknown``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofstone.records.models import Architecture, Card, Kind, Openness, shown_
 UNKNOWN = "unknown"
 
 
-# Upper ends in billions of parameters; a class holds what is below its end.
+# Upper limits in billions of parameters, exclusive.
 _SIZES: tuple[tuple[float, str], ...] = (
     (1, "below 1B"),
     (3, "1B to 3B"),
@@ -37,7 +37,7 @@ _CLOSED: Mapping[str, tuple[str, ...]] = {
 
 
 class Condition(Struct, frozen=True):
-    """A card passes that has one of ``values`` in ``field``; a value of size may be a range."""
+    """Require one of ``values`` in ``field`` of a card; a value of size may be a range."""
 
     field: str
     values: tuple[str, ...]
@@ -73,26 +73,26 @@ _WHERE_FIELDS = (*GROUP_FIELDS, "license", "released", "language")
 
 
 def card_value(card: Card | None, field: str) -> str:
-    """What a card says in a field, in words."""
+    """Return the value of a card's field as text."""
     return (_VALUES[field](card) if card is not None else "") or UNKNOWN
 
 
 def group_order(field: str, value: str) -> tuple[int, int, str]:
-    """Sizes from small to large, anything else by name, the unknown last."""
+    """Return a sort key: sizes in ascending order, other values by name, unknown last."""
     sizes = [name for _end, name in _SIZES]
     place = sizes.index(value) if field == "size" and value in sizes else 0
     return (value == UNKNOWN, place, value.casefold())
 
 
 def read_field(name: str) -> str:
-    """A field to group by. Raises BadUsage with the near ones."""
+    """Return a card field to group by. Raises BadUsage with similar names."""
     if name not in GROUP_FIELDS:
         raise BadUsage(_unknown("grouping", name, GROUP_FIELDS), hint=_fields_hint())
     return name
 
 
 def read_columns(names: Sequence[str]) -> tuple[str, ...]:
-    """Columns of the card, in order and each once. Raises BadUsage naming each that is none."""
+    """Return distinct columns of the card in order. Raises BadUsage naming each unknown one."""
     wrong = [_unknown("column", name, CARD_COLUMNS) for name in names if name not in CARD_COLUMNS]
     if wrong:
         raise BadUsage("\n".join(wrong), hint=f"columns: {', '.join(CARD_COLUMNS)}")
@@ -100,9 +100,10 @@ def read_columns(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_where(texts: Sequence[str]) -> tuple[Condition, ...]:
-    """``kind=reasoning,openness=open``: every field must fit, by any of the values it is given.
+    """Parse ``kind=reasoning,openness=open``.
 
-    Raises BadUsage naming each part that cannot be.
+    A card must match every field, with any of the values given for it. Raises BadUsage naming each
+    invalid part.
     """
     wanted: dict[str, list[str]] = {}
     wrong: list[str] = []
@@ -119,7 +120,7 @@ def read_where(texts: Sequence[str]) -> tuple[Condition, ...]:
 
 
 def matches(card: Card | None, conditions: Sequence[Condition]) -> bool:
-    """Whether a card meets every condition; what it does not say only meets ``unknown``."""
+    """Return True if a card meets every condition; a missing value only matches ``unknown``."""
     return all(
         any(_meets(card or Card(), condition.field, value) for value in condition.values)
         for condition in conditions
@@ -171,9 +172,9 @@ def _fields_hint() -> str:
     )
 
 
-# A model's family and its size, from its card, else from its name: ``Qwen3-30B-A3B``.
+# Family and size of a model from its card, otherwise from its name, such as ``Qwen3-30B-A3B``.
 
-# A number of billions that no letter or digit touches: not the 7B of 8x7B, where the sum is open.
+# A number of billions not adjacent to a letter or digit. The 7B of 8x7B gives no total.
 _TOTAL = re.compile(r"(?<![A-Za-z0-9.])(\d+(?:\.\d+)?)[bB](?![A-Za-z0-9])")
 
 
@@ -181,9 +182,11 @@ _ACTIVE = re.compile(r"[-_ ]A(\d+(?:\.\d+)?)[bB](?![A-Za-z0-9])")
 
 
 class ModelSize(Struct, frozen=True, kw_only=True):
-    """Billions of parameters, ``total`` and those that one token uses; a family holds models that
-    differ by size alone. ``is_told``: by a card; else it is read from the name, and a mixture is
-    one only where the name says so."""
+    """Parameters in billions: the total and the number active per token.
+
+    Models of one family differ by size only. ``is_told``: the size is from a card. Otherwise it is
+    parsed from the name, which then also decides ``is_mixture``.
+    """
 
     family: str
     total_b: float
@@ -193,8 +196,10 @@ class ModelSize(Struct, frozen=True, kw_only=True):
 
 
 def size_of(name: str, card: Card | None = None, family: str = "") -> ModelSize | None:
-    """The size of a model; None where neither its card nor its name tells it. ``family`` is the
-    one that a table states, where it does."""
+    """Return the size of a model; None if neither its card nor its name states it.
+
+    ``family`` overrides the family, if a table states one.
+    """
     short = name.rpartition("/")[2]
     found, active = _TOTAL.search(_ACTIVE.sub(" ", short)), _ACTIVE.search(short)
     if card is not None and card.total_parameters_b:
@@ -220,12 +225,12 @@ def size_of(name: str, card: Card | None = None, family: str = "") -> ModelSize 
 
 
 def _family(name: str, found: re.Match[str] | None, active: re.Match[str] | None) -> str:
-    """The name without its sizes: ``Qwen3 Thinking-2507`` of Qwen3-30B-A3B-Thinking-2507."""
+    """Return the name without sizes: ``Qwen3 Thinking-2507`` for Qwen3-30B-A3B-Thinking-2507."""
     rest = _TOTAL.sub(" ", _ACTIVE.sub(" ", name)) if found or active else name
     return " ".join(part.strip("-_. ") for part in rest.split() if part.strip("-_. ")) or name
 
 
-# Which model is the base of which: by what its card says, else by the ending of its name.
+# Base and chat models, by the card, otherwise by the ending of the name.
 
 _BASE = re.compile(r"[-_ ](base|pt)$", re.IGNORECASE)
 
@@ -234,11 +239,13 @@ _CHAT = re.compile(r"[-_ ](chat|instruct|it)$", re.IGNORECASE)
 
 
 def stem_of(model: str) -> str:
-    """A model's name without the ending that says whether it was trained to chat (``-Base``,
-    ``-Instruct``, ``-Chat``): the same for a base model and the chat model made from it."""
+    """Return a model's name without ``-Base``, ``-Instruct``, ``-Chat`` and similar endings.
+
+    A base model and the chat model made from it have the same stem.
+    """
     return _CHAT.sub("", _BASE.sub("", model))
 
 
 def is_base(model: str, kind: str) -> bool:
-    """Whether it is a base model; by the card's ``kind`` where there is one."""
+    """Return True for a base model, according to the card's ``kind`` or otherwise the name."""
     return kind == "base" if kind else _BASE.search(model) is not None

@@ -1,5 +1,7 @@
-"""``leaderboard``, ``report``, ``compare`` and ``build plan``; and what they share with
-``audit``: how files of results are read, and what is written beside a page."""
+"""Commands ``leaderboard``, ``report``, ``compare`` and ``build plan``.
+
+Also the options shared with ``audit``: reading result files and writing files next to a page.
+"""
 
 from __future__ import annotations
 
@@ -62,20 +64,20 @@ if TYPE_CHECKING:
     from proofstone.session.session import Session
 
 
-# What the columns of files of results mean, and what of them counts.
+# Options for the columns of result files.
 
 _LISTS = ("models", "strata", "clusters", "labels")
 
 
 def column_option(role: str, text: str) -> Callable[[Command], Command]:
-    """An option that names the column of a role, of all files or of one kind of file."""
+    """Return an option that names the column of a role, for all files or one kind of file."""
     return click.option(
         f"--{role.replace('_', '-')}-col", role, multiple=True, metavar="COLUMN", help=text
     )
 
 
 def column_options(command: Command) -> Command:
-    """What every command has that reads files of results; ``read_asked`` takes their values."""
+    """Add the options for reading result files; ``read_asked`` takes their values."""
     return with_options(
         click.option(
             "--as",
@@ -140,8 +142,11 @@ def column_options(command: Command) -> Command:
 
 
 def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
-    """What the values of ``column_options``, with those of further columns and of options that are
-    fields of ``Asked``, ask for; ``more`` are such fields as they are to be."""
+    """Return the request that ``given`` options describe.
+
+    ``given`` holds values of ``column_options``, of further columns, and of options that are fields
+    of ``Asked``. ``more`` sets such fields directly.
+    """
     from proofstone.results.audit.audit import Asked
     from proofstone.results.audit.column_names import Layout
     from proofstone.results.audit.result_files import FILE_KINDS
@@ -173,8 +178,7 @@ def read_asked(given: Mapping[str, Any], **more: Any) -> Asked:
 
 
 def _by_kind(texts: Sequence[str]) -> dict[FileKind | None, list[str]]:
-    """What is said of one kind of file (``lm-eval:filter=strict``) by that kind; under None what
-    is said of all."""
+    """Split values such as ``lm-eval:filter=strict`` by kind of file; None holds the others."""
     from proofstone.results.audit.result_files import FILE_KINDS
 
     found: dict[FileKind | None, list[str]] = {}
@@ -195,7 +199,7 @@ def _the_one(role: str, columns: Sequence[str]) -> str:
 
 
 def _percent(percent: bool, shares: bool) -> bool | None:
-    """What scores are said to be; None where that is left to the reader."""
+    """Return True for percentages, False for shares, None to detect the scale."""
     if percent and shares:
         raise BadUsage(
             "--percent and --shares say two things of the same scores",
@@ -205,7 +209,7 @@ def _percent(percent: bool, shares: bool) -> bool | None:
 
 
 def named_pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
-    """``NAME=VALUE`` texts as pairs; BadParameter for any other."""
+    """Return ``NAME=VALUE`` texts as pairs. Raises BadParameter for any other text."""
     pairs = []
     for text in given:
         name, equals, value = text.partition("=")
@@ -215,7 +219,7 @@ def named_pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
     return pairs
 
 
-# What stands on a page as files beside it: which kinds are asked for, and in which folder.
+# Files written next to a page: their kinds and their folder.
 
 
 Kind = TypeVar("Kind", bound=str)
@@ -231,10 +235,12 @@ def _files_of_page(
     usual: Sequence[Kind],
     expected: str,
 ) -> tuple[Path, tuple[Kind, ...]] | None:
-    """The folder and those of ``kinds`` that ``--NAME`` and ``--NAME-to`` ask for (``usual`` where
-    only the folder is said; ``expected`` tells them in an error); None where nothing. Raises
-    UsageError where there is no page whose name the folder could have, BadParameter for other
-    kinds."""
+    """Return the folder and ``kinds`` that ``--NAME`` and ``--NAME-to`` request; None without
+    either.
+
+    ``usual`` applies if only the folder is given. ``expected`` lists the kinds in an error message.
+    Raises UsageError if there is no page to name the folder after, BadParameter for unknown kinds.
+    """
     wrong = [kind for kind in named if kind not in kinds]
     if wrong:
         raise click.BadParameter(
@@ -249,7 +255,7 @@ def _files_of_page(
 
 
 class TablesOfPage(Struct, frozen=True, kw_only=True):
-    """The tables of a page as files: their kinds and their folder."""
+    """Options for writing the tables of a page as files: kinds and folder."""
 
     tables: Annotated[tuple[str, ...], Opt(
         "Also write all tables as files to a folder next to the page (report-tables).",
@@ -261,7 +267,10 @@ class TablesOfPage(Struct, frozen=True, kw_only=True):
     )] = None  # fmt: skip
 
     def of(self, page: Path | None) -> TablesAsked | None:
-        """What is asked for beside a page; None where nothing. Raises as ``_files_of_page``."""
+        """Return the request for files next to a page, None if not requested.
+
+        Raises as ``_files_of_page`` does.
+        """
         kinds: tuple[TableKind, ...] = ("csv", "tex")
         found = _files_of_page(
             "tables", self.tables, self.tables_to, page,
@@ -275,7 +284,7 @@ class TablesOfPage(Struct, frozen=True, kw_only=True):
 
 
 class FiguresOfPage(Struct, frozen=True, kw_only=True):
-    """The figures of a page as files: their kinds, their folder, and fonts for them."""
+    """Options for writing the figures of a page as files: kinds, folder and fonts."""
 
     figures: Annotated[tuple[str, ...], Opt(
         "Also write all figures as files to a folder next to the page (report-figures); html is "
@@ -292,7 +301,10 @@ class FiguresOfPage(Struct, frozen=True, kw_only=True):
     )] = None  # fmt: skip
 
     def of(self, page: Path | None) -> FiguresAsked | None:
-        """What is asked for beside a page; None where nothing. Raises as ``_files_of_page``."""
+        """Return the request for files next to a page, None if not requested.
+
+        Raises as ``_files_of_page`` does.
+        """
         kinds: tuple[FigureFile, ...] = ("svg", "pdf", "png", "html", "json")
         found = _files_of_page(
             "figures", self.figures, self.figures_to, page,
@@ -306,7 +318,7 @@ class FiguresOfPage(Struct, frozen=True, kw_only=True):
 
 
 class BriefOfPage(Struct, frozen=True, kw_only=True):
-    """Half a page for a decision, as a file of its own."""
+    """Option for writing a one-sheet summary as a separate file."""
 
     brief: Annotated[Path | None, Opt(
         "Also write half a page for a decision, as FILE.html or FILE.pdf (extra [brief]).",
@@ -314,7 +326,7 @@ class BriefOfPage(Struct, frozen=True, kw_only=True):
     )] = None  # fmt: skip
 
     def of(self, fonts: Path | None) -> BriefAsked | None:
-        """Return what is asked for, None if nothing. Raise as ``check_brief``."""
+        """Return the request, None if not given. Raises as ``check_brief`` does."""
         if self.brief is None:
             return None
         from proofstone.results.brief import BriefAsked, check_brief
@@ -327,8 +339,11 @@ class BriefOfPage(Struct, frozen=True, kw_only=True):
 def files_beside(
     tables: TablesWritten | None, figures: FiguresWritten | None, brief: str | None = None
 ) -> list[tuple[str, str]]:
-    """What was written beside a page, by its name: ``report-tables   23 files, listed in
-    tables.json``. Says where Chinese is not drawn."""
+    """Return the files written next to a page as name and description.
+
+    An example is ``report-tables   23 files, listed in tables.json``. Prints a warning if PNG
+    figures lack a font for Chinese.
+    """
     if figures is not None and not figures.shows_chinese:
         say("no font here has Chinese: a PNG shows empty boxes for it; give one: --fonts DIR")
     lines = []
@@ -342,9 +357,9 @@ def files_beside(
     return lines
 
 
-# ``report --analysis``: a study's sentence and table on stdout, its figure's data in a file.
+# ``report --analysis``: sentence and table on stdout, the figure's data in a file.
 
-# Written out, because the catalogue loads NumPy; a test compares them.
+# Written out, because importing the catalog loads NumPy; a test compares them.
 ANALYSIS_NAMES = (
     "seeds",
     "options",
@@ -364,19 +379,19 @@ ANALYSIS_NAMES = (
 
 
 def analysis_names() -> tuple[str, ...]:
-    """The studies there are: those of any runs, then those of methods."""
+    """Return the names of all analyses: general ones, then those of methods."""
     return (*ANALYSIS_NAMES, *(name for method in every_method() for name in method.analyses))
 
 
 class AnalysisName(click.Choice[str]):
-    """The name of a study; the methods, which have some, are asked when one is typed or listed."""
+    """Click type for the name of an analysis; methods are loaded on first use."""
 
     def __init__(self) -> None:
         super().__init__(())
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """All names."""
+        """Return all names."""
         return analysis_names()
 
     @choices.setter
@@ -394,8 +409,10 @@ def _show_analysis(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Performs a study and prints it; with ``output``, writes the figure's data there, and with
-    ``drawn`` its figures."""
+    """Run and print an analysis.
+
+    Writes the figure's data to ``output`` and the figures as ``drawn`` requests, if given.
+    """
     from proofstone.page.section import section_text
     from proofstone.results.report import make_analysis, write_analysis_data, write_analysis_figures
     from proofstone.session.session import open_session
@@ -479,7 +496,7 @@ def print_board(
         print_rendered(f"\n{text}")
 
 
-# What leaderboards of verified triples take of what others are asked for.
+# Options that leaderboards of verified triples share with others.
 _OF_CARDS = ("group_by", "where", "card_columns", "view")
 
 
@@ -637,14 +654,14 @@ def report_command(
 _SHOWN = ("tables", "figures", "brief", "methods", "rows")
 
 
-# ``compare``: two results side by side.
+# ``compare``: two results.
 
 
 _OF_SOURCES = ("most", "output", "folder", "as_json")
 
 
 def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
-    """How files are read, as their options say; raises UsageError for options without a file."""
+    """Return how files are read. Raises UsageError for such options if no side is a file."""
     from proofstone.results.compare_inputs import is_results_file
 
     context = click.get_current_context()
@@ -659,7 +676,7 @@ def reading_of(columns: Mapping[str, Any], sides: Sequence[str]) -> Asked:
 
 
 def _given(others: Sequence[str]) -> list[str]:
-    """The options that were given, but for these."""
+    """Return the options given on the command line, except those in ``others``."""
     context = click.get_current_context()
     return [
         parameter.opts[0]
@@ -830,8 +847,10 @@ def _gate(
 
 
 def _max_drop(is_gate: bool, max_drop: float | None, output: Path | None) -> float | None:
-    """The limit of a gate, None for a comparison. Raises UsageError for a gate without its limit,
-    and for options of gates without one."""
+    """Return the limit of a gate, None for a comparison.
+
+    Raises UsageError for a gate without its limit, and for gate options without ``--gate``.
+    """
     context = click.get_current_context()
     if is_gate:
         if max_drop is None:

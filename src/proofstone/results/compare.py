@@ -1,4 +1,4 @@
-"""Two sides become a comparison, pair by pair on common items: one pure function."""
+"""Compare two sets of results pair by pair on common items, without side effects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from proofstone.stats.power import Resolution, resolution_after
 from proofstone.stats.resampling import disjoint_clusters
 from proofstone.wording.messages import counted, joined
 
-# What a comparison of two sets of results holds: terminal, JSON and files all show the same.
+# Records of a comparison, shared by the terminal, JSON and files.
 
 Factor = Literal[
     "model", "reported", "endpoint", "items", "prompt_method", "context", "template", "settings",
@@ -47,13 +47,16 @@ Factor = Literal[
 ]  # fmt: skip
 
 
-# What a side holds that is no row of a workspace.
+# Description of a side that is not in a workspace.
 FILE = "a file of results"
 
 
 class Party(Struct, frozen=True, kw_only=True):
-    """One respondent of one side, and what ``made`` its scores, as text by factor; what is not
-    known has no entry. ``asked`` are the settings that it was asked with."""
+    """One model on one side.
+
+    ``made`` maps each known factor to its value as text; unknown factors have no entry. ``asked``
+    holds the settings of the requests.
+    """
 
     name: str
     prompt_method: str = ""
@@ -68,17 +71,17 @@ class Party(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """The respondent as a sentence names it."""
+        """Return the name, prompting method and settings, separated by spaces."""
         return " ".join(part for part in (self.name, self.prompt_method, self.settings) if part)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every reply that was expected came."""
+        """Return True if every expected response was received."""
         return not self.missing and bool(self.n_responses)
 
 
 class SideShown(Struct, frozen=True, kw_only=True):
-    """One side as it was named, what it is, and how many items it has."""
+    """One side: its name, its contents and its number of items."""
 
     name: str
     holds: str
@@ -87,7 +90,7 @@ class SideShown(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """Something that differs between the two, and what follows for the comparison."""
+    """A factor that differs between two models, and its consequence for the comparison."""
 
     factor: Factor
     before: str
@@ -96,9 +99,11 @@ class Change(Struct, frozen=True, kw_only=True):
 
 
 class Moved(Struct, frozen=True, kw_only=True):
-    """An item that one of the two scores higher on; ``text`` is its first words, where known.
-    ``before_ended`` and ``after_ended`` say how the responses ended: right, wrong, answered (a
-    score between), refused, unparsed, truncated; empty where the results do not tell."""
+    """An item with different scores on the two sides; ``text`` is its beginning, if known.
+
+    ``before_ended`` and ``after_ended`` are the outcomes: right, wrong, answered (partial score),
+    refused, unparsed or truncated; empty if outcomes were not recorded.
+    """
 
     item: str
     before: float
@@ -109,12 +114,12 @@ class Moved(Struct, frozen=True, kw_only=True):
 
 
 class Difference(Struct, frozen=True, kw_only=True):
-    """B minus A on the items that both have scores of.
+    """B minus A on the items with scores on both sides.
 
-    ``before`` and ``after`` are the two means there. ``p`` is that of the clustered t-test,
-    ``p_holm`` the same corrected for all pairs of this comparison. ``permutation`` is None where
-    clusters overlap, so that nothing can be swapped apart. ``resolves`` says what a difference
-    these items find.
+    ``before`` and ``after`` are the two means on these items. ``p`` is the two-sided p-value of the
+    clustered t-test. ``p_holm`` is adjusted for all pairs of this comparison. ``permutation`` is
+    None if clusters overlap, because no group of items can then be swapped independently.
+    ``resolves`` holds the minimum detectable difference.
     """
 
     before: Estimate
@@ -131,12 +136,12 @@ class Difference(Struct, frozen=True, kw_only=True):
 
 
 class PairCompared(Struct, frozen=True, kw_only=True):
-    """One respondent of A against one of B.
+    """One model of A compared with one of B.
 
-    ``cannot`` says what could not be compared and why; without ``difference`` nothing could.
-    ``only_before`` and ``only_after`` count items of one side alone, ``renewed`` those of B that
-    are new versions of items of A, ``unscored`` common ones without a score on either side.
-    ``won`` and ``lost`` are the items on which B scores higher and lower.
+    ``cannot`` lists what could not be compared and why; without ``difference`` nothing was
+    compared. ``only_before`` and ``only_after`` count items on one side only. ``renewed`` counts
+    items of B that are new versions of items of A. ``unscored`` counts common items without a score
+    on both sides. ``won`` and ``lost`` are the items on which B scores higher and lower.
     """
 
     before: Party
@@ -155,7 +160,7 @@ class PairCompared(Struct, frozen=True, kw_only=True):
 
 
 class RateCompared(Struct, frozen=True, kw_only=True):
-    """B minus A in one figure of verified triples; ``p`` is that of the clustered t-test."""
+    """B minus A in one rate of verified triples; ``p`` is that of the clustered t-test."""
 
     name: str
     before: Estimate
@@ -165,9 +170,11 @@ class RateCompared(Struct, frozen=True, kw_only=True):
 
 
 class TriplesCompared(Struct, frozen=True, kw_only=True):
-    """F1, precision and recall of two runs whose triples were verified alike, entities drawn for
-    both at once. ``unparsed`` are the shares of verdicts of precision and of recall, A's and B's,
-    that could not be parsed. ``cannot`` says why there are none."""
+    """F1, precision and recall of two runs whose triples were verified in the same way.
+
+    Both runs are resampled jointly over entities. ``unparsed`` holds for A and B the shares of
+    unparsed verdicts for precision and for recall. ``cannot`` explains why there are no rates.
+    """
 
     rates: tuple[RateCompared, ...] = ()
     judges: str = ""
@@ -179,9 +186,11 @@ class TriplesCompared(Struct, frozen=True, kw_only=True):
 
 
 class Compared(Struct, frozen=True, kw_only=True):
-    """A and B under one measure. ``unpaired`` respondents stand on one side alone. ``rescore`` says
-    whether some replies were scored by an older version than today's. ``triples`` are those of two
-    runs, where they were verified."""
+    """Comparison of A and B under one measure.
+
+    ``unpaired`` lists models on one side only. ``rescore`` is a note if responses were scored by an
+    older scorer version. ``triples`` compares the verified triples of two runs.
+    """
 
     before: SideShown
     after: SideShown
@@ -200,7 +209,7 @@ class Compared(Struct, frozen=True, kw_only=True):
         return render_compared(self).rstrip("\n")
 
 
-# A comparison as plain text: what differs first, then by how much, then the items.
+# A comparison as plain text: factors that differ, differences, items.
 
 _LABEL = 10
 
@@ -209,8 +218,11 @@ _TEXT = 60
 
 
 def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> str:
-    """All of it as text that ends in a newline. At most ``most`` items won, and as many lost, are
-    listed a pair. Lines are broken at ``width`` cells, those of tables excepted."""
+    """Return the comparison as text that ends in a newline.
+
+    At most ``most`` items won and ``most`` lost are listed per pair. Lines other than tables are
+    wrapped at ``width`` cells.
+    """
     parties = [party for pair in compared.pairs for party in (pair.before, pair.after)]
     lines = [SIMULATED_BANNER] if any(party.simulated for party in parties) else []
     sides = [("A", compared.before, parties[:1]), ("B", compared.after, parties[1:])]
@@ -239,34 +251,34 @@ def render_compared(compared: Compared, *, most: int = 5, width: int = 100) -> s
 
 
 def labelled(texts: Iterable[tuple[str, str]], width: int) -> list[str]:
-    """Texts beside their labels, broken at words."""
+    """Return texts next to their labels, wrapped at words."""
     return [line for label, text in texts for line in labelled_lines(label, text, width, _LABEL)]
 
 
 def shown_difference(estimate: Estimate) -> str:
-    """A difference in points with its sign, and its interval."""
+    """Return a difference in points with its sign and interval."""
     value = estimate.value
     sign = f"+{points(value)}" if value > 0 else points(value + 0.0)
     return f"{sign} {shown_interval(estimate.low, estimate.high)}"
 
 
 def shown_item(moved: Moved) -> str:
-    """An item as commands take it, where it is one of ours."""
+    """Return an item as commands accept it, if it is one of the workspace."""
     return f"item:{moved.item[:8]}" if is_item_id(moved.item) else moved.item
 
 
 def is_item_id(text: str) -> bool:
-    """Whether a name of an item is an id of ours, and no name that a file gives."""
+    """Return True if ``text`` is an item id rather than a name from a file."""
     return len(text) == 64 and not set(text) - set("0123456789abcdef")
 
 
 def change_sentence(change: Change) -> str:
-    """``prompt_method: direct -> cot; another prompt_method of asking ...``."""
+    """Return a sentence such as ``model: a -> b; the difference is between two models``."""
     return f"{change.factor}: {change.before} -> {change.after}; {change.consequence}"
 
 
 def _side(side: SideShown, party: Party | None) -> str:
-    """What a side is; with its one respondent where it has no more."""
+    """Describe a side; ``party`` is its model if there is only one."""
     of = "" if side.name == side.holds else f" on {side.holds}"
     of = f", {side.holds}" if side.holds == FILE else of
     said = f"{side.name}{of}, {counted(side.n_items, 'item')}"
@@ -280,7 +292,7 @@ def _side(side: SideShown, party: Party | None) -> str:
 
 
 def _overview(compared: Compared) -> list[str]:
-    """One line a pair, as far as they could be compared."""
+    """Return a table with one line per pair."""
     rows = [["", "n", "A", "B", "B - A", "p", "p Holm", "won", "lost"]]
     for pair in compared.pairs:
         found = pair.difference
@@ -333,7 +345,7 @@ def _told(measure: str, pair: PairCompared, *, several: bool) -> Iterator[tuple[
 
 
 def _triples(found: TriplesCompared) -> Iterator[tuple[str, str]]:
-    """What of verified triples differs; entities are drawn for both runs at once."""
+    """Yield what differs in verified triples; entities are resampled for both runs jointly."""
     if found.cannot:
         yield "verified", f"not compared: {found.cannot}"
         return
@@ -393,20 +405,21 @@ def _items(word: str, items: Sequence[Moved], most: int) -> Iterator[str]:
 
 
 def p_value(p: float) -> str:
-    """A probability with two significant digits; very small ones as a bound."""
+    """Return a p-value with two significant digits; very small ones as a bound."""
     if math.isnan(p):
         return MISSING
     return "<0.0001" if p < 0.0001 else f"{p:.2g}"
 
 
-# One side of a comparison, and which items it has in common with the other.
+# One side of a comparison, and its items in common with the other.
 
 
 @dataclass(frozen=True)
 class Side:
-    """Scores under a measure, with what made those of each respondent (``parties``, parallel).
+    """Scores under a measure; ``parties`` (parallel to the table's models) hold their origins.
 
-    ``method`` is empty for a file. ``former`` names, by item, the one it is a new version of.
+    ``method`` is empty for a file. ``former`` maps each item to the item that it is a new version
+    of.
     """
 
     shown: SideShown
@@ -418,12 +431,12 @@ class Side:
 
     @cached_property
     def sheet(self) -> Sheet:
-        """The scores as the measure values them."""
+        """Return the scores under the measure."""
         return Sheet.of(self.table, self.measure)
 
     @cached_property
     def places(self) -> dict[tuple[str, int], int]:
-        """Each unit's place by its item and its number among that item's units."""
+        """Map item name and number within the item to the index of the unit."""
         seen: dict[str, int] = {}
         found = {}
         for place, name in enumerate(self.item_names):
@@ -434,12 +447,12 @@ class Side:
 
     @cached_property
     def item_names(self) -> tuple[str, ...]:
-        """Each unit's item as both sides may know it: a file's own name, or the item's id."""
+        """Return each unit's item: the name in a file, or the id in hexadecimal."""
         return self.table.item_names or tuple(item.hex() for item in self.table.items)
 
     @cached_property
     def rows(self) -> dict[tuple[int, int], list[int]]:
-        """The rows of the table by unit and respondent."""
+        """Map unit and model to row indices of the table."""
         found: dict[tuple[int, int], list[int]] = {}
         pairs = zip(self.table.unit.tolist(), self.table.respondent.tolist(), strict=True)
         for row, pair in enumerate(pairs):
@@ -447,8 +460,10 @@ class Side:
         return found
 
     def ended(self, unit: int, respondent: int) -> str:
-        """How a respondent's responses on a unit ended, each ending once with its count where there
-        are several; empty where the results do not tell."""
+        """Return the outcomes of a model's responses on a unit, with counts if they differ.
+
+        Empty if outcomes were not recorded.
+        """
         table = self.table
         if not table.tells_outcomes:
             return ""
@@ -467,8 +482,11 @@ class Side:
 
 @dataclass(frozen=True)
 class Common:
-    """The units that both sides have: their places on each (parallel), in B's order; how many
-    stand on one side alone, and how many of B's are new versions of items of A."""
+    """Units on both sides: their indices on each side (parallel), in B's order.
+
+    Also the numbers of units on one side only, and of B's units that are new versions of items of
+    A.
+    """
 
     before: NDArray[np.int64]
     after: NDArray[np.int64]
@@ -479,8 +497,7 @@ class Common:
 
 
 def common_items(before: Side, after: Side) -> Common:
-    """The units of the same items. Which of them share knowledge is taken from the side that knows
-    more of it."""
+    """Match the units of the same items; clusters come from the side that records more of them."""
     shared = [key for key in after.places if key in before.places]
     first = np.array([before.places[key] for key in shared], dtype=np.int64)
     second = np.array([after.places[key] for key in shared], dtype=np.int64)
@@ -501,10 +518,10 @@ def common_items(before: Side, after: Side) -> Common:
     )
 
 
-# What differs between two respondents, factor by factor, and what that means for the difference.
+# Factors that differ between two models, and their consequences for the difference.
 #
-# The factors are kept apart so that a difference is put down to what made it: the model, the items,
-# the way of asking, the settings, the scorer, the judge, or what people ruled.
+# Separate factors allow a difference to be attributed: to the model, the items, the prompting
+# method, the settings, the scorer, the judge, or overrides.
 
 FACTORS: tuple[Factor, ...] = get_args(Factor)
 
@@ -512,7 +529,7 @@ FACTORS: tuple[Factor, ...] = get_args(Factor)
 NOT_KNOWN = "not known"
 
 
-_METHODS = "the method's for "  # how a template is spelled that is nobody's own
+_METHODS = "the method's for "  # prefix of a template that is not custom
 
 
 _CONSEQUENCES: Mapping[Factor, str] = {
@@ -539,11 +556,11 @@ _READ_OTHERWISE = "answers are read from the replies in another format; the same
 _ALSO_READ = "answers are also read from them in another format"
 
 
-# These two change what is compared on, or how precisely; the difference itself is not theirs.
+# These change the items or the precision; they are not a cause of the difference.
 _NEUTRAL = frozenset({"items", "samples"})
 
 
-# Where the first differs because the second does, only the second is told.
+# Where the first factor differs because of the second, only the second is listed.
 _FOLLOWS: Mapping[Factor, Factor] = {"reported": "model", "endpoint": "model"}
 
 
@@ -555,12 +572,12 @@ _WORDS: Mapping[Factor, str] = {
 
 
 def moves_scores(changes: tuple[Change, ...]) -> tuple[Factor, ...]:
-    """Those factors that may make a difference between the scores of the same items."""
+    """Return the factors that may change scores on the same items."""
     return tuple(change.factor for change in changes if change.factor not in _NEUTRAL)
 
 
 def attribute(pairing: Pairing) -> str:
-    """To what the difference may be put down, in a sentence."""
+    """Return a sentence on the possible causes of the difference."""
     moving = moves_scores(pairing.changes)
     words = [_WORDS.get(factor, factor) for factor in moving]
     if not moving and pairing.is_one_run:
@@ -605,7 +622,7 @@ def _memory_and_reading(*contexts: str) -> str:
 
 
 def changes_between(before: Party, after: Party, common: Common) -> Iterator[Change]:
-    """Every factor in which the two differ, in the order of ``FACTORS``."""
+    """Yield every factor that differs, in the order of ``FACTORS``."""
     told: set[str] = set()
     is_file = "source" in before.made or "source" in after.made
     has_own_prompt = any(
@@ -639,7 +656,7 @@ def changes_between(before: Party, after: Party, common: Common) -> Iterator[Cha
             )
 
 
-# What stands for nothing, where that is known.
+# Text for an empty value with a known meaning.
 _NONE: Mapping[Factor, str] = {"replicate": "the first asking", "source": "this workspace"}
 
 
@@ -664,8 +681,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """The two columns of values on the common units that both have scores of, what these units
-    share, and their places among the common ones."""
+    """Two columns of values on the common units with both scores, with clusters.
+
+    ``places`` are the indices of these units among the common ones.
+    """
 
     first: Floats
     second: Floats
@@ -675,7 +694,7 @@ class Paired:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Respondent ``a`` of A against ``b`` of B, on the units that both sides have."""
+    """Model ``a`` of A and ``b`` of B on the units of both sides."""
 
     before: Side
     after: Side
@@ -685,34 +704,34 @@ class Pairing:
 
     @property
     def parties(self) -> tuple[Party, Party]:
-        """The two."""
+        """Return both models."""
         return self.before.parties[self.a], self.after.parties[self.b]
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """What differs between them."""
+        """Return the factors that differ."""
         return tuple(changes_between(*self.parties, self.common))
 
     @property
     def is_one_run(self) -> bool:
-        """Whether both are the same runs, however these were scored."""
+        """Return True if both are the same runs, regardless of scoring."""
         first, second = self.parties
         return bool(first.runs) and first.runs == second.runs
 
     @property
     def is_same_run(self) -> bool:
-        """Whether both are the same runs, and nothing differs in how these were scored."""
+        """Return True if both are the same runs with the same scoring."""
         return self.is_one_run and not moves_scores(self.changes)
 
     @property
     def scales(self) -> tuple[str, str]:
-        """What the values of each are; empty for the items' own scale."""
+        """Return the kind of each model's values; empty for the items' own scale."""
         one, other = self.before.table.respondents[self.a], self.after.table.respondents[self.b]
         return values_kind(one.scale), values_kind(other.scale)
 
     @cached_property
     def values(self) -> tuple[Floats, Floats]:
-        """Their values on all common units, NaN where there is no score."""
+        """Return both models' values on all common units, NaN without a score."""
         common = self.common
         return (
             self.before.sheet.values[common.before, self.a],
@@ -721,17 +740,16 @@ class Pairing:
 
     @cached_property
     def paired(self) -> Paired:
-        """The values of both where both have a score."""
+        """Return the values of both models where both have a score."""
         first, second = self.values
         kept = np.flatnonzero(~np.isnan(first) & ~np.isnan(second))
         return Paired(first[kept], second[kept], self.common.keys.among(kept), kept)
 
 
 def compare_sides(before: Side, after: Side, ask: Ask) -> Compared:
-    """Every pair of respondents that belong together: the only one of each side, else those of one
-    name, way and settings.
+    """Compare matching models: the only one of each side, or those with equal name and settings.
 
-    Raises BadUsage where no two belong together, or all that do are the same runs.
+    Raises BadUsage if no models match, or all matching ones are the same runs.
     """
     common = common_items(before, after)
     places, alone = _pairs(before, after)
@@ -782,7 +800,7 @@ def _pairs(before: Side, after: Side) -> tuple[list[tuple[int, int]], tuple[str,
 
 
 def _of_one_judge(before: Side, places: Sequence[int], party: Party) -> int:
-    """Of several places of one respondent the one that the party's judge graded, else the first."""
+    """Return the place of the same model with the same judge, otherwise the first."""
     judge = party.made.get("judge", "")
     same = [at for at in places if before.parties[at].made.get("judge", "") == judge]
     return (same or places)[0]
@@ -819,8 +837,10 @@ def _compared(pairing: Pairing, ask: Ask) -> PairCompared:
 
 
 def _no_meaning(pairing: Pairing) -> Iterator[str]:
-    """Why a difference between the two has no meaning; of the same runs it is the judges that are
-    compared, on the same responses."""
+    """Yield the reasons why the two scores are not comparable.
+
+    For the same runs, the judges are compared on the same responses.
+    """
     methods = pairing.before.method, pairing.after.method
     scales, judges = pairing.scales, [each.made.get("judge", "") for each in pairing.parties]
     if all(methods) and methods[0] != methods[1]:
@@ -840,7 +860,7 @@ def _no_meaning(pairing: Pairing) -> Iterator[str]:
 
 
 def _not_whole(pairing: Pairing) -> Iterator[str]:
-    """What is missing on either side."""
+    """Yield what is missing on either side."""
     if not len(pairing.common.after):
         yield "They have no item in common, so nothing can be paired."
     elif not len(pairing.paired.first):
@@ -883,7 +903,7 @@ def _difference(paired: Paired, ask: Ask) -> Difference:
 
 
 def _moved(pairing: Pairing) -> tuple[tuple[Moved, ...], tuple[Moved, ...]]:
-    """The units that rose and those that fell, the largest moves first, then in B's order."""
+    """Return the units that rose and those that fell, largest changes first, then in B's order."""
     paired, common = pairing.paired, pairing.common
     rise = paired.second - paired.first
     moved: dict[bool, list[Moved]] = {True: [], False: []}
@@ -905,7 +925,7 @@ def _moved(pairing: Pairing) -> tuple[tuple[Moved, ...], tuple[Moved, ...]]:
 
 
 def _corrected(pairs: Sequence[PairCompared]) -> Iterator[PairCompared]:
-    """The pairs with their p-values corrected for all that could be compared (Holm)."""
+    """Yield the pairs with p-values adjusted for all pairs with a difference (Holm)."""
     p = np.array([pair.difference.p for pair in pairs if pair.difference is not None])
     adjusted = iter(holm(p).tolist() if len(p) else [])
     for pair in pairs:
@@ -916,11 +936,11 @@ def _corrected(pairs: Sequence[PairCompared]) -> Iterator[PairCompared]:
         yield structs.replace(pair, difference=structs.replace(pair.difference, p_holm=p_holm))
 
 
-# The items won and lost as rows for a file.
+# Items won and lost as rows for a file.
 
 
 def moved_rows(compared: Compared) -> Iterator[dict[str, Any]]:
-    """One row an item and pair: won ones first, then lost ones, with both scores."""
+    """Yield one row per item and pair with both scores: items won, then items lost."""
     for pair in compared.pairs:
         for word, items in (("won", pair.won), ("lost", pair.lost)):
             for item in items:

@@ -1,4 +1,4 @@
-"""Two sides to compare: rows of a workspace or files of results, as named, read and told."""
+"""Read the two sides of a comparison from a workspace or from result files."""
 
 from __future__ import annotations
 
@@ -72,8 +72,10 @@ _LONGEST = 200  # characters of an item's first words
 
 @dataclass(frozen=True)
 class Sides:
-    """A and B as they were ``named``, read as ``view`` wants their scores; without a ``session``
-    both are files. ``rescored`` runs were scored again before."""
+    """Both sides of a comparison as ``named`` and read with ``view``.
+
+    Without a ``session`` both are files. ``rescored`` counts runs that were scored again first.
+    """
 
     session: Session | None
     named: tuple[Target | Path, Target | Path]
@@ -93,9 +95,12 @@ class Sides:
         view: View = CURRENT,
         reading: Asked | None = None,
     ) -> Sides:
-        """Both sides; ``rescore`` first scores again what an older scorer scored. ``reading`` says
-        how a file is to be read. Raises what ``select_runs``, ``read_scores`` and ``read_results``
-        do."""
+        """Read both sides.
+
+        ``rescore`` first rescores responses that an older scorer version scored. ``reading``
+        describes how to read a file. Raises as ``select_runs``, ``read_scores`` and
+        ``read_results`` do.
+        """
         named = before, after
         runs: dict[bytes, None] = {}
         if rescore and session is not None:
@@ -106,8 +111,10 @@ class Sides:
         return cls(session, named, view, len(runs), *sides)
 
     def told(self, compared: Compared, most: int | None) -> Compared:
-        """The comparison with what there is to know of its scorers, and with the first words of
-        ``most`` items won and lost of each pair, or of all."""
+        """Return the comparison with notes on its scorers and the beginnings of items.
+
+        ``most`` limits the items won and lost per pair that get a text; None means all.
+        """
         if self.session is None:
             return compared
         notes, rescore = compared.notes, ""
@@ -153,13 +160,13 @@ def compare_targets(
     reading: Asked | None = None,
     **asked: Any,
 ) -> Compared:
-    """B against A on the items that both have; ``str()`` of it is what ``compare`` prints.
+    """Compare B with A on their common items; ``str()`` returns what ``compare`` prints.
 
-    Each is a run, a form, a bank (with ``@2026-03-01`` as it stood then), or a file of results; two
-    files need no session. ``rescore`` first scores the stored replies of runs that an older scorer
-    scored, asking nobody. ``texts``: of how many items won and lost the first words are wanted
-    (None: all). ``reading`` says how a file is to be read. ``asked`` are fields of
-    ``results.request.Ask``.
+    Each is a run, a form or a bank (with ``@2026-03-01``: its state at that date), or a file of
+    results. Two files need no session. ``rescore`` first rescores stored responses that an older
+    scorer version scored, without API calls. ``texts`` is the number of items won and lost whose
+    beginnings are included (None: all). ``reading`` describes how to read a file. ``asked`` are
+    fields of ``results.request.Ask``.
     """
     sides = Sides.read(session, before, after, rescore=rescore, view=view, reading=reading)
     if session is None and Path(str(before)).resolve() == Path(str(after)).resolve():
@@ -189,13 +196,13 @@ def gate_run(
     looks: Path | None = None,
     **asked: Any,
 ) -> Gated:
-    """Whether a run may pass: ``verdict`` is "pass", "fail" or "cannot tell".
+    """Check a run against a baseline; ``verdict`` is "pass", "fail" or "cannot tell".
 
-    ``max_drop`` and ``minimum`` are points of 100. Each look at a pair is recorded in the
-    workspace, or in the file ``looks``, and allowed for when the pair is looked at again with
-    more items; ``single`` plans this look as the only one. Otherwise as ``compare``, of which
-    the baseline is A and the run B. Raises BadUsage where a side has several respondents, or
-    where a single look is not the first.
+    ``max_drop`` and ``minimum`` are points out of 100. Each look at a pair is recorded in the
+    workspace or in the file ``looks``. Later looks at the same pair with more items account for it.
+    ``single`` declares this look as the only one. Other arguments are as for ``compare_targets``,
+    where the baseline is A and the run is B. Raises BadUsage if a side has several models, or if a
+    single look is not the first.
     """
     sides = Sides.read(session, baseline, run, rescore=rescore, reading=reading)
     rule = GateRule(max_drop=max_drop / 100, minimum=None if minimum is None else minimum / 100)
@@ -208,11 +215,11 @@ def gate_run(
     return structs.replace(gated, compared=sides.told(gated.compared, texts))
 
 
-# What is named: a row, a file, or a source.
+# Kinds of targets: a row, a file, or a source.
 
 
 def is_results_file(target: object) -> bool:
-    """Whether this means a file or a folder of results rather than a row."""
+    """Return True if ``target`` is a file or folder of results rather than a row."""
     if isinstance(target, Path):
         return True
     if not isinstance(target, str):
@@ -224,8 +231,11 @@ def is_results_file(target: object) -> bool:
 
 
 def are_sources(session: Session, *targets: Target | Path) -> bool:
-    """Whether these name sources: by "source:", or because not all of them name something with
-    results. Raises BadUsage where one can only be a source and another cannot be one."""
+    """Return True if the targets are sources.
+
+    They are if "source:" is given, or if not all of them name something with results. Raises
+    BadUsage if one can only be a source and another cannot be one.
+    """
     if not any(_says_source(target) for target in targets) and all(
         is_results_file(target) or _is_named(session, target, _KINDS) for target in targets
     ):
@@ -240,7 +250,7 @@ def are_sources(session: Session, *targets: Target | Path) -> bool:
 
 
 def _is_named(session: Session, target: Target | Path, kinds: tuple[str, ...]) -> bool:
-    """Whether something of these kinds has this name (or several have)."""
+    """Return True if this name matches one or more rows of these kinds."""
     kind, colon, _name = str(target).partition(":")
     if colon and kind in KINDS and kind not in kinds:
         return False
@@ -279,7 +289,7 @@ def naming_missing_files(*targets: str) -> Iterator[None]:
 
 
 def _is_path(target: str) -> bool:
-    """Whether a text that names no file or folder looks as if it should."""
+    """Return True if a text that names no existing file or folder looks like a path."""
     path = Path(target)
     is_like_one = "/" in target or "\\" in target or path.suffix.lower() in _SUFFIXES
     return is_like_one and not path.exists()
@@ -299,7 +309,7 @@ def _triples_compared(
     view: View,
     asked: Mapping[str, Any],
 ) -> TriplesCompared | None:
-    """What differs in verified triples; None but for two runs of one method."""
+    """Compare verified triples; None except for two runs of one method."""
     found = [
         find_target(session.store, target, _KINDS)
         for target in (before, after)
@@ -310,7 +320,7 @@ def _triples_compared(
         return None
     try:
         selection = select_runs(session.store, found)
-    except BadUsage:  # of several methods, or recipes: they stand in no table together
+    except BadUsage:  # several methods or recipes share no table
         return None
     method = find_method(selection.method)
     if method.verifying is None:
@@ -322,7 +332,7 @@ def _triples_compared(
     return compared
 
 
-# One side, read, with what made its scores.
+# Reading one side, with the factors behind its scores.
 
 
 def _side(session: Session | None, target: Target | Path, view: View, reading: Asked) -> Side:
@@ -335,7 +345,7 @@ def _side(session: Session | None, target: Target | Path, view: View, reading: A
 
 
 def _stale_runs(session: Session | None, target: Target | Path) -> list[bytes]:
-    """The runs whose current scores are by another version of the scorer than today's."""
+    """Return the runs whose current scores are by an older scorer version."""
     if session is None or is_results_file(target):
         return []
     selection = select_runs(session.store, [_row(session, target)])
@@ -348,7 +358,7 @@ def _stale_runs(session: Session | None, target: Target | Path) -> list[bytes]:
 
 
 def _file_side(path: Path, asked: Asked) -> Side:
-    """The results in a file, whoever made them."""
+    """Return the results in a file as a side."""
     table, measure = read_results([path], asked)
     side = Side(
         shown=SideShown(name=path.name, holds=FILE, n_items=len(table.items)),
@@ -367,7 +377,7 @@ def _file_side(path: Path, asked: Asked) -> Side:
 
 
 def _runs_side(session: Session, found: Found, view: View) -> Side:
-    """The runs that a row means, with their scores as ``view`` wants them."""
+    """Return the runs of a row as a side, scored with ``view``."""
     store = session.store
     selection = select_runs(store, [found])
     method = find_method(selection.method)
@@ -414,7 +424,7 @@ def _runs_side(session: Session, found: Found, view: View) -> Side:
             "items": side.shown.holds,
             "prompt_method": prompt_method,
             "context": _context(run.settings),
-            # One of a person's own by its name, or the digits of all that shapes the prompt.
+            # A custom template by its name, otherwise a hash of everything that shapes the prompt.
             "template": own_prompt_of(run.settings)
             or f"the method's for {prompt_method} ({short(run.prompt_hash)})",
             "samples": str(run.settings.get("samples", 1)),
@@ -437,7 +447,7 @@ def _with_parties(
     made: Sequence[Mapping[str, str]],
     settings: Sequence[dict[str, str]] | None = None,
 ) -> Side:
-    """The side with its respondents, of which ``made`` says what made their scores."""
+    """Return the side with its models; ``made`` holds the factors of each."""
     parties = [
         Party(
             name=who.name,
@@ -457,7 +467,7 @@ def _with_parties(
 
 
 def _former(store: Store) -> dict[str, str]:
-    """Of each new version of an item the first one, which it comes from over all between."""
+    """Map each new version of an item to its first version."""
     direct = store.corrections.former_items()
     first = {}
     for item in direct:
@@ -474,7 +484,7 @@ def _prompt_method(run: Run) -> str:
 
 
 def _context(settings: Mapping[str, Any]) -> str:
-    """What was put before each question, in words."""
+    """Return the context setting of the questions as text."""
     context = context_of(settings)
     if context == "retrieved":
         source = f" from {settings[CONTEXT_SOURCE]}" if CONTEXT_SOURCE in settings else ""
@@ -488,11 +498,11 @@ def _context(settings: Mapping[str, Any]) -> str:
     return f"evidence (up to {settings[CONTEXT_TOKENS]:,} tokens of passages)"
 
 
-# The first words of items.
+# Beginnings of items.
 
 
 def _texts(store: Store, items: Iterable[str]) -> dict[str, str]:
-    """The first words of items of this workspace; those of a file have none."""
+    """Return the beginnings of items of this workspace; items of a file have none."""
     found = {}
     ids = [bytes.fromhex(item) for item in items if is_item_id(item)]
     for identity, key in store.items.keys_of(ids).items():
@@ -508,7 +518,7 @@ def _texts(store: Store, items: Iterable[str]) -> dict[str, str]:
 
 
 def _asked(method: Method, loaded: LoadedItem) -> str:
-    """What an item asks; of one composed of several facts, without the line that all such have."""
+    """Return an item's question; for composed items, without the instruction line they share."""
     question = str(method.write_item(loaded).get("question") or method.show(loaded))
     head, _line, rest = question.strip().partition("\n")
     return rest if rest.strip() and len(loaded.facts) > 1 else f"{head}\n{rest}"

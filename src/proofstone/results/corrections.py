@@ -1,6 +1,6 @@
-"""A score table as people corrected it: rulings applied, retired items left out.
+"""Apply corrections to a score table: overrides and excluded items.
 
-The table that was handed in stays as it is, so that both leaderboards can be shown.
+The input table is not modified, so that both leaderboards can be shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from proofstone.wording.messages import counted, noted, paragraph, say, say_of
 
 @dataclass(frozen=True, slots=True)
 class TableOverride:
-    """A ruling over what ``respondent`` (its place) replied to an item in a sample."""
+    """An override of one response: model (by index), item and sample."""
 
     respondent: int
     item: bytes
@@ -33,14 +33,14 @@ class TableOverride:
 def apply_overrides(
     table: ScoreTable, overrides: Sequence[TableOverride], measure: Measure
 ) -> ScoreTable:
-    """The table with each ruled reply worth what the ruling says, and a count a respondent.
+    """Return the table with overridden scores and counts of overrides per model.
 
-    ``correct`` is an answer of value 1, ``incorrect`` one of value 0, for every unit of the item:
-    of a question whose statements were judged, for each of them. Where a unit has few right
-    labels, what was answered follows from that: the right one, or of two the other.
-    ``invalidated`` takes the reply away: it is in no denominator, and not missing either. With its
-    last sample the item leaves those that all respondents have in common. Raised, lowered and
-    upheld compare what a score counts as under ``measure`` before and after.
+    ``correct`` sets the value to 1 and ``incorrect`` to 0 for every unit of the item, including
+    each statement of a judged question. For units with a closed set of labels, the recorded answer
+    follows: the answer key, or another label. ``invalidated`` removes the response from the
+    denominator; it is not counted as missing. An item without any remaining sample leaves the items
+    common to all models. Raised, lowered and upheld compare the scores under ``measure`` before and
+    after.
     """
     verdicts = _by_row(table, overrides)
     if not verdicts:
@@ -55,7 +55,7 @@ def apply_overrides(
     kept[rows[invalidated]] = False
     expected = table.expected.copy()
     np.subtract.at(expected, table.respondent[rows[invalidated]], 1)
-    expected = np.maximum(expected, 0)  # of parts of replies nothing is expected
+    expected = np.maximum(expected, 0)  # parts of responses have no expected number
     answer, answers = _overridden_answers(table, rows, worth > 0, measure)
     changed = replace(
         table, outcome=outcome, value=value, expected=expected, answer=answer, answers=answers
@@ -67,8 +67,11 @@ def apply_overrides(
 def _overridden_answers(
     table: ScoreTable, rows: NDArray[np.int64], right: NDArray[np.bool_], measure: Measure
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """The answers with those of ruled rows in keeping with the ruling; all as they were of units
-    without a label, and of items whose score is a share, which have several answers."""
+    """Return the answer codes and labels, made consistent with the overrides.
+
+    Units without an answer key are unchanged, and so are items scored as a share of several
+    answers.
+    """
     places = {name: code for code, name in enumerate(table.answers)}
     answer = table.answer.copy()
     for row, is_right in zip(rows.tolist(), right.tolist(), strict=True):
@@ -84,8 +87,7 @@ def _overridden_answers(
 
 
 def _wrong_answer(said: str, answer_key: str) -> str:
-    """What was answered where that was wrong: of a verdict the other one; of options another one,
-    as it was read, or none that is known."""
+    """Return an incorrect answer: the opposite verdict, the option chosen if wrong, or ""."""
     other = {"true": "false", "false": "true"}.get(answer_key)
     if other is not None:
         return other
@@ -93,9 +95,11 @@ def _wrong_answer(said: str, answer_key: str) -> str:
 
 
 def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
-    """The table without the units of these items, and without their rows; the units that are left
-    are numbered anew. ``expected`` is not touched: what is expected of the rest is not known
-    here."""
+    """Return the table without these items and their rows; remaining units are renumbered.
+
+    ``expected`` is unchanged, because the number expected for the remaining items is not known
+    here.
+    """
     kept = np.array([item not in items for item in table.items], dtype=bool)
     if kept.all():
         return table
@@ -118,7 +122,7 @@ def leave_out(table: ScoreTable, items: Collection[bytes]) -> ScoreTable:
 
 
 def _by_row(table: ScoreTable, overrides: Sequence[TableOverride]) -> Mapping[int, Verdict]:
-    """The verdict over each row that some ruling speaks of."""
+    """Return the verdict by row for each overridden row."""
     wanted = {(r.respondent, r.item, r.sample): r.verdict for r in overrides}
     overridden_items = {override.item for override in overrides}
     units = [unit for unit, item in enumerate(table.items) if item in overridden_items]
@@ -137,7 +141,7 @@ def _counts(
     invalidated: NDArray[np.bool_],
     change: NDArray[np.float64],
 ) -> tuple[Corrections, ...]:
-    """One count a respondent: of its ruled rows, how many went which way."""
+    """Count the overridden rows by kind of change, one record per model."""
     who = table.respondent[rows]
     kinds = (
         ~invalidated & (change > 0),
@@ -150,7 +154,7 @@ def _counts(
 
 
 def _rows(table: ScoreTable, kept: NDArray[np.bool_]) -> ScoreTable:
-    """The table with the rows chosen by a mask (N)."""
+    """Return the table with the rows selected by a mask (N)."""
     return replace(
         table,
         unit=table.unit[kept],
@@ -169,7 +173,7 @@ def _renumbered(held: HeldRole, place: NDArray[np.int32]) -> HeldRole:
     return replace(held, units=units[units >= 0])
 
 
-# What people corrected, as a leaderboard says it: rulings by respondent, items left out.
+# Corrections on a leaderboard: overrides by model, excluded items.
 
 OVERRIDE_HEADS = (
     noted("ruled on"),
@@ -182,14 +186,15 @@ OVERRIDE_HEADS = (
 
 
 def overridden_rows(group: Standings) -> Sequence[BoardRow]:
-    """All respondents of a group where some reply of one was ruled on, else none: who was ruled on
-    more often than others must be seen."""
+    """Return all rows of a group if any response in it was overridden, otherwise none.
+
+    Rows without overrides are included so that unequal numbers are visible.
+    """
     return group.rows if any(row.corrections.total for row in group.rows) else ()
 
 
 def override_cells(row: BoardRow) -> tuple[int, ...]:
-    """The numbers under OVERRIDE_HEADS: of how many replies; what the rulings did to their
-    worth."""
+    """Return the numbers under OVERRIDE_HEADS, including the number of responses."""
     overridden = row.corrections
     responses = row.n_responses + overridden.invalidated
     return (
@@ -203,7 +208,7 @@ def override_cells(row: BoardRow) -> tuple[int, ...]:
 
 
 def correction_notes(board: Board) -> Iterator[str]:
-    """A sentence on retired items, one on void replies, and how to see it all undone."""
+    """Yield sentences on excluded items and invalidated responses, and on how to ignore both."""
     if board.n_excluded:
         yield say_of(
             board.n_excluded,

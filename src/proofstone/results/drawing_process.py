@@ -1,8 +1,8 @@
-"""A process that draws figures while this one makes the rest of a page.
+"""A process that draws figures while this process builds the rest of a page.
 
-What draws them (vl-convert) starts for most of a second, takes a tenth of one for a figure, and
-lets no other thread run meanwhile: beside an audit of seconds that is a third of the time. Nothing
-heavy is imported here, so that it is up and drawing when the first figure comes.
+The renderer (vl-convert) takes most of a second to start and a tenth of a second per figure, and it
+blocks other threads. In an audit that takes seconds, this is a third of the time. This module
+imports nothing heavy, so the process is ready when the first figure is.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NOTHING: Mapping[str, Any] = {"mark": "point", "data": {"values": []}}
 
 
 class DrawingProcess:
-    """Starts at once; ends with the block. Without the extra ``[figures]`` it draws nothing."""
+    """Start at once and end with the block; without the extra ``[figures]``, draw nothing."""
 
     def __init__(self) -> None:
         self._pool: ProcessPoolExecutor | None = None
@@ -44,9 +44,9 @@ class DrawingProcess:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
     def begin(self, spec: Mapping[str, Any]) -> Future[str] | None:
-        """Return the future SVG of a Vega-Lite specification; None where no process can be had.
+        """Return the future SVG of a Vega-Lite specification; None if no process is available.
 
-        The future raises BrokenProcessPool where the process has crashed or was killed.
+        The future raises BrokenProcessPool if the process crashed or was killed.
         """
         if self._pool is None:
             return None
@@ -61,16 +61,18 @@ class DrawingProcess:
 
     @property
     def has_crashed(self) -> bool:
-        """Return True where the process ended before its work did."""
+        """Return True if the process ended before its work was done."""
         future = self.begin(_NOTHING)
         return future is not None and isinstance(future.exception(), BrokenProcessPool)
 
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Starts processes that no Ctrl-C ends: it reaches all of a terminal's processes, and the one
-    that draws would say so with a traceback. One that comes meanwhile is heard afterwards. Windows
-    cannot hold them."""
+    """Start processes that ignore Ctrl-C, which reaches all processes of a terminal.
+
+    Otherwise the drawing process would print a traceback. An interrupt during the block is
+    delivered afterwards. Windows cannot block interrupts.
+    """
     if sys.platform == "win32":
         yield
         return

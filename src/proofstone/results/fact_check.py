@@ -1,4 +1,4 @@
-"""How often a check of a bank's truth found its statements otherwise than they are meant to be."""
+"""Error rates of a bank's statements, from fact checks by reviewers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ RATE_NAMES = {
 
 
 class Checked(Struct, frozen=True, kw_only=True):
-    """What those who checked a version came to: as it is meant to be, ``otherwise``, or
-    ``unsure`` where none could tell or as many said the one as the other."""
+    """Result of the fact check of one version of a statement.
+
+    ``unsure`` means that no reviewer decided, or that votes are tied.
+    """
 
     target: bytes
     task: ReviewTask
@@ -41,9 +43,11 @@ class Checked(Struct, frozen=True, kw_only=True):
 def found_otherwise(
     reviews: Iterable[Review], meant: Mapping[bytes, str], task: ReviewTask
 ) -> list[Checked]:
-    """One entry a version that was checked, in the order of first reviews: by the majority of
-    those who could tell. ``meant`` says what a version should be found to be: ``true`` or ``false``
-    for the task ``truth``, ``fits`` for ``reason``; others are left out."""
+    """Return one entry per checked version, by majority of decided votes, in order of first review.
+
+    ``meant`` maps versions to the expected verdict: ``true`` or ``false`` for the task ``truth``,
+    ``fits`` for ``reason``. Versions without an entry are omitted.
+    """
     of: dict[bytes, list[Review]] = {}
     for one in latest(reviews):
         if one.task == task and one.target in meant:
@@ -68,9 +72,12 @@ def _checked(target: bytes, task: ReviewTask, reviews: list[Review], meant: str)
 def checked_rates(
     store: Store, method: Reviewing, reviews: Sequence[Review]
 ) -> tuple[CheckedRate, ...]:
-    """The rates of a truth check, those of which nothing was checked left out; each version as it
-    was checked, also where it was corrected since. What was purged since stands in none: it says
-    no longer what it was meant to be (``purged_among`` counts it)."""
+    """Return the rates of a fact check, omitting those without any checked statement.
+
+    Each version counts as it was checked, even if it was corrected later. Permanently deleted
+    statements are omitted, because their expected verdict is no longer known (``purged_among``
+    counts them).
+    """
     if not any(one.task in CHECK_TASKS for one in reviews):
         return ()
     checked = store.knowledge.facts_by_id(_targets_checked(reviews), readable=True)
@@ -96,7 +103,7 @@ def checked_rates(
 
 
 def purged_among(store: Store, reviews: Sequence[Review]) -> int:
-    """How many statements that a truth check was about were purged since."""
+    """Count the statements of a fact check that were permanently deleted since."""
     targets = _targets_checked(reviews)
     return len(targets) - len(store.knowledge.facts_by_id(targets, readable=True))
 
@@ -106,15 +113,17 @@ def _targets_checked(reviews: Sequence[Review]) -> set[bytes]:
 
 
 def _rate(told: Sequence[tuple[bool, str]]) -> Estimate:
-    """The share that is wrong, with Wilson's interval at the size that statements of the same
-    sources amount to."""
+    """Return the share of errors with Wilson's interval at the effective sample size.
+
+    Statements of one source form a cluster.
+    """
     import numpy as np  # noqa: PLC0415 - only here is anything computed
 
     values = np.array([[float(wrong)] for wrong, _where in told]).reshape(len(told), 1)
     codes: dict[str, int] = {}
     key = np.array([codes.setdefault(where, len(codes)) for _wrong, where in told], dtype=np.int64)
     keys = SharedKeys(len(told), np.arange(len(told), dtype=np.int64), key)
-    # With one source nothing says how sources vary: then of this bank alone.
+    # With one source, variation between sources is unknown: the rate is for this bank only.
     several = len(codes) > 1
     (estimate,) = mean_estimates(
         values, equal_weights(len(told)), keys if several else SharedKeys.none(len(told)),

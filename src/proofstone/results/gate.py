@@ -1,5 +1,7 @@
-"""Whether a run may pass, by intervals: it passes where the data exclude a drop that is too large,
-fails where they show one, and where they do neither that is what is said.
+"""Check a run against a baseline by confidence intervals.
+
+A run passes if the interval excludes a drop beyond the limit, fails if the interval lies beyond the
+limit, and is inconclusive otherwise.
 """
 
 from __future__ import annotations
@@ -43,14 +45,16 @@ from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights, error_of_looks, look_confidence
 from proofstone.wording.messages import counted, joined
 
-# What a gate answers, with everything that it goes by.
+# Records of a gate.
 
 Verdict = Literal["pass", "fail", "cannot tell"]
 
 
 class GateRule(Struct, frozen=True, kw_only=True):
-    """How far a run may fall below its baseline, and what it must reach, as shares. ``power`` is
-    that of the number of questions that would decide."""
+    """Largest allowed drop below the baseline, and the minimum score, as shares.
+
+    ``power`` is used for the number of questions needed for a decision.
+    """
 
     max_drop: float
     minimum: float | None = None
@@ -58,9 +62,12 @@ class GateRule(Struct, frozen=True, kw_only=True):
 
 
 class LookMade(Struct, frozen=True, kw_only=True):
-    """Which look at this pair a gate was: its ``number`` from 1, the numbers of items of the
-    ``earlier`` looks, the ``confidence`` of its intervals, and ``error``, the bound on the error
-    probability of all looks (both sides together). ``single``: planned as the only one."""
+    """Position of this look among all looks at the pair.
+
+    ``number`` counts from 1. ``earlier`` holds the numbers of items of earlier looks.
+    ``confidence`` is the level of this look's intervals. ``error`` bounds the two-sided error
+    probability over all looks. ``single``: declared as the only look.
+    """
 
     number: int
     earlier: tuple[int, ...]
@@ -70,8 +77,11 @@ class LookMade(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One thing that is asked of a run. ``more`` is how many more questions like these would decide
-    what cannot be told (infinite where none would); None where that is not the question."""
+    """One requirement on a run.
+
+    ``more`` is the number of further questions that would decide an inconclusive check (infinite if
+    none would); None if not applicable.
+    """
 
     name: Literal["paired", "complete", "drop", "minimum"]
     verdict: Verdict
@@ -80,8 +90,10 @@ class Check(Struct, frozen=True, kw_only=True):
 
 
 class Gated(Struct, frozen=True, kw_only=True):
-    """The verdict: fail where any check fails, else cannot tell where any cannot, else pass.
-    ``compared`` has the baseline as A and the run as B; its intervals are those of one look."""
+    """Verdict of a gate: fail if any check fails, otherwise inconclusive if any is, otherwise pass.
+
+    ``compared`` has the baseline as A and the run as B. Its intervals are those of a single look.
+    """
 
     verdict: Verdict
     rule: GateRule
@@ -91,26 +103,25 @@ class Gated(Struct, frozen=True, kw_only=True):
 
     @property
     def pair(self) -> PairCompared:
-        """The run against its baseline."""
+        """Return the run compared with its baseline."""
         return self.compared.pairs[0]
 
     @property
     def exit_code(self) -> int:
-        """0 pass, 1 fail, 3 cannot tell."""
+        """Return 0 for pass, 1 for fail, 3 for inconclusive."""
         return {"pass": 0, "fail": 1, "cannot tell": 3}[self.verdict]
 
     def __str__(self) -> str:
         return render_gate(self).rstrip("\n")
 
 
-# A gate's answer as text, as Markdown for a CI step's summary, and as JUnit XML.
+# The verdict as text, as Markdown for a CI summary, and as JUnit XML.
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#&~])")
 
 
 def render_gate(gated: Gated, *, most: int = 5, width: int = 100) -> str:
-    """The answer, each check, what differs, the first ``most`` items lost, the rule; it ends in a
-    newline."""
+    """Return verdict, checks, factors that differ, the first ``most`` items lost and the rule."""
     lines = [SIMULATED_BANNER] if _is_simulated(gated) else []
     lines += labelled(_told(gated, most, width), width)
     return "".join(f"{line}\n" for line in lines)
@@ -135,7 +146,7 @@ def _told(gated: Gated, most: int, width: int) -> Iterator[tuple[str, str]]:
 
 
 def rule_sentence(gated: Gated) -> str:
-    """What passes and what fails, which look it is, and the error over all looks."""
+    """Return a sentence on the rule, this look, and the error over all looks."""
     look = gated.look
     drop = points(gated.rule.max_drop)
     said = (
@@ -158,7 +169,7 @@ def rule_sentence(gated: Gated) -> str:
 
 
 def to_markdown(gated: Gated, *, most: int = 20) -> str:
-    """A summary for a CI step. Items are named by id alone, as such pages may be public."""
+    """Return a summary for CI. Items are listed by id only, because such pages may be public."""
     pair = gated.pair
     lines = [f"## Gate: {gated.verdict.upper()}", ""]
     if _is_simulated(gated):
@@ -183,7 +194,7 @@ def to_markdown(gated: Gated, *, most: int = 20) -> str:
 
 
 def to_junit(gated: Gated) -> str:
-    """One test case a check: a failure where it fails, an error where it cannot be told."""
+    """Return one test case per check: a failure if it fails, an error if it is inconclusive."""
     verdicts = [check.verdict for check in gated.checks]
     counts = {
         "tests": str(len(verdicts)),
@@ -208,7 +219,7 @@ def to_junit(gated: Gated) -> str:
 
 
 def _sides(gated: Gated) -> Iterator[tuple[str, str]]:
-    """What the run and its baseline are."""
+    """Yield the run and its baseline."""
     compared, pair = gated.compared, gated.pair
     for name, side, party in (
         ("run", compared.after, pair.after),
@@ -232,18 +243,20 @@ def _escaped(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", printable(text))
 
 
-# Looks at a pair: what a gate has seen before of the same run and baseline.
+# Looks at a pair: earlier gates for the same run and baseline.
 #
-# A look is the same pair again where one of the two has all items of the other, each with the same
-# scores on both sides: more questions were asked of the same two runs. With another score on any of
-# them it is another candidate, and so a comparison of its own.
+# Two looks are at the same pair if one has all items of the other, each with the same
+# scores on both sides: the same two runs got more questions. With another score on any of
+# them it is another candidate, and so a separate comparison.
 
 _SIZE = 8  # bytes of an item's mark
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """One look: when it was made, at how many items, and a mark of each item with its two scores
-    (8 bytes each, sorted). ``single`` is one that was planned as the only one."""
+    """One look: its time, number of items, and a hash of each item with its two scores.
+
+    Hashes have 8 bytes each and are sorted. ``single``: declared as the only look.
+    """
 
     at: float
     n: int
@@ -255,7 +268,7 @@ class Look(Struct, frozen=True, kw_only=True):
         return frozenset(marks[at : at + _SIZE] for at in range(0, len(marks), _SIZE))
 
     def is_nested_in(self, other: Look) -> bool:
-        """Return True where the other has all items of this one, with the same scores."""
+        """Return True if the other has all items of this look, with the same scores."""
         return self._set() <= other._set()
 
 
@@ -276,7 +289,7 @@ def _look_of(pairing: Pairing, *, at: float, single: bool = False) -> Look:
 
 
 def earlier_looks(look: Look, known: Iterable[Look]) -> tuple[Look, ...]:
-    """Return the other looks at the same pair, oldest first; the same look again is none."""
+    """Return the other looks at the same pair, oldest first, without repetitions of this look."""
     same_pair = [
         other
         for other in known
@@ -295,8 +308,10 @@ def gate_recorded(
     at: float,
     single: bool = False,
 ) -> Gated:
-    """``gate_sides`` with the looks at the same pair that are in the file ``record``; this one is
-    added where both runs are complete, as no other can pass."""
+    """Run ``gate_sides`` with the looks at the same pair recorded in the file ``record``.
+
+    This look is added if both runs are complete, because no other can pass.
+    """
     known = [] if record is None else _recorded(record)
     if len(baseline.parties) != 1 or len(run.parties) != 1:
         return gate_sides(baseline, run, rule, ask)  # which refuses it
@@ -314,7 +329,7 @@ def gate_recorded(
 
 
 def _recorded(record: Path) -> list[Look]:
-    """The looks of a file, a line each. Raises BadInput naming lines that are none."""
+    """Return the looks of a file with one per line. Raises BadInput naming invalid lines."""
     try:
         lines = record.read_bytes().splitlines()
     except FileNotFoundError:
@@ -343,7 +358,7 @@ def _add(record: Path, look: Look) -> None:
         ) from error
 
 
-# With one of these unlike, the same replies would have other scores: the two are no comparison.
+# If one of these differs, the same responses could have other scores: no comparison is valid.
 _SCORED_BY = ("scorer", "judge", "measure")
 
 
@@ -356,11 +371,11 @@ def gate_sides(
     earlier: Sequence[Look] = (),
     single: bool = False,
 ) -> Gated:
-    """The run (one respondent) against its baseline (one respondent).
+    """Check a run (one model) against its baseline (one model).
 
-    ``earlier`` are former looks at the same pair; ``single`` plans this look as the only one.
-    Raises BadUsage where a side has several respondents, what the rule asks has no meaning, or a
-    single look is not the first.
+    ``earlier`` are previous looks at the same pair; ``single`` declares this look as the only one.
+    Raises BadUsage if a side has several models, if the rule is invalid, or if a single look is not
+    the first.
     """
     _check(baseline, run, rule)
     compared = compare_sides(baseline, run, ask)
@@ -380,8 +395,7 @@ def gate_sides(
 
 
 class _Asked(NamedTuple):
-    """The run against its baseline; how the intervals of this look are made, and what all looks
-    together shall hold."""
+    """The run and its baseline; ``ask`` is for this look, ``confidence`` for all looks."""
 
     pairing: Pairing
     pair: PairCompared
@@ -439,7 +453,7 @@ def _checks(asked: _Asked) -> Iterator[Check]:
 
 
 def _comparable(pair: PairCompared) -> Check:
-    """Whether the difference is one of the runs, and not of what scored them."""
+    """Check that scorer, judge and measure are the same on both sides."""
     scored = [change.factor for change in pair.changes if change.factor in _SCORED_BY]
     if pair.difference is None:
         return Check(name="paired", verdict="cannot tell", said=" ".join(pair.cannot))
@@ -476,9 +490,11 @@ def _complete(pair: PairCompared) -> Check:
 
 
 def _drop(asked: _Asked) -> Check:
-    """The paired difference against the largest drop that is allowed. An incomplete run is taken as
-    it turns out at best, what it lacks right and what the baseline lacks wrong: it fails only where
-    no missing reply could save it, and never passes."""
+    """Check the paired difference against the largest allowed drop.
+
+    An incomplete run is scored at its best case: its missing responses are right and those of the
+    baseline wrong. It fails only if no missing response could change that, and it never passes.
+    """
     pair, pairing, bound = asked.pair, asked.pairing, -asked.rule.max_drop
     limit = f"at most {points(asked.rule.max_drop)} points down are allowed"
     is_whole = pair.before.is_complete and pair.after.is_complete
@@ -505,7 +521,7 @@ def _drop(asked: _Asked) -> Check:
 
 
 def _minimum(asked: _Asked, minimum: float) -> Check:
-    """The run's own score, on all of its items, against what it must reach."""
+    """Check the run's score on all of its items against the minimum."""
     run = asked.pairing.after
     values: NDArray[np.float64] = run.sheet.values[:, 0]
     units = np.flatnonzero(~np.isnan(values))
@@ -525,8 +541,10 @@ def _minimum(asked: _Asked, minimum: float) -> Check:
 
 
 def _side_of(bound: float, estimate: Estimate) -> Verdict:
-    """Pass where the whole interval is above the bound, fail where it is below. A bound that is
-    the end of the scale, with no further down or up, is no drop at all."""
+    """Return pass if the whole interval is above the bound, fail if it is below.
+
+    A bound at the end of the scale, where no further change is possible, counts as no drop.
+    """
     if estimate.low > bound or (estimate.low >= bound and bound in (0.0, -1.0)):
         return "pass"
     return "fail" if estimate.high < bound else "cannot tell"
@@ -540,8 +558,10 @@ def _decided(
     keys: SharedKeys,
     bound: float,
 ) -> Check:
-    """The check, with how many more items the next look needs where it cannot be told; its level
-    depends on them, so a few rounds."""
+    """Return the check with the number of further items that would decide it, if inconclusive.
+
+    The level of the next look depends on that number, so it is iterated.
+    """
     if check.verdict != "cannot tell":
         return check
     n = len(first)

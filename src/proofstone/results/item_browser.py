@@ -1,7 +1,7 @@
-"""The items of a page: one row each with its answer matrix, discrimination and flags.
+"""Item browser of a page: one row per item with answer matrix, discrimination and flags.
 
-Made from the scores alone, so that an audit of other people's results and a report of runs show the
-same. A page for the public shows ids and outcomes, and neither texts nor answers.
+It is computed from scores only, so audits of result files and reports of runs show the same. A
+public page shows ids and outcomes, and neither texts nor answers.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ STATES: Mapping[str, tuple[str, str]] = {
 _CODES = {"refused": "x", "unparsed": "u", "truncated": "t", "failed": "-"}
 
 
-# Flags in the words of a filter.
+# Flags as filters name them.
 FLAG_NAMES: Mapping[ItemFlag, str] = {
     "strong-distractor": noted("strong models share a wrong answer"),
     "weak-beat-strong": noted("significant negative discrimination"),
@@ -69,19 +69,22 @@ ROWS_A_PIECE = 1_000
 SHOWN_FIRST = 50  # rows of the page without its script
 
 
-# Rows above this size are written beside the page, so that it opens at once.
+# Rows above this size are written to files next to the page, so that it opens quickly.
 MOST_ROWS_IN_PAGE = 700_000
 
 
-# Responses in a file beside the page, and the most items of one.
+# Maximum responses and items in a file next to the page.
 RESPONSES_A_FILE, ITEMS_A_FILE = 500, 50
 
 
 class ItemShown(Struct, frozen=True, kw_only=True):
-    """One item. ``cells`` has a code of ``STATES`` for each model, ``answers`` one character each
-    (a space where no letter is known), or is empty. ``share`` is the mean score in [0, 1], and
-    ``discrimination`` the item-rest correlation; NaN where there is none. ``place`` is where its
-    responses are among those beside the page, -1 where there are none."""
+    """One item.
+
+    ``cells`` has a code of ``STATES`` per model. ``answers`` has one character per model (a space
+    if unknown), or is empty. ``share`` is the mean score in [0, 1]; ``discrimination`` is the
+    item-rest correlation. Both are NaN if undefined. ``place`` is the index of its responses among
+    those next to the page, -1 without responses.
+    """
 
     name: str
     title: str = ""
@@ -97,8 +100,10 @@ class ItemShown(Struct, frozen=True, kw_only=True):
 
 
 class ItemBrowser(Struct, frozen=True, kw_only=True):
-    """All items of a page, with the ``models`` of the answer matrix in the order of the
-    leaderboard. ``level`` names the groups."""
+    """All items of a page, with the ``models`` in the order of the leaderboard.
+
+    ``level`` names the groups.
+    """
 
     models: tuple[str, ...]
     items: tuple[ItemShown, ...]
@@ -106,12 +111,12 @@ class ItemBrowser(Struct, frozen=True, kw_only=True):
 
     @property
     def items_a_file(self) -> int:
-        """How many items a file of responses holds."""
+        """Return the number of items per file of responses."""
         return max(1, min(ITEMS_A_FILE, RESPONSES_A_FILE // max(len(self.models), 1)))
 
     @property
     def has_responses(self) -> bool:
-        """Whether responses are beside the page."""
+        """Return True if responses are written next to the page."""
         return any(item.place >= 0 for item in self.items)
 
 
@@ -122,10 +127,10 @@ def item_browser(
     has_responses: bool = False,
     audience: Audience = "internal",
 ) -> ItemBrowser | None:
-    """Return the items behind a leaderboard; None where there are no scores by item.
+    """Return the items behind a leaderboard; None without scores by item.
 
-    ``texts`` are the questions by item id. With ``has_responses`` the responses of all items are
-    to be written beside the page. For the public, items have neither titles nor answers.
+    ``texts`` maps item ids to questions. ``has_responses``: responses of all items will be written
+    next to the page. For a public page, items have neither titles nor answers.
     """
     sheet = evidence.sheet
     rows = evidence.board.rows
@@ -179,8 +184,10 @@ def item_browser(
 
 
 def _states(table: ScoreTable, values: NDArray[np.float64]) -> NDArray[np.str_]:
-    """The state of each unit and respondent (units, respondents). Of several samples an answered
-    one counts before others; the value is their mean."""
+    """Return the state of each unit and model (units, models).
+
+    With several samples, an answered one takes precedence; the value is the mean.
+    """
     found = np.full(values.shape, "-", dtype="<U1")
     for outcome, code in _CODES.items():
         mine = table.outcome == OUTCOMES.index(outcome)
@@ -195,8 +202,10 @@ def _states(table: ScoreTable, values: NDArray[np.float64]) -> NDArray[np.str_]:
 
 
 def _letters(table: ScoreTable, order: Sequence[int]) -> NDArray[np.str_] | None:
-    """The letter that each respondent gave first (units, respondents in ``order``); a space where
-    none is known. None where no answer is a single character."""
+    """Return each model's first letter (units, models in ``order``); a space if unknown.
+
+    None if no answer is a single character.
+    """
     names = [name if len(name) == 1 else " " for name in table.answers]
     if not any(name.strip() for name in names):
         return None
@@ -208,7 +217,7 @@ def _letters(table: ScoreTable, order: Sequence[int]) -> NDArray[np.str_] | None
 
 
 def _groups(table: ScoreTable) -> tuple[str, list[str]]:
-    """The level of fewest groups, and each unit's group of it."""
+    """Return the level with the fewest groups, and each unit's group."""
     several = [level for level, names in table.stratum_names.items() if len(set(names)) > 1]
     if not several:
         return "", []
@@ -218,7 +227,7 @@ def _groups(table: ScoreTable) -> tuple[str, list[str]]:
 
 
 def _name(table: ScoreTable, unit: int) -> str:
-    """The item as commands or its file name it."""
+    """Return the item's name in its file, or its id as commands accept it."""
     if table.item_names:
         return table.item_names[unit]
     item = table.items[unit]
@@ -226,7 +235,7 @@ def _name(table: ScoreTable, unit: int) -> str:
 
 
 def _titles(table: ScoreTable, texts: Mapping[bytes, str]) -> list[str]:
-    """The first characters of each question, without a first line that all share."""
+    """Return the beginning of each question, without a first line that all share."""
     found = [texts.get(item, "") for item in table.items]
     if not texts and table.item_texts:
         found = list(table.item_texts)
@@ -241,11 +250,11 @@ def _cut(text: str) -> str:
     return text if len(text) <= TITLE else f"{text[: TITLE - 1].rstrip()}\u2026"
 
 
-# What a page holds of them.
+# Items within a page.
 
 
 class HeldItems(Struct, frozen=True, kw_only=True):
-    """The rows of items in pieces: those of the page, or of the ``folder`` beside it."""
+    """Rows of items in pieces, within the page or in the ``folder`` next to it."""
 
     stamp: str
     folder: str
@@ -254,16 +263,16 @@ class HeldItems(Struct, frozen=True, kw_only=True):
 
     @property
     def is_beside(self) -> bool:
-        """Whether the page needs its folder to show its rows."""
+        """Return True if the page needs its folder to show its rows."""
         return bool(self.names) and not self.pieces
 
 
 def hold_items(
     browser: ItemBrowser, page: Path | None = None, files: Iterable[FileBeside] = ()
 ) -> HeldItems:
-    """Write what the page cannot hold, and ``files``, into the folder beside it.
+    """Write ``files``, and rows that are too many for the page, to the folder next to it.
 
-    Without a ``page`` all rows are in the page. Raises what ``write_beside`` does.
+    Without a ``page`` all rows are kept. Raises as ``write_beside`` does.
     """
     rows = PiecedRows("items", ROWS_A_PIECE)
     pieces = _pieces(browser, rows)
@@ -296,7 +305,7 @@ def _rounded(value: float) -> float | None:
 
 
 def items_json(browser: ItemBrowser, held: HeldItems) -> Markup:
-    """Return what the script of a page reads first: names of pieces, models, codes and words."""
+    """Return the data that a page's script reads first: names of pieces, models, codes, words."""
     told: dict[str, Any] = {
         "stamp": held.stamp,
         "folder": held.folder,
@@ -311,7 +320,7 @@ def items_json(browser: ItemBrowser, held: HeldItems) -> Markup:
 
 
 def without_texts(browser: ItemBrowser) -> ItemBrowser:
-    """Return the items as the public may see them: ids, outcomes and statistics."""
+    """Return the items for a public page: ids, outcomes and statistics."""
     items = tuple(
         structs.replace(item, title="", key="", answers="", place=-1) for item in browser.items
     )

@@ -1,6 +1,6 @@
-"""A score table under one measure, made ready: one value a unit and respondent, and who is whole.
+"""A score table under one measure: one value per unit and model, and completeness.
 
-Everything here is counted, nothing estimated.
+Everything here is counted; nothing is estimated.
 """
 
 from __future__ import annotations
@@ -50,9 +50,11 @@ MISSES: tuple[Outcome, ...] = ("truncated", "unparsed", "refused")
 
 @dataclass(frozen=True)
 class Sheet:
-    """The scores of ``table`` as ``counts`` values them; respondents and units by index. For
-    ``answer_keys``, ``says``, ``weights`` and ``judged`` see ``Measure``; no judge grades items
-    that all have options."""
+    """Scores of ``table`` under the outcome values ``counts``; models and units by index.
+
+    For ``answer_keys``, ``says``, ``weights`` and ``judged`` see ``Measure``. A judge never grades
+    items that all have options.
+    """
 
     table: ScoreTable
     counts: Mapping[Outcome, Worth]
@@ -63,7 +65,7 @@ class Sheet:
 
     @classmethod
     def of(cls, table: ScoreTable, measure: Measure) -> Sheet:
-        """The scores of a table under a measure."""
+        """Return the scores of a table under a measure."""
         return cls(
             table,
             measure.counts,
@@ -75,7 +77,7 @@ class Sheet:
 
     @cached_property
     def counted(self) -> NDArray[np.float64]:
-        """What each score counts as (N); NaN outside the denominator."""
+        """Return the value of each score (N); NaN outside the denominator."""
         counted = counted_values(self.counts, self.table.outcome, self._worth)
         if self.answer_keys:
             counted[~self._is_meant[self.table.unit]] = np.nan
@@ -83,7 +85,7 @@ class Sheet:
 
     @property
     def _worth(self) -> NDArray[np.float64]:
-        """The value of each score (N), or whether it says what is asked for."""
+        """Return each score's value (N), or whether the answer equals ``says``."""
         table = self.table
         if not self.says:
             return table.value
@@ -92,7 +94,7 @@ class Sheet:
 
     @property
     def _is_meant(self) -> NDArray[np.bool_]:
-        """Which units have one of the right labels that are meant."""
+        """Return a mask of the units whose answer key is in ``answer_keys``."""
         meant = [
             code
             for code, answer_key in enumerate(self.table.answer_keys)
@@ -102,13 +104,16 @@ class Sheet:
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """The mean over samples (units, respondents); NaN where nothing counts."""
+        """Return the mean over samples (units, models); NaN if no score counts."""
         return self._means(self.counted)
 
     @cached_property
     def ratio_parts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Above and below the line of a measure with weights, each (units, respondents): the means
-        over samples of weight times worth, and of weight; NaN where nothing counts."""
+        """Return numerator and denominator of a weighted measure, each (units, models).
+
+        These are the means over samples of weight times value, and of weight; NaN if no score
+        counts.
+        """
         weight = np.ones(len(self.table.outcome))
         for outcome, times in self.weights.items():
             weight[self.table.outcome == outcome_code(outcome)] = times
@@ -121,7 +126,7 @@ class Sheet:
         )
 
     def _means(self, each: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The means over samples (units, respondents) of a number a score."""
+        """Return the means over samples (units, models) of one number per score."""
         return unit_means(
             self.table.unit,
             self.table.respondent,
@@ -131,31 +136,30 @@ class Sheet:
         )
 
     def block(self, units: NDArray[np.int64], respondents: Sequence[int]) -> NDArray[np.float64]:
-        """The values of chosen units (rows) and respondents (columns)."""
+        """Return the values of chosen units (rows) and models (columns)."""
         return self.values[np.ix_(units, np.asarray(respondents, dtype=np.int64))]
 
     @cached_property
     def keys(self) -> SharedKeys:
-        """Which units share which keys."""
+        """Return the clusters of units."""
         table = self.table
         return SharedKeys(len(table.items), table.cluster_unit, table.cluster_key)
 
     @cached_property
     def outcomes(self) -> NDArray[np.int64]:
-        """How often each outcome occurred, (respondents, OUTCOMES)."""
+        """Return the count of each outcome, shape (models, OUTCOMES)."""
         m, n = len(self.table.respondents), len(OUTCOMES)
         code = self.table.respondent.astype(np.int64) * n + self.table.outcome
         return np.asarray(np.bincount(code, minlength=m * n).reshape(m, n))
 
     @cached_property
     def missing(self) -> NDArray[np.int64]:
-        """How many replies each respondent is short of (respondents), failed calls included."""
+        """Return the number of missing responses by model, including failed calls."""
         return np.asarray(np.maximum(self.table.expected - self._responses, 0))
 
     @cached_property
     def is_complete(self) -> NDArray[np.bool_]:
-        """Which respondents replied to everything, and to something that counts: of one whose
-        every label is missing there is no score to rank."""
+        """Return a mask of the models with all responses and at least one score that counts."""
         counts = ~np.isnan(self.values).all(axis=0)
         return np.asarray((self.missing == 0) & (self._responses > 0) & counts)
 
@@ -164,19 +168,21 @@ class Sheet:
         return np.asarray(self.outcomes.sum(axis=1) - self.outcomes[:, outcome_code("failed")])
 
     def n_responses(self, respondent: int) -> int:
-        """How many replies came, whatever they hold."""
+        """Return the number of responses received."""
         return int(self._responses[respondent])
 
     def n_failed(self, respondent: int) -> int:
-        """How many calls brought no reply."""
+        """Return the number of calls without a response."""
         counted = int(self.outcomes[respondent, outcome_code("failed")])
         return (
             counted if self.table.failed is None else counted + int(self.table.failed[respondent])
         )
 
     def rates(self, respondent: int) -> tuple[Rate, ...]:
-        """Rates among the replies that came: truncated, unparsed, refused, and all of these (miss);
-        only those that the table tells, and none where it does not tell how replies ended."""
+        """Return the rates of truncated, unparsed and refused responses and their sum (miss).
+
+        Outcomes that the table does not record are omitted; empty if it records none.
+        """
         if not self.table.tells_outcomes:
             return ()
         n = self.n_responses(respondent)
@@ -188,17 +194,17 @@ class Sheet:
         )
 
     def average(self, respondent: int) -> AverageAtK:
-        """AVG@k over all of the respondent's scores."""
+        """Return AVG@k over all of the model's scores."""
         rows = self._rows(respondent)
         return average_at_k(self.table.sample[rows], self.counted[rows])
 
     def corrections(self, respondent: int) -> Corrections:
-        """How many of the respondent's scores people ruled on."""
+        """Return the number of overridden scores of a model."""
         counted = self.table.corrections
         return counted[respondent] if counted else Corrections()
 
     def bounds(self, respondent: int) -> Bounds:
-        """What the respondent could still reach."""
+        """Return the range of the model's possible final score."""
         rows = self._rows(respondent)
         return bound_incomplete(self.counted[rows], int(self.missing[respondent]))
 
@@ -216,7 +222,7 @@ class Sheet:
         return np.concatenate([[0], np.cumsum(sizes)])
 
 
-# A measure of chosen respondents on chosen units: its estimates, and values whose mean it is.
+# A measure of chosen models on chosen units: estimates, and values with that mean.
 
 
 def measure_estimates(
@@ -227,8 +233,10 @@ def measure_estimates(
     population: Population,
     confidence: float,
 ) -> tuple[Estimate, ...]:
-    """The measure of each respondent over those of ``units`` that count for it: a mean, or, of a
-    measure with weights, a ratio of two."""
+    """Return each model's estimate over those of ``units`` that count for it.
+
+    It is a mean, or a ratio of two means for a weighted measure.
+    """
     block = sheet.block(units, respondents)
     if not np.isnan(block).any():
         return _together(sheet, units, respondents, population, confidence)
@@ -241,12 +249,12 @@ def measure_estimates(
 def linear_values(
     sheet: Sheet, units: NDArray[np.int64], respondents: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Values (units, respondents) whose means are the measure, and whose spread is that of its
-    error: what differences between respondents are reckoned from.
+    """Return values (units, models) with the measure as mean and its error as spread.
 
-    Of a measure with weights they are the ratio plus each unit's residual over the mean weight
-    (Cochran 1977, 6.4); a unit that does not count for it has the ratio itself. NaN in all of a
-    respondent for whom nothing counts. Without weights they are the values as they are.
+    Differences between models are computed from them. For a weighted measure they are the ratio
+    plus each unit's residual over the mean weight (Cochran 1977, 6.4). A unit that does not count
+    for a model has the ratio itself. A column is NaN if nothing counts for the model. Without
+    weights, the values are unchanged.
     """
     if not sheet.weights:
         return sheet.block(units, respondents)
@@ -265,7 +273,7 @@ def _together(
     population: Population,
     confidence: float,
 ) -> tuple[Estimate, ...]:
-    """The same of respondents for whom all of ``units`` count."""
+    """Return the estimates of models for which all of ``units`` count."""
     keys = sheet.keys.among(units)
     if sheet.weights:
         places = np.ix_(units, np.asarray(respondents, dtype=np.int64))
@@ -280,16 +288,17 @@ def _together(
     )
 
 
-# How a leaderboard measures: one sheet, what intervals speak of, how units are averaged.
+# Settings of a leaderboard: sheet, target population, averaging of units.
 
 SAMPLE_WISE = "sample"
 
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """How to measure: the sheet of the headline, those of other measures, and what is asked.
+    """Measurement settings: the headline's sheet, those of other measures, and the request.
 
-    ``scale``: the scores are shares on a scale of their own."""
+    ``scale``: the scores are shares on a separate scale.
+    """
 
     sheet: Sheet
     others: Mapping[str, tuple[Measure, Sheet]]
@@ -300,14 +309,14 @@ class Ruler:
 
     @property
     def levels(self) -> tuple[str, ...]:
-        """Sample-wise, then the strata that the table knows, those of most groups first."""
+        """Return sample-wise, then the known strata in descending number of groups."""
         names = self.sheet.table.stratum_names
         known = [level for level in names if any(names[level])]
         return (SAMPLE_WISE, *sorted(known, key=lambda level: -len(names[level])))
 
     @property
     def telling_levels(self) -> tuple[str, ...]:
-        """Those of ``levels`` with more than one group: fewest first, then in the table's order."""
+        """Return the ``levels`` with several groups: fewest first, then in the table's order."""
         names = self.sheet.table.stratum_names
         telling = [level for level in names if len(names[level]) > 1]
         return tuple(sorted(telling, key=lambda level: len(names[level])))
@@ -319,8 +328,11 @@ class Ruler:
         keys: SharedKeys,
         population: Population | None = None,
     ) -> tuple[Estimate, ...]:
-        """The means of columns of the headline's values. A share is of as many right-or-wrong
-        answers as its unit has keys: of a question's statements."""
+        """Return the means of columns of headline values.
+
+        A share consists of as many right-or-wrong answers as its unit has cluster keys, which are a
+        question's statements.
+        """
         return mean_estimates(
             values,
             weighting,
@@ -331,18 +343,20 @@ class Ruler:
         )
 
     def weighting(self, level: str, units: NDArray[np.int64]) -> Weighting:
-        """The weights of the chosen units at a level."""
+        """Return the weights of the chosen units at a level."""
         if level == SAMPLE_WISE:
             return equal_weights(len(units))
         return group_weights(self.sheet.table.strata[level][units])
 
 
-# Rows of a leaderboard by what their models' cards say: arranged, never ranked anew.
+# Rows of a leaderboard grouped by model cards; ranks do not change.
 
 
 def grouped(ruler: Ruler, standings: Standings, field: str) -> Standings:
-    """The standings with every row in the group of its card's ``field``, models of which it is not
-    known under "unknown"; unchanged where ``field`` is empty. Raises BadUsage for no such field.
+    """Return the standings with rows grouped by a ``field`` of their cards.
+
+    Models without a value are grouped under "unknown". Unchanged if ``field`` is empty. Raises
+    BadUsage for an unknown field.
     """
     if not field:
         return standings
@@ -364,7 +378,8 @@ def _groups(ruler: Ruler, standings: Standings, field: str) -> Iterator[RowGroup
 
 
 def _mean(ruler: Ruler, standings: Standings, places: Sequence[int]) -> Estimate:
-    """The mean over the ranked rows at ``places``, on the units that all ranked rows share."""
+    """Return the mean over the ranked rows at ``places``, on the units that all ranked rows
+    share."""
     sheet = ruler.sheet
     indices = {
         (who.name, who.prompt_method, who.settings): index
@@ -385,7 +400,7 @@ def _key(row: BoardRow) -> tuple[str, str, str]:
     return row.name, row.prompt_method, row.settings
 
 
-# A contestant that had a hand in the material, and what it is worth on the rest of it.
+# Self-evaluation: a model that helped produce items, and its score on the other items.
 
 Floats = NDArray[np.float64]
 
@@ -402,18 +417,20 @@ def hand_of(
     *,
     column: int | None = None,
 ) -> Hand | None:
-    """What ``respondent`` or its family did to ``units``; None where nothing.
+    """Return the roles of a model or its family in ``units``; None without any.
 
-    ``values`` (units, R) are its own alone, or with ``column`` those of all that are ranked, in
-    which it has that place: then it has a rank on the rest of the units too.
+    ``values`` (units, R) are those of the model only, or with ``column`` those of all ranked
+    models. In the second case the model also gets a rank on the other units.
     """
     roles = tuple(_roles(ruler, respondent, units))
     if not roles:
         return None
     table = ruler.sheet.table
     hands = table.respondents[respondent].hands
-    touched = np.isin(units, np.concatenate([table.roles[place].units for place, _itself in hands]))
-    rest = np.flatnonzero(~touched)
+    involved = np.isin(
+        units, np.concatenate([table.roles[place].units for place, _itself in hands])
+    )
+    rest = np.flatnonzero(~involved)
     weighting, kept = ruler.weighting(ruler.level, units[rest]), keys.among(rest)
     place = column or 0
     (untouched,) = ruler.estimates(values[rest, place : place + 1], weighting, kept)
@@ -421,11 +438,11 @@ def hand_of(
     if column is not None and len(rest) and values.shape[1] > 1:
         spread = measure_spread(values[rest], weighting, kept, ruler.population)
         rank = rank_all(spread, confidence=ruler.confidence).intervals[column]
-    return Hand(roles=roles, n_self_evaluated=int(touched.sum()), untouched=untouched, rank=rank)
+    return Hand(roles=roles, n_self_evaluated=int(involved.sum()), untouched=untouched, rank=rank)
 
 
 def _roles(ruler: Ruler, respondent: int, units: Integers) -> Iterator[HandRole]:
-    """The roles that touch some of these units, in the table's order."""
+    """Yield the roles with some of these units, in the table's order."""
     table = ruler.sheet.table
     for place, is_itself in table.respondents[respondent].hands:
         held = table.roles[place]

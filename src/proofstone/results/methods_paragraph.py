@@ -1,4 +1,4 @@
-"""What was asked: the item sets of our own runs, or the files of other people's results."""
+"""Methods text for a paper, from the runs of a workspace or from result files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from proofstone.results.board_text import Leaderboard
 from proofstone.results.page_parts import AskedAs, FormShown, HandRecorded, Manifest, PageData
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
-# How the numbers were computed: intervals, comparisons, draws, the plan, the program.
+# Computation: intervals, comparisons, resampling, preregistration, software version.
 
-# The sections whose way of computing belongs into a paper that shows the ranking alone.
+# Sections whose computation a paper should describe even if it shows the ranking only.
 _TOLD = {
     "pairs": noted("Pairwise differences: {how}"),
     "stability": noted("Ranking stability: {how}"),
@@ -27,7 +27,8 @@ _UNITS = {"items": noted("the item"), "clusters": noted("the cluster of items")}
 
 
 def computing_sentences(data: PageData) -> Iterator[str]:
-    """The estimand and how intervals were made, multiplicity, resampling, seed, plan, version."""
+    """Yield sentences on target population, intervals, multiplicity, resampling, seed, plan,
+    version."""
     board = data.board
     for group in board.standings:
         if group.experiment:
@@ -113,11 +114,11 @@ def _plan(data: PageData) -> Iterator[str]:
         yield say("The analysis was not preregistered; all of it is exploratory.")
 
 
-# How replies were read and scored, and what is the denominator.
+# Parsing and scoring of responses, and the denominator.
 
 
 def scoring_sentences(data: PageData) -> Iterator[str]:
-    """The scorer, the measure with what each outcome counts as, how replies ended, rulings."""
+    """Yield sentences on the scorer, the measure, the value of each outcome, and overrides."""
     board = data.board
     if data.manifest is not None and data.manifest.scorers:
         yield _scorer(data.manifest)
@@ -155,7 +156,7 @@ def _scorer(manifest: Manifest) -> str:
 
 
 def _endings(rows: Sequence[BoardRow]) -> str:
-    """How many replies of all were cut short, unreadable or refusals."""
+    """Return a sentence that counts truncated, unparsed, refused and failed responses."""
     n = sum(row.n_responses for row in rows)
     ended = [
         say(
@@ -194,7 +195,7 @@ _LONGEST = 40
 
 
 def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
-    """The item sets, how they were made, who had a hand in them, and what was left out."""
+    """Yield sentences on the item sets, their construction, self-evaluation and excluded items."""
     yield _sets(data)
     yield from _composition(data.forms, manifest)
     yield _hands(manifest.hands)
@@ -206,7 +207,7 @@ def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
 
 
 def file_sentences(data: PageData) -> Iterator[str]:
-    """The files, what they hold, and what their columns were taken for."""
+    """Yield sentences on the files, their contents and the roles of their columns."""
     yield say(
         "The scores were read from {files} of results.",
         files=counted(len(data.files), "file"),
@@ -236,7 +237,7 @@ def _sets(data: PageData) -> str:
 
 
 def _composition(forms: Sequence[FormShown], manifest: Manifest) -> Iterator[str]:
-    """How forms were drawn: a sentence for each way of making them."""
+    """Yield a sentence on sampling for each recipe of forms."""
     made: dict[tuple[tuple[str, str], ...], list[FormShown]] = {}
     for form in forms:
         if form.seed is not None:
@@ -258,7 +259,7 @@ def _composition(forms: Sequence[FormShown], manifest: Manifest) -> Iterator[str
 
 
 def _short(value: str) -> str:
-    """A parameter's value; a list of ids is no text for a paper."""
+    """Return a parameter's value, shortened if it is a long list of ids."""
     return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
 
 
@@ -297,14 +298,14 @@ def _hands(hands: Sequence[HandRecorded]) -> str:
     return say("Models that helped write or filter the items: {hands}.", hands=listed(told))
 
 
-# What is not known, which a reader must be told as well.
+# Unknown facts that a reader must know about.
 
-# What shapes answers and stands at the endpoint's own choice where it was not sent.
+# Settings that shape answers and that the endpoint chooses if they are not sent.
 _SHAPING = ("temperature", "top_p", "max_tokens")
 
 
 def unknown_sentences(data: PageData) -> Iterator[str]:
-    """Each gap in a sentence; the last one, on the models' training, always stands."""
+    """Yield a sentence for each unknown; the last one, on training data, is always present."""
     if data.manifest is None:
         yield say(
             "Not recorded: prompts, settings, dates, how responses were parsed and scored, "
@@ -347,13 +348,14 @@ def _of_runs(manifest: Manifest) -> Iterator[str]:
         yield say("No response has all its scores yet.")
 
 
-# All paragraphs of the methods text, in the order of a paper.
+# All paragraphs, in the order of a paper.
 
 
 def methods_text(data: PageData) -> tuple[str, ...]:
-    """Paragraphs to paste into a paper: what was asked and of whom, how replies were read and
-    scored, how the numbers were computed, and what is not known. Nothing stands there that the
-    page's own data do not hold; empty where nobody was scored."""
+    """Return the paragraphs for a paper: items and models, scoring, computation, unknown facts.
+
+    All statements come from the page's own data. Empty if no model was scored.
+    """
     if not data.board.standings:
         return ()
     if data.manifest is None:
@@ -372,7 +374,7 @@ def methods_text(data: PageData) -> tuple[str, ...]:
 
 
 def respondent_sentences(manifest: Manifest) -> Iterator[str]:
-    """Ways, settings and samples by groups that share them; models served; dates."""
+    """Yield prompting methods, settings and samples by group; reported models; dates."""
     groups: dict[tuple[object, ...], list[AskedAs]] = {}
     for each in manifest.asked:
         key = (
@@ -437,7 +439,7 @@ def _reported(asked: Sequence[AskedAs]) -> Iterator[str]:
 
 
 def _dates(asked: Sequence[AskedAs]) -> Iterator[str]:
-    """When the replies came, over all; a reply from the cache counts from when it was asked."""
+    """Yield the time span of the responses; a cached response counts from its request."""
     first = min((each.first for each in asked if each.first), default="")
     last = max((each.last for each in asked if each.last), default="")
     if first and first == last:

@@ -1,4 +1,4 @@
-"""One self-contained HTML page: no network, no store, nothing but the records handed in."""
+"""Render one self-contained HTML page from records, without network or store access."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-# With more tied runs side by side than these, letters are noise: a bar over the ranks stands there.
+# With more overlapping tie groups, letters are unreadable: bars show the rank ranges.
 MOST_LANES = 6
 
 
@@ -100,7 +100,7 @@ MOST_LANES = 6
 ROWS_OPEN = 20
 
 
-# A table of more columns is printed row by row, each value beside the name of its column.
+# A table of more columns is printed row by row, each value next to the name of its column.
 MOST_COLUMNS_ON_PAPER = 12
 
 
@@ -111,12 +111,12 @@ MOST_ROWS_ON_PAPER = 50
 def render_page(
     data: PageData, begin_drawing: BeginDrawing | None = None, held: HeldItems | None = None
 ) -> str:
-    """The page as HTML text, the same for the same ``data``, whether its figures are drawn here or
-    by what ``begin_drawing`` begins. ``held`` says which rows of items are beside the page; without
-    it the page holds all.
+    """Return the page as HTML text.
 
-    Texts of models and items are escaped, control and direction characters made visible. A content
-    security policy allows nothing but the page's own style and script, by hash.
+    The text depends on ``data`` only, also if ``begin_drawing`` draws its figures elsewhere.
+    ``held`` lists the item rows in files next to the page; without it the page holds all rows.
+    Texts of models and items are escaped; control and direction characters are made visible. A
+    content security policy allows only the page's own style and script, by hash.
     """
     data = page_for(data)
     models = models_of(data.board)
@@ -155,9 +155,9 @@ def render_page(
 
 @cache
 def page_environment(*packages: str) -> Environment:
-    """Where templates of pages are found, those of these ``packages`` too, and what they say and
-    show texts with."""
-    # Here and not above: a leaderboard in the terminal needs no template engine.
+    """Return the template environment, with the templates of ``packages`` and the text
+    functions."""
+    # Imported here, because a leaderboard in the terminal needs no template engine.
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined  # noqa: PLC0415
 
     environment = Environment(
@@ -243,8 +243,10 @@ def page_environment(*packages: str) -> Environment:
 
 
 def page_policy(style: str, script: str, *, more_scripts: bool = False) -> str:
-    """What a page may load: its own style and script, by hash; with ``more_scripts`` also what that
-    script loads, which is the files of data beside the page."""
+    """Return the content security policy: only the page's own style and script, by hash.
+
+    With ``more_scripts``, files that this script loads (data next to the page) are also allowed.
+    """
     trusted = f"{_source(script)} 'strict-dynamic'" if more_scripts else _source(script)
     return (
         f"default-src 'none'; style-src {_source(style)}; script-src {trusted}; "
@@ -258,7 +260,8 @@ def _source(text: str) -> str:
 
 
 def _in_column(estimate: Estimate) -> str:
-    """As ``shown_estimate``, no break inside its brackets; without an interval the value alone."""
+    """Return ``shown_estimate`` without line breaks inside brackets; without an interval, the
+    value."""
     if math.isnan(estimate.low):
         return points(estimate.value)
     return shown_estimate(estimate).replace(", ", ",\u00a0")
@@ -284,7 +287,7 @@ def _told_outcomes(group: Standings) -> list[str]:
 
 
 def _tells_any(board: Leaderboard) -> bool:
-    """Whether what outcomes count as says anything here; it does where nobody is ranked yet."""
+    """Return True if the values of outcomes should be shown; also if nothing is scored yet."""
     groups = board.standings
     return bool(board.counts) and (
         not groups or any(row.rates for group in groups for row in group.rows)
@@ -297,24 +300,24 @@ def _all_above_chance(group: Standings) -> bool:
 
 
 def _has_own_n(group: Standings) -> bool:
-    """Return True if rows have unlike numbers of items, or none is known for all."""
+    """Return True if rows have different numbers of items, or none is known."""
     return len({row.estimate.n for row in group.ranked}) > 1
 
 
 def _figures_shown(part: Section) -> tuple[Figure, ...]:
-    """Return the figures of a section that repeat none of its shaded tables."""
+    """Return the figures of a section that do not repeat one of its shaded tables."""
     if not any(table.is_heat for table in part.tables):
         return part.figures
     return tuple(figure for figure in part.figures if figure.kind not in ("heat", "strips"))
 
 
 def _has_lanes(group: Standings) -> bool:
-    """Whether ties are few enough to be drawn side by side, with a letter each."""
+    """Return True if ties are few enough to be drawn in parallel, with a letter each."""
     return max(_lanes(group), default=0) < MOST_LANES
 
 
 def _has_averages(data: PageData) -> bool:
-    """Whether there is more than the one average that the leaderboard shows."""
+    """Return True if there is more than the average that the leaderboard shows."""
     groups = [group for group in data.board.standings if group.ranked]
     return any(row.levels or row.others for group in groups for row in group.ranked)
 
@@ -325,21 +328,21 @@ def _flags_used(data: PageData) -> list[str]:
 
 
 class KeptTemplates(BytecodeCache):
-    """What a page's templates compile to, which takes half a second each time otherwise.
+    """Cache of compiled page templates, whose compilation takes half a second.
 
-    In the ``__pycache__`` of this package, or under ``PYTHONPYCACHEPREFIX``; nothing is written
-    with ``PYTHONDONTWRITEBYTECODE``, nor where it cannot be. What was made from another text or by
-    another Jinja is not taken.
+    It is in the ``__pycache__`` of this package or under ``PYTHONPYCACHEPREFIX``. Nothing is
+    written with ``PYTHONDONTWRITEBYTECODE`` or without write access. An entry of another template
+    text or Jinja version is ignored.
     """
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Fills the bucket where what is kept can be read and still fits."""
-        # It begins with a pickle, and a damaged one raises anything: then all is compiled anew.
+        """Fill the bucket if the cached entry is readable and current."""
+        # It begins with a pickle. A damaged one may raise anything: then recompile.
         with contextlib.suppress(Exception), _place(bucket).open("rb") as file:
             bucket.load_bytecode(file)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keeps what was compiled, whole or not at all."""
+        """Write the compiled template atomically."""
         if sys.dont_write_bytecode:
             return
         place = _place(bucket)
@@ -359,19 +362,19 @@ def _place(bucket: Bucket) -> Path:
     return Path(importlib.util.cache_from_source(str(template)))
 
 
-# Shades of a table of models by groups.
+# Shades of a table of scores by group.
 
 _N_SHADES = 7
 
 
 class HeatShades(NamedTuple):
-    """The ends of the scale: the lowest and the highest value of a table, in [0, 1]."""
+    """Ends of the color scale: the lowest and highest value of a table, in [0, 1]."""
 
     low: float
     high: float
 
     def of(self, cell: Cell) -> str:
-        """Return the class of a cell, with a space before it; empty where it has no value."""
+        """Return the CSS class of a cell with a leading space; empty without a value."""
         if not isinstance(cell, Estimate) or math.isnan(cell.value):
             return ""
         share = (cell.value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
@@ -379,12 +382,12 @@ class HeatShades(NamedTuple):
 
 
 def heat_shades(table: Table) -> HeatShades:
-    """Return the scale of a table's shades."""
+    """Return the color scale of a table."""
     values = [estimate.value for estimate in estimates_in(table)]
     return HeatShades(min(values, default=math.nan), max(values, default=math.nan))
 
 
-# The dots with intervals beside a leaderboard: places along their axis in percent of its width.
+# Dots with intervals next to a leaderboard: positions on their axis in percent of its width.
 
 
 Anchor = Literal["start", "middle", "end"]
@@ -398,7 +401,7 @@ _MOST_TICKS = 6
 
 
 class Tick(Struct, frozen=True):
-    """A place on the axis with its text, and how the text hangs on it."""
+    """A position on the axis with its label and text alignment."""
 
     x: float
     text: str
@@ -406,7 +409,7 @@ class Tick(Struct, frozen=True):
 
 
 class Dot(Struct, frozen=True):
-    """One respondent: its dot, the two ends of its interval, and its value in words."""
+    """One model: its dot, the ends of its interval, and its value as text."""
 
     label: str
     x: float
@@ -416,7 +419,7 @@ class Dot(Struct, frozen=True):
 
 
 class DotPlot(Struct, frozen=True):
-    """All dots of one group in order, the axis, and the chance line where there is one."""
+    """Dots of one group in order, the axis, and the chance line, if any."""
 
     dots: tuple[Dot, ...]
     ticks: tuple[Tick, ...]
@@ -424,7 +427,7 @@ class DotPlot(Struct, frozen=True):
 
 
 def dot_plot(group: Standings) -> DotPlot | None:
-    """The figure of a group's ranked rows; None where no row has an interval."""
+    """Return the figure of a group's ranked rows; None if no row has an interval."""
     rows = [row for row in group.ranked if not math.isnan(row.estimate.low)]
     if not rows:
         return None
@@ -444,7 +447,7 @@ def dot_plot(group: Standings) -> DotPlot | None:
 
 
 def _axis(shares: list[float]) -> tuple[float, float]:
-    """The nearest tenths around all ``shares``; a tenth apart at least."""
+    """Return the tenths that enclose all ``shares``, at least one tenth wide."""
     low = math.floor(min(shares) * 10 + 1e-9) / 10
     return low, max(math.ceil(max(shares) * 10 - 1e-9) / 10, low + 0.1)
 
@@ -455,7 +458,7 @@ def _place_on_axis(share: float, ends: tuple[float, float]) -> float:
 
 
 def _ticks(ends: tuple[float, float]) -> tuple[Tick, ...]:
-    """A tick each tenth; each fifth where those would be too many; a middle one where too few."""
+    """Return a tick per tenth, per fifth if those are too many, and a middle one if too few."""
     low, high = (round(end * 20) for end in ends)
     step = next(step for step in (1, 2, 4, 10) if (high - low) // step < _MOST_TICKS)
     shares = [twentieth / 20 for twentieth in range(low, high + 1, step)]
@@ -463,7 +466,7 @@ def _ticks(ends: tuple[float, float]) -> tuple[Tick, ...]:
 
 
 def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
-    """The chance level, its text inside the figure also on a narrow screen."""
+    """Return the chance level; its label stays inside the figure on narrow screens."""
     if math.isnan(chance):
         return None
     x = _place_on_axis(chance, ends)
@@ -472,5 +475,5 @@ def _chance_line(chance: float, ends: tuple[float, float]) -> Tick | None:
 
 
 def models_of(board: Leaderboard) -> tuple[str, ...]:
-    """The models of a page in their order, by which each looks the same in every figure."""
+    """Return the models of a page in order, which sets their color and shape in every figure."""
     return tuple(row.label for group in board.standings for row in group.ranked)

@@ -1,4 +1,4 @@
-"""A page as files: itself, its tables (CSV for programs, TeX for papers), and its figures."""
+"""Write a page with its tables (CSV for programs, TeX for papers) and figures."""
 
 from __future__ import annotations
 
@@ -79,29 +79,31 @@ METHODS = ("methods.txt", "methods.tex")
 
 
 class TablesAsked(Struct, frozen=True):
-    """Where tables are to be written, and as what."""
+    """Folder and kinds of table files."""
 
     folder: Path
     kinds: tuple[TableKind, ...]
 
 
 class MoreTables(NamedTuple):
-    """CSV files besides the tables of the page: the names that they may have, and what writes them
-    into a folder and says what each holds."""
+    """CSV files in addition to the tables of the page.
+
+    ``names`` are the possible file names. ``write`` writes files into a folder and describes each.
+    """
 
     names: tuple[str, ...]
     write: Callable[[Path], Mapping[str, str]]
 
 
 class TablesWritten(Struct, frozen=True):
-    """The folder, and the names of the files in it by the order of the page."""
+    """The folder and its file names in page order."""
 
     folder: str
     files: tuple[str, ...]
 
 
 def check_tables(data: PageData, asked: TablesAsked, others: MoreTables | None = None) -> None:
-    """Raises BadUsage where the folder cannot be written to without touching another's files."""
+    """Raise BadUsage if the folder holds files of other origin."""
     names = [f"{page.name}.{kind}" for page in page_tables(data) for kind in asked.kinds]
     more = [*METHODS, *([DOCUMENT] if "tex" in asked.kinds else [])]
     more += [f"{name}.csv" for name in LONG_TABLES] if "csv" in asked.kinds else []
@@ -112,8 +114,7 @@ def check_tables(data: PageData, asked: TablesAsked, others: MoreTables | None =
 def write_tables(
     data: PageData, asked: TablesAsked, others: MoreTables | None = None
 ) -> TablesWritten:
-    """Writes every table of the page in each of the kinds, and ``others`` where CSV is asked for,
-    all of them or nothing."""
+    """Write every table of the page in each kind, and ``others`` with CSV; all or nothing."""
     pages = page_tables(data)
     how = _how(data)
     with files_into(asked.folder, f"proofstone {__version__}") as (folder, about):
@@ -143,7 +144,7 @@ def write_tables(
 def _write_methods(
     folder: Path, data: PageData, kinds: Sequence[TableKind], about: dict[str, str]
 ) -> None:
-    """The methods text as plain paragraphs, and as TeX where that is wanted."""
+    """Write the methods text as plain paragraphs, and as TeX on request."""
     paragraphs = methods_text(data)
     written = {"methods.txt": "\n\n".join(visible(each) for each in paragraphs)}
     if "tex" in kinds:
@@ -154,8 +155,10 @@ def _write_methods(
 
 
 def _how(data: PageData) -> tuple[str, ...]:
-    """Return the notes of every table: version and random seed. No time, so that the same results
-    give the same bytes."""
+    """Return the notes of every table: version and random seed.
+
+    They hold no time, so the same results give the same bytes.
+    """
     made = say("Made by proofstone {version}.", version=data.provenance.version)
     seed = "" if data.seed is None else say("Seed of all draws: {seed}.", seed=data.seed)
     return (made, seed)
@@ -176,15 +179,17 @@ LONG_TABLES = (ALL_PAIRS, ALL_DOCUMENTS)
 
 
 def page_tables(data: PageData) -> tuple[PageTable, ...]:
-    """Those of the opening, of the leaderboard, of the sections (``strata-1``, ``strata-2``), and
-    of what was asked. Names are the same whatever the language; no two are alike."""
+    """Return the tables of opening, leaderboard, sections (``strata-1``, ``strata-2``) and
+    requests.
+
+    Names are unique and independent of the language.
+    """
     sections = (table for section in data.sections for table in _of_section(section))
     return (*_of_opening(data), *board_tables(data), *sections, *asked_tables(data))
 
 
 def long_tables(data: PageData) -> tuple[PageTable, ...]:
-    """Tables that are too long for a page and for TeX: all pairs of many models, all of many
-    documents."""
+    """Return tables too long for a page and for TeX: all pairs of models, all documents."""
     found = {ALL_PAIRS: all_pairs(data.board), ALL_DOCUMENTS: all_documents(data.board)}
     return tuple(PageTable(name=name, table=table) for name, table in found.items() if table)
 
@@ -203,11 +208,11 @@ def _of_section(section: Section) -> Iterator[PageTable]:
         yield PageTable(name=f"{section.name}-{number}", table=table, notes=notes)
 
 
-# The figures of a page as files in a folder.
+# Figures of a page as files.
 
 
 class FiguresAsked(Struct, frozen=True):
-    """Where figures are to be written, as what, and a folder of ``fonts`` besides the system's."""
+    """Folder and kinds of figure files, and a folder of ``fonts`` in addition to system fonts."""
 
     folder: Path
     kinds: tuple[FigureFile, ...]
@@ -215,7 +220,7 @@ class FiguresAsked(Struct, frozen=True):
 
 
 class FiguresWritten(Struct, frozen=True):
-    """The folder, the names of the files in it, and whether Chinese in them can be read."""
+    """The folder, its file names, and whether Chinese text in figures is legible."""
 
     folder: str
     files: tuple[str, ...]
@@ -223,20 +228,20 @@ class FiguresWritten(Struct, frozen=True):
 
 
 def check_figures(data: PageData, asked: FiguresAsked) -> None:
-    """Raises BadUsage where the folder cannot be written to without touching another's files, and
-    ExtraMissing where nothing can be drawn."""
+    """Raise BadUsage if the folder holds files of other origin, ExtraMissing if drawing is
+    unavailable."""
     check_drawn(page_figures(page_for(data)), asked)
 
 
 def write_figures(data: PageData, asked: FiguresAsked) -> FiguresWritten:
-    """Writes every figure of the page in each of the kinds, all of them or nothing."""
+    """Write every figure of the page in each kind; all or nothing."""
     data = page_for(data)
     return write_drawn(page_figures(data), models_of(data.board), asked)
 
 
 def check_drawn(figures: Sequence[Figure], asked: FiguresAsked) -> None:
-    """Raises BadUsage where the folder cannot be written to without touching another's files, and
-    ExtraMissing where nothing can be drawn."""
+    """Raise BadUsage if the folder holds files of other origin, ExtraMissing if drawing is
+    unavailable."""
     endings = (*(kind for kind in asked.kinds if kind != "json"), "vl.json")
     if set(asked.kinds) - {"json"}:
         needed("vl_convert")
@@ -247,8 +252,7 @@ def check_drawn(figures: Sequence[Figure], asked: FiguresAsked) -> None:
 def write_drawn(
     figures: Sequence[Figure], models: Sequence[str], asked: FiguresAsked
 ) -> FiguresWritten:
-    """Writes figures in each of the kinds, all of them or nothing; ``models`` in the order by which
-    each gets its colour."""
+    """Write figures in each kind; all or nothing. The order of ``models`` sets their colors."""
     if asked.fonts is not None:
         use_fonts(asked.fonts)
     with files_into(asked.folder, f"proofstone {__version__}", FIGURES) as (folder, about):
@@ -263,7 +267,7 @@ def write_drawn(
 
 
 def page_figures(data: PageData) -> tuple[Figure, ...]:
-    """The leaderboards', then those of the sections in their order; no two of one name."""
+    """Return the figures of leaderboards and sections in order, with unique names."""
     used: dict[str, int] = {}
     return tuple(_apart(figure, used) for figure in _figures(data))
 
@@ -277,18 +281,20 @@ def _figures(data: PageData) -> Iterator[Figure]:
 
 
 def _apart(figure: Figure, used: dict[str, int]) -> Figure:
-    """With a name that a file may have everywhere, and that no figure before has."""
+    """Return the figure with a unique name that is valid on all file systems."""
     name = re.sub(r"[^\w-]+", "-", figure.name).strip("-").lower() or "figure"
     used[name] = used.get(name, 0) + 1
     return structs.replace(figure, name=name if used[name] == 1 else f"{name}-{used[name]}")
 
 
-# Pages as files, with their tables and figures.
+# Pages with their tables and figures.
 
 
 class BesideAsked(NamedTuple):
-    """What is to be written beside a page; ``others`` are additional tables, ``brief`` is half a
-    page for a decision."""
+    """Files to write next to a page:
+
+    ``others`` are additional tables, ``brief`` is the summary sheet.
+    """
 
     tables: TablesAsked | None = None
     figures: FiguresAsked | None = None
@@ -297,9 +303,10 @@ class BesideAsked(NamedTuple):
 
 
 class PageWritten(Struct, frozen=True, kw_only=True):
-    """Where a page, its tables and its figures were written (None where they were not asked for),
-    and the paragraphs of its methods text. ``rows`` is the folder of what the page itself needs
-    beside it, None where it needs none."""
+    """Paths of a page, its tables and its figures (None if not requested), and its methods text.
+
+    ``rows`` is the folder that the page needs next to it, None if it needs none.
+    """
 
     page: str | None
     tables: TablesWritten | None
@@ -319,10 +326,12 @@ def write_page(
     begin_drawing: BeginDrawing | None = None,
     responses: Callable[[Path], Iterable[FileBeside]] | None = None,
 ) -> PageWritten:
-    """Write a page, its tables and its figures, each where it is asked for; nothing where the
-    tables or figures may not be written. ``begin_drawing`` may draw the page's. ``responses``
-    makes the files of responses beside it. Raises what ``check_tables``, ``check_figures``,
-    ``hold_items`` and ``write_text`` do."""
+    """Write a page, its tables and its figures, each if requested.
+
+    Writes nothing if tables or figures cannot be written. ``begin_drawing`` may draw the page's
+    figures. ``responses`` yields the files of responses next to the page. Raises as
+    ``check_tables``, ``check_figures``, ``hold_items`` and ``write_text`` do.
+    """
     tables, figures, others, brief = beside
     if tables is not None:
         check_tables(data, tables, others)
@@ -368,11 +377,11 @@ def write_bytes(path: Path, content: bytes) -> None:
         ) from error
 
 
-# What a page says of how it came about, as tables: files, forms, respondents, what they took.
+# Provenance of a page as tables: files, forms, models, usage.
 
 
 def asked_tables(data: PageData) -> Iterator[PageTable]:
-    """Those that have rows. Nothing of any question or reply stands in them."""
+    """Yield the tables that have rows. They hold no text of questions or responses."""
     board = data.board
     counts = board.counts if board.standings else ()
     denominator = say(
@@ -437,8 +446,11 @@ _OUTCOMES = ("truncated", "unparsed", "refused", "miss")
 
 
 def board_tables(data: PageData) -> Iterator[PageTable]:
-    """The tables of each standing: ranked, by estimand, level and measure, incomplete, hands,
-    rulings; those without a row are left out."""
+    """Yield the nonempty tables of each standing.
+
+    They are the ranking, estimates by population, level and measure, incomplete models,
+    self-evaluation and overrides.
+    """
     for place, group in enumerate(data.board.standings):
         end = "" if place == 0 else f"-{place + 1}"
         apart = [say("Simulated")] if group.simulated else []
@@ -476,7 +488,8 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
 
 
 def _who(group: Standings) -> list[ReadColumn]:
-    """What names a respondent: the way, settings and judge only where any has one."""
+    """Return the columns that identify a model; method, settings and judge only if any row has
+    one."""
     rows = group.rows
     names = {
         "prompt_method": say("prompt method"),
@@ -494,7 +507,7 @@ def _who(group: Standings) -> list[ReadColumn]:
 
 
 def _facts(data: PageData) -> list[ReadColumn]:
-    """What the models' cards say."""
+    """Return the columns of model cards."""
     return [column(f"card_{name}", word(name), partial(_fact, name)) for name in data.card_columns]
 
 
@@ -511,7 +524,8 @@ def _override(at: int, row: BoardRow) -> Cell:
 
 
 def _ranking(data: PageData, group: Standings) -> Table:
-    """The ranked rows. ``hand`` is marked, ``tied`` holds the letters that tied rows share."""
+    """Return the ranked rows. ``hand`` marks self-evaluation; ``tied`` holds the letters of
+    ties."""
     board, rows = data.board, group.ranked
     has_hands = any(row.hand for row in rows)
     has_samples = any(row.average is not None and row.average.k > 1 for row in rows)
@@ -580,7 +594,7 @@ def _averages(group: Standings, averages: EstimateTable) -> Table:
 
 
 def _incomplete(data: PageData, group: Standings) -> Table:
-    """``failed`` stands only where calls are known to have: files of results do not tell it."""
+    """Return the incomplete rows; ``failed`` only if failed calls are recorded, unlike in files."""
     failed = column("failed", say("of these failed"))
     fields = [
         *_who(group),
@@ -602,8 +616,10 @@ def _incomplete(data: PageData, group: Standings) -> Table:
 
 
 def leaderboard_figure(board: Leaderboard, group: Standings) -> Figure | None:
-    """The ranked rows of a group with their intervals, ties as bars, guessing as a line; None where
-    no row has an interval."""
+    """Return the ranked rows with intervals, ties as bars and the chance line.
+
+    None if no row has an interval.
+    """
     rows = [row for row in group.ranked if not math.isnan(row.estimate.low)]
     if not rows:
         return None
@@ -622,7 +638,7 @@ def leaderboard_figure(board: Leaderboard, group: Standings) -> Figure | None:
 
 
 def _figure_subtitle(board: Leaderboard, group: Standings) -> str:
-    """How many items, and what the intervals are."""
+    """Return the number of items and the kind of intervals."""
     made_up = f"{say('simulated, no model was asked')}; " if group.simulated else ""
     items = f"{counted(group.n_items, 'item')}; " if group.is_common else ""
     kind = say(

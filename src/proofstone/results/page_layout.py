@@ -19,7 +19,7 @@ ChapterName = Literal["groups", "pairwise", "power", "details", "items", "analys
 
 
 class Chapter(Struct, frozen=True, kw_only=True):
-    """Sections that stand under one heading: the ``leads`` open, the ``folds`` closed."""
+    """Sections under one heading: the ``leads`` open, the ``folds`` closed."""
 
     name: ChapterName
     title: str
@@ -68,10 +68,10 @@ _TITLES: Mapping[ChapterName, str] = {
     "quality": noted("Data quality"),
 }
 
-# Sections whose findings are shown open where their chapter has them; of others none.
+# Sections whose findings are shown open; those of others are folded.
 _LEADS = ("strata", "pairs", "resolution", "stability", "items")
 
-# With fewer items or ranked models these sections can say little, and stand in one fold.
+# With fewer items or ranked models these sections have little power and share one fold.
 FEWEST_ITEMS = 100
 FEWEST_MODELS = 3
 _NEED_DATA = ("pairs", "factors", "resolution", "stability", "dimension", "positions", "orders")
@@ -84,10 +84,9 @@ def is_small(data: PageData) -> bool:
 
 
 def chapters(data: PageData) -> tuple[Chapter, ...]:
-    """Arrange the sections of a page into chapters, in the order of the page.
+    """Arrange the sections of a page into chapters, in page order.
 
-    A chapter without a section is left out, but for items and data quality,
-    which holds what is known of the data.
+    Empty chapters are omitted, except items and data quality, which has other content.
     """
     small = is_small(data)
     held: dict[ChapterName, list[Section]] = {name: [] for name in _TITLES}
@@ -106,7 +105,7 @@ def chapters(data: PageData) -> tuple[Chapter, ...]:
 
 
 def details_note(data: PageData) -> str:
-    """Return how small the data of the details are."""
+    """Return a note on how few items and models the details have."""
     n_ranked = max((len(group.ranked) for group in data.board.standings), default=0)
     return say(
         "{items}, {models}: too few for more than tentative results.",
@@ -141,8 +140,7 @@ def contents(data: PageData) -> tuple[tuple[str, str], ...]:
 
 
 def context_line(data: PageData) -> str:
-    """Return what the page is of, in one line: models, items, groups, measure, CI level, date and
-    audience."""
+    """Return one line: models, items, groups, measure, CI level, date and audience."""
     board = data.board
     groups = next((part for group in board.standings for part in group.breakdowns), None)
     parts = [
@@ -176,7 +174,7 @@ def partial_lines(data: PageData) -> Iterator[str]:
 
 
 def limitations(data: PageData) -> tuple[str, ...]:
-    """Return what limits the conclusions from these results, each once and in one paragraph."""
+    """Return the limitations of these results without repetition, one paragraph each."""
     board = data.board
     found = [
         *data.notes,
@@ -198,7 +196,7 @@ def _of_standing(group: Standings) -> Iterator[str]:
 
 
 def unrecorded(data: PageData) -> str:
-    """Return one sentence that lists what is not recorded of these results; empty if nothing."""
+    """Return one sentence listing what these results do not record; empty if nothing."""
     names = [line.about for line in data.trust if not line.known]
     if not names:
         return ""
@@ -206,8 +204,7 @@ def unrecorded(data: PageData) -> str:
 
 
 def shared_setting(group: Standings) -> str:
-    """Return the prompting method and settings that all rows share; empty where they differ or
-    there are none."""
+    """Return the prompting method and settings common to all rows; empty if they differ."""
     shared = {setting_of(row) for row in group.rows}
     return shared.pop() if len(shared) == 1 else ""
 

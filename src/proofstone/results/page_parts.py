@@ -1,4 +1,4 @@
-"""What the page arranges of a leaderboard: tables of estimates, warnings by remedy."""
+"""Records of a results page, and parts that its templates show."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from proofstone.wording.messages import (
     word,
 )
 
-# All that a results page shows besides the leaderboard; plain records, filled by the caller.
+# Contents of a results page in addition to the leaderboard; the caller fills these records.
 
 
 class FormShown(Struct, frozen=True, kw_only=True):
-    """An item set that was asked: ``seed`` is None for an imported one; ``recipe`` in words."""
+    """An item set: ``seed`` is None for an imported one; ``recipe`` as names and texts."""
 
     name: str
     id: str
@@ -47,12 +47,12 @@ class FormShown(Struct, frozen=True, kw_only=True):
 
 
 class Asked(Struct, frozen=True, kw_only=True):
-    """How one respondent was asked, and what the endpoint said of itself.
+    """Request settings of one model, and what the endpoint reported.
 
-    ``settings`` as sent, ``dropped`` those it does not take. ``usage`` sums tokens over ``calls``
-    (None where the endpoint never said); ``cost_usd`` is None where no price is known, and
-    ``estimated_usd`` the part of it for calls that the endpoint did not count;
-    ``mean_logprob`` the mean natural-log probability of reply tokens, evidence that it was asked.
+    ``settings`` were sent; ``dropped`` are those not supported. ``usage`` sums tokens over
+    ``calls`` (None if never reported). ``cost_usd`` is None without a price; ``estimated_usd`` is
+    its part for calls without reported usage. ``mean_logprob`` is the mean natural-log probability
+    of response tokens.
     """
 
     label: str
@@ -71,7 +71,7 @@ class Asked(Struct, frozen=True, kw_only=True):
 
 
 class Control(Struct, frozen=True, kw_only=True):
-    """A simple completion that any working model manages: what came, and whether it fits."""
+    """A sanity check: a simple completion, the response, and whether it is as expected."""
 
     label: str
     prompt: str
@@ -81,8 +81,8 @@ class Control(Struct, frozen=True, kw_only=True):
 
 
 class FileRead(Struct, frozen=True, kw_only=True):
-    """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), how its columns were
-    understood, and what it holds."""
+    """A file that was read: its ``kind`` (wide table, lm-eval samples, ...), columns and
+    contents."""
 
     name: str
     kind: str
@@ -91,7 +91,7 @@ class FileRead(Struct, frozen=True, kw_only=True):
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
-    """Which version made the page, from which runs, and when (as printed, with its zone)."""
+    """Version, runs and time (as printed, with time zone) of a page."""
 
     version: str
     made_at: str
@@ -100,17 +100,15 @@ class Provenance(Struct, frozen=True, kw_only=True):
 
 
 class PageData(Struct, frozen=True, kw_only=True):
-    """A results page: its title, the leaderboard, what follows from it, and the evidence beside it.
+    """A results page: title, leaderboard, conclusions and evidence.
 
-    ``opening`` is the half page at the top, ``trust`` how far to believe all of it. ``sections``
-    are the parts after the leaderboard. ``files`` are those of other people's results, of which
-    nothing else is known; of our own runs there are ``forms``, ``asked`` and the others.
-
-    ``notes`` stand above everything else (what the data are, what is partial). ``card_columns`` are
-    facts of the models' cards to show on the leaderboard. ``audience``: a page for the public shows
-    neither texts nor answers of ``items``, and no replies to ``controls``.
-    ``seed`` is that of all draws. ``manifest`` is what is recorded of how runs of our own came
-    about; None for other people's results. ``brief`` is half a page for a decision.
+    ``opening`` is the summary at the top; ``trust`` describes data quality. ``sections`` follow the
+    leaderboard. ``files`` are result files without further records; runs of the workspace have
+    ``forms``, ``asked`` and other records. ``notes`` appear first (kind of data, partial results).
+    ``card_columns`` are card fields on the leaderboard. With a public ``audience`` the page shows
+    no texts or answers of ``items`` and no responses to ``controls``. ``seed`` is the random seed
+    of all resampling. ``manifest`` records how runs were made; None for result files. ``brief`` is
+    the summary sheet.
     """
 
     title: str
@@ -133,9 +131,12 @@ class PageData(Struct, frozen=True, kw_only=True):
 
 
 class EstimateTable(Struct, frozen=True, kw_only=True):
-    """Several estimates a ranked row: a heading and its denominator in words (or nothing) a
-    column, and as many estimates for each of ``group.ranked``, in order. ``name`` and ``keys`` (one
-    a column) name it and its columns for programs."""
+    """Several estimates per ranked row.
+
+    Each of ``heads`` is a heading with its denominator as text (or ""). ``cells`` has one estimate
+    per column for each of ``group.ranked``. ``name`` and ``keys`` (one per column) are names for
+    programs.
+    """
 
     name: str
     keys: tuple[str, ...]
@@ -146,8 +147,10 @@ class EstimateTable(Struct, frozen=True, kw_only=True):
 
 
 def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable]:
-    """By estimand, by level of averaging, and the other measures; none without ranked rows, and
-    no table that would only repeat the leaderboard's column."""
+    """Yield estimates by target population, by level of averaging, and of other measures.
+
+    Nothing without ranked rows, and no table that only repeats the leaderboard's column.
+    """
     rows = group.ranked
     if not rows:
         return
@@ -194,15 +197,14 @@ def _spoken_of(population: str) -> str:
 
 
 def _measured(row: BoardRow, name: str) -> Estimate:
-    """A row's estimate of another measure; an undefined one where nothing of its kind was asked."""
+    """Return a row's estimate of another measure; undefined if it does not apply."""
     found = [other.estimate for other in row.others if other.name == name]
     undefined = Estimate(value=math.nan, n=0, low=math.nan, high=math.nan)
     return found[0] if found else undefined
 
 
 class TableBody(Struct, frozen=True, kw_only=True):
-    """Rows of the leaderboard that stand together, where it is grouped under the heading of the
-    group ``name``."""
+    """Adjacent rows of the leaderboard; if grouped, under the heading of the group ``name``."""
 
     name: str = ""
     heading: str = ""
@@ -210,7 +212,7 @@ class TableBody(Struct, frozen=True, kw_only=True):
 
 
 def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
-    """The ranked rows of a standing, by group; all in one without a heading where there is none."""
+    """Yield the ranked rows of a standing by group, or all without a heading."""
     if not group.groups:
         yield TableBody(rows=group.ranked)
     for each in group.groups:
@@ -221,7 +223,7 @@ def table_bodies(board: Leaderboard, group: Standings) -> Iterator[TableBody]:
 
 
 def by_remedy(group: Standings) -> dict[str, list[str]]:
-    """What to try, and which respondents it is for: one remedy said once, not once a row."""
+    """Map each remedy to the models that it applies to."""
     found: dict[str, list[str]] = {}
     for row in group.rows:
         for advice in row.warnings:
@@ -232,15 +234,15 @@ def by_remedy(group: Standings) -> dict[str, list[str]]:
 
 
 def same_recipe(forms: Sequence[FormShown]) -> bool:
-    """Whether several forms were made with the same parameters, which is then said once."""
+    """Return True if several forms have the same parameters, which are then stated once."""
     return len(forms) > 1 and len({form.recipe for form in forms}) == 1
 
 
-# What nobody can conclude from these data.
+# Limitations.
 
 
 def open_questions(data: PageData) -> list[str]:
-    """What these data leave open: of each section, of those who are not ranked, of the evidence."""
+    """Return the limitations of sections, unranked models and evidence."""
     said = [section.cannot for section in data.sections if section.cannot]
     short = [
         row.label for group in data.board.standings for row in group.incomplete if group.ranked
@@ -264,12 +266,14 @@ def open_questions(data: PageData) -> list[str]:
     return said
 
 
-# Texts of the page that its templates say: messages as HTML, and headings made of several.
+# Texts for templates: messages as HTML, and composed headings.
 
 
 def page_texts() -> Mapping[str, Callable[..., Any]]:
-    """What templates say texts with, by name. Messages come out as HTML: what fills their places
-    is escaped unless it is HTML already."""
+    """Return the text functions for templates by name.
+
+    Messages are HTML: values of placeholders are escaped unless they are HTML already.
+    """
     return {
         "band_sentence": _band_sentence,
         "code": lambda text: Markup("<code>{}</code>").format(text),
@@ -303,7 +307,7 @@ def _paragraph(*sentences: str) -> Markup:
 
 
 def _scale_sentence(board: Leaderboard, group: Standings) -> str:
-    """What the leaderboard's numbers are, of how many items, and what their intervals cover."""
+    """Return a sentence on the scores, the number of items, and the intervals."""
     measure = word(board.measure).capitalize()
     if all(math.isnan(row.estimate.low) for row in group.ranked):
         return say("{measure} in %, without confidence intervals.", measure=measure)
@@ -321,7 +325,7 @@ def _scale_sentence(board: Leaderboard, group: Standings) -> str:
 
 
 def _band_sentence(group: Standings, has_lanes: bool) -> str:
-    """How ties are drawn; empty where there are none."""
+    """Return a sentence on how ties are drawn; empty without ties."""
     if not group.ties:
         return ""
     if has_lanes:
@@ -330,22 +334,22 @@ def _band_sentence(group: Standings, has_lanes: bool) -> str:
 
 
 def _plot_label(plot: Any) -> str:
-    """What the axis of the leaderboard is, for those who do not see it."""
+    """Return a text alternative for the axis of the leaderboard."""
     ends = f"{plot.ticks[0].text}-{plot.ticks[-1].text}"
     said = say("Axis from {ends}, in %", ends=ends)
     return said if plot.chance is None else f"{said}; {plot.chance.text}"
 
 
 def _estimates_heading(group: Standings, table: EstimateTable) -> str:
-    """The first letter is large, the others as they are."""
+    """Return the heading with its first letter in upper case."""
     simulated = say("simulated: {said}", said="") if group.simulated else ""
     said = f"{simulated}{scale_head(group)}{table.about}"
     return said[:1].upper() + said[1:]
 
 
-# What a printed page says on every sheet, and texts as style sheets write them.
+# Footer of printed sheets, and texts for style sheets.
 
-# More runs than these are named once, on the last sheet.
+# A longer list of runs is on the last sheet only.
 MOST_RUNS = 4
 
 
@@ -353,8 +357,7 @@ MOST_TITLE = 160
 
 
 def paper_line(title: str, made: Provenance) -> str:
-    """The foot of every sheet: what the page is of, which runs, when it was made, by which
-    version."""
+    """Return the footer of every sheet: title, runs, time and version."""
     runs = ", ".join(made.runs[:MOST_RUNS])
     if len(made.runs) > MOST_RUNS:
         runs += f" +{len(made.runs) - MOST_RUNS}"
@@ -364,16 +367,15 @@ def paper_line(title: str, made: Provenance) -> str:
 
 
 def css_string(text: str) -> Markup:
-    """``text`` between quotes, so that no character of it ends the text or the style sheet: all
-    but letters and digits are written as their numbers."""
+    """Return ``text`` as a CSS string in which all but letters and digits are escaped."""
     return Markup('"{}"').format("".join(c if c.isalnum() else f"\\{ord(c):x} " for c in text))
 
 
 def page_for(data: PageData) -> PageData:
     """Return the page as its audience may see it.
 
-    For the public it has no texts or answers of items and no responses to control completions,
-    whose prompts are in the program's source.
+    A public page has no texts or answers of items and no responses to sanity checks, whose prompts
+    are in the source code.
     """
     if data.audience == "internal":
         return data
@@ -382,20 +384,23 @@ def page_for(data: PageData) -> PageData:
     return structs.replace(data, items=items, controls=controls)
 
 
-# What a workspace knows of how runs came about, as a methods paragraph needs it.
+# Records of how runs were made, for the methods text.
 
 
 class BankUsed(Struct, frozen=True):
-    """A bank that forms were composed from, and how many facts it holds."""
+    """A bank that forms were composed from, and its number of facts."""
 
     name: str
     n_facts: int
 
 
 class AskedAs(Struct, frozen=True, kw_only=True):
-    """How one respondent was asked. ``name`` is the model's; ``own_prompt`` is a person's template
-    in place of the method's; ``settings`` are those that were sent, ``dropped`` those of them that
-    were not taken; ``first`` and ``last`` say when replies came, empty where none did."""
+    """Request settings of one model.
+
+    ``name`` is the model's name. ``own_prompt`` is a custom template that replaces the method's.
+    ``settings`` were sent; ``dropped`` are those not supported. ``first`` and ``last`` are the
+    times of responses, empty without responses.
+    """
 
     name: str
     prompt_method: str
@@ -419,9 +424,11 @@ class HandRecorded(Struct, frozen=True):
 
 
 class Manifest(Struct, frozen=True, kw_only=True):
-    """``method`` is the method's title. ``banks`` are what the item sets were drawn from;
-    ``scorers`` the versions of its scorer that read the replies, ``judges`` the models that judged
-    them."""
+    """Record of how runs were made.
+
+    ``method`` is the method's title. ``banks`` are those that items were sampled from. ``scorers``
+    are scorer versions, ``judges`` the models that judged responses.
+    """
 
     method: str
     banks: tuple[BankUsed, ...] = ()

@@ -1,4 +1,4 @@
-"""Plans frozen before a run, which of them runs were made under, and what came of them."""
+"""Preregistrations: creation, the runs under each, and outcomes of planned comparisons."""
 
 from __future__ import annotations
 
@@ -29,11 +29,10 @@ _ONCE = "once, when every reply of the planned runs is there"
 
 
 def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) -> Plan:
-    """Freezes the analysis of a form's or bank's runs, before they are run.
+    """Preregister the analysis of a form's or bank's runs.
 
-    Each planned comparison is to be found at confidence 1 - (1 - c) / k, with k comparisons: what
-    Holm's correction asks of the first. Raises BadUsage for a measure that is none, or what cannot
-    be a comparison.
+    With k comparisons, power is computed at confidence 1 - (1 - c) / k, the first step of Holm's
+    method. Raises BadUsage for an unknown measure or an invalid comparison.
     """
     asked, store = asked or PlanAsked(), session.store
     found = find_target(store, target, ("form", "bank"))
@@ -98,7 +97,7 @@ def _check(asked: PlanAsked) -> None:
 
 
 def _n_items(store: Store, found: Found) -> int:
-    """The items of a form, or of a bank's forms, without those that are retired."""
+    """Return the number of items of a form, or of a bank's forms, without excluded ones."""
     sets = [found.id]
     if found.kind == "bank":
         sets = store.items.sets_of_bank(found.id)
@@ -113,9 +112,9 @@ def _n_items(store: Store, found: Found) -> int:
     return n
 
 
-# Which plans the runs of a leaderboard were made under, and what of it was planned.
+# Preregistrations of a leaderboard's runs, and their comparisons.
 
-# What a mark has of its plan as it is there.
+# Fields that a mark copies from its plan.
 _ALIKE = (
     "measure", "population", "level", "confidence", "comparisons", "exclusions", "n_items",
     "samples",
@@ -124,8 +123,10 @@ _ALIKE = (
 
 
 def plan_marks(store: Store, runs: Sequence[tuple[int, Run]]) -> tuple[PlanMark, ...]:
-    """The plans that these runs were made under, oldest first, with how many runs each covers and
-    of how many it was made after the first reply."""
+    """Return the plans of these runs, oldest first, with their numbers of runs.
+
+    ``n_after`` counts the runs with a response before the plan.
+    """
     marks: dict[bytes, tuple[Plan, list[bool]]] = {}
     for key, run in runs:
         found = plan_in_force(store, key, run)
@@ -146,7 +147,7 @@ def plan_marks(store: Store, runs: Sequence[tuple[int, Run]]) -> tuple[PlanMark,
 
 
 def plan_lines(board: Board) -> Iterator[str]:
-    """What was planned, when, and how this differs from it; nothing where there is no plan."""
+    """Yield the plan, its time and deviations from it; nothing without a plan."""
     for mark in board.plans:
         yield printable(_head(mark))
         for text in _departures(board, mark):
@@ -159,7 +160,7 @@ def plan_lines(board: Board) -> Iterator[str]:
 
 
 def unplanned_line(board: Board, *, is_ours: bool) -> str:
-    """What to say where no plan is known; nothing where there is one, or nobody was scored."""
+    """Return a sentence that no plan is known; empty with a plan or without scores."""
     if board.plans or not board.standings:
         return ""
     if is_ours:
@@ -216,7 +217,7 @@ def _departures(board: Board, mark: PlanMark) -> Iterator[str]:
 
 
 def _outcome(board: Board, mark: PlanMark, first: str, second: str) -> str:
-    """What came of one planned comparison."""
+    """Return the result of one planned comparison."""
     found = _compared(board, first, second)
     head = f"{first} - {second}"
     if found is None:
@@ -240,7 +241,7 @@ def _outcome(board: Board, mark: PlanMark, first: str, second: str) -> str:
 
 
 def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] | None:
-    """The comparison of the only two ranked rows that have these names or labels."""
+    """Return the comparison of two ranked rows if each name or label matches exactly one."""
     for group in board.standings:
         places = [
             [at for at, row in enumerate(group.ranked) if name in (row.name, row.label)]
@@ -256,7 +257,7 @@ def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] |
 
 
 def describe_plan(store: Store, found: Found) -> Description:
-    """All that a plan fixes, and what it is to find."""
+    """Describe a plan and its minimum detectable difference."""
     plan = store.plans.one(found.key)
 
     population = population_name(plan.population)

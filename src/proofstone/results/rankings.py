@@ -1,4 +1,4 @@
-"""Estimates, ranks, ties and breakdowns of respondents that may stand against each other."""
+"""Estimates, ranks, ties and breakdowns of models that may be ranked against each other."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _Grouping = tuple[str, str, NDArray[np.int32], tuple[str, ...]]  # by, level, co
 
 @dataclass(frozen=True)
 class _Block:
-    """Respondents (R) on units that all of them have."""
+    """Models (R) on units that all of them have."""
 
     ruler: Ruler
     respondents: Sequence[int]
@@ -69,23 +69,23 @@ class _Block:
 
     @cached_property
     def values(self) -> NDArray[np.float64]:
-        """Their values (units, R)."""
+        """Return the values (units, R)."""
         return self.ruler.sheet.block(self.units, self.respondents)
 
     @cached_property
     def keys(self) -> SharedKeys:
-        """Which of the units share which keys."""
+        """Return the clusters of the units."""
         return self.ruler.sheet.keys.among(self.units)
 
     def means(self, level: str, population: Population) -> tuple[Estimate, ...]:
-        """The means of all units at a level."""
+        """Return the means of all units at a level."""
         weighting = self.ruler.weighting(level, self.units)
         return self.ruler.estimates(self.values, weighting, self.keys, population)
 
     def group(
         self, name: str, places: NDArray[np.int64], others: Sequence[GroupMeasure] = ()
     ) -> BreakdownGroup:
-        """The means of the units at ``places``."""
+        """Return the means of the units at ``places``."""
         estimates = self.ruler.estimates(
             self.values[places], equal_weights(len(places)), self.keys.among(places)
         )
@@ -93,7 +93,7 @@ class _Block:
 
 
 def _break_down(block: _Block) -> Iterator[Breakdown]:
-    """One a grouping that tells units apart; measures that are shown by group stand beside."""
+    """Yield one breakdown per grouping, including measures that are shown by group."""
     for by, level, codes, names in _groupings(block.ruler):
         of_units = codes[block.units]
         found = []
@@ -107,8 +107,10 @@ def _break_down(block: _Block) -> Iterator[Breakdown]:
 
 
 def _break_down_by_document(block: _Block) -> Breakdown | None:
-    """By the documents that units rest on, those of most units first and units without one last;
-    None where none of them rests on a known one. A unit counts in each of its documents."""
+    """Return the breakdown by the documents of units, largest first, units without one last.
+
+    None if no document is known. A unit counts in each of its documents.
+    """
     table, units = block.ruler.sheet.table, block.units
     documents = table.documents
     if documents is None:
@@ -142,8 +144,10 @@ def _others(
 
 
 def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
-    """Each stratum level that tells units apart, what the method groups by, then the gold option's
-    position, or the right answer where answers are no letters."""
+    """Yield strata levels with several groups, the method's groups, then the answer key.
+
+    The answer key is grouped by position, or by label if answers are not letters.
+    """
     table = ruler.sheet.table
     for level in ruler.telling_levels:
         by = table.level_names.get(level, level)
@@ -151,7 +155,7 @@ def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
     for name, codes in table.groups.items():
         if any(table.group_names[name]):
             yield name, "", codes, table.group_names[name]
-    has_places = table.order is None  # else a letter stood in several places
+    has_places = table.order is None  # otherwise a letter was in several positions
     if any(table.answer_keys) and not values_kind(ruler.scale) and has_places:
         are_letters = all(len(answer_key) <= 1 for answer_key in table.answer_keys)
         yield (
@@ -163,9 +167,11 @@ def _groupings(ruler: Ruler) -> Iterator[_Grouping]:
 
 
 class _Kind(Struct, frozen=True, kw_only=True):
-    """What respondents share that may be ranked against each other: all are simulated or none, all
-    are on one scale and, where ``judge`` is given, all graded by it, and where ``part`` is, all
-    asked that part. Of an ``experiment`` nothing is ranked."""
+    """What models that may be ranked against each other have in common.
+
+    All or none are simulated, and all are on one scale. With ``judge``, all were graded by it. With
+    ``part``, all were asked that part. An ``experiment`` is not ranked.
+    """
 
     simulated: bool
     experiment: bool
@@ -177,8 +183,10 @@ class _Kind(Struct, frozen=True, kw_only=True):
 def _stand(
     ruler: Ruler, respondents: Sequence[int], kind: _Kind, *, by_document: bool
 ) -> Standings:
-    """The standings of ``respondents`` (indices) of a kind; rows of an experiment are in the order
-    of their estimates, without ranks."""
+    """Return the standings of ``respondents`` (indices) of a kind.
+
+    Rows of an experiment are sorted by estimate, without ranks.
+    """
     ruler = replace(ruler, scale=kind.scale)
     if kind.part is not None:
         ruler = replace(ruler, sheet=replace(ruler.sheet, table=ruler.sheet.table.of_parts()))
@@ -186,7 +194,7 @@ def _stand(
     complete = [r for r in respondents if sheet.is_complete[r]]
     units = np.flatnonzero(~np.isnan(sheet.values[:, complete]).any(axis=1))
     is_common = bool(len(units)) or len(complete) <= 1
-    # Sample-wise at every level, as the bounds are: which items are missing is not known.
+    # Sample-wise at every level, like the bounds: the missing items are not known.
     plain = replace(ruler, level=SAMPLE_WISE)
     short = [_own_row(plain, r) for r in respondents if not sheet.is_complete[r]]
     base = Standings(
@@ -217,7 +225,7 @@ def _ranked(
     *,
     by_document: bool,
 ) -> Standings:
-    """The standings with those who are ``complete``, on the units that all of them have."""
+    """Return the standings with the models in ``complete``, on the units common to them."""
     weighting = ruler.weighting(ruler.level, units)
     means = weighting.group_means(ruler.sheet.block(units, complete)).mean(axis=0)
     who = [ruler.sheet.table.respondents[r] for r in complete]
@@ -241,7 +249,7 @@ def _ranked(
     chance = chance_level(ruler.sheet.table.n_options[units], weighting.weights())
     if ruler.scale is not None and ruler.scale.chance is not None:
         chance = ruler.scale.chance
-    # Whether some reply gave no answer, and the measure counts each such outcome 0.
+    # True if some response gave no answer and the measure counts each such outcome 0.
     are_wrong = all(ruler.sheet.counts.get(outcome) == 0.0 for outcome in MISSES)
     unread = are_wrong and any(row.rate("miss").count for row in rows)
     return structs.replace(
@@ -265,7 +273,7 @@ def _without_rank(row: BoardRow) -> BoardRow:
 
 
 def _rows(block: _Block) -> Iterator[BoardRow]:
-    """A row each respondent of the block."""
+    """Yield one row per model of the block."""
     ruler = block.ruler
     bank, knowledge = block.means(ruler.level, "bank"), block.means(ruler.level, "domain")
     shown = (SAMPLE_WISE, *reversed(ruler.telling_levels))
@@ -279,7 +287,7 @@ def _rows(block: _Block) -> Iterator[BoardRow]:
 
 
 def _own_row(ruler: Ruler, respondent: int) -> BoardRow:
-    """The row of a respondent on the items that it has, whoever else has them."""
+    """Return the row of a model on its own items, regardless of other models."""
     units = np.flatnonzero(~np.isnan(ruler.sheet.values[:, respondent]))
     block = _Block(ruler, [respondent], units)
     hand = hand_of(ruler, respondent, units, block.values, block.keys)
@@ -327,7 +335,7 @@ def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:
     for name, (measure, sheet) in ruler.others.items():
         units = np.flatnonzero(~np.isnan(sheet.values[:, respondent]))
         if not len(units) and (measure.answer_keys or measure.unit != "item"):
-            continue  # nothing of that kind was asked
+            continue  # no such question was asked
         yield NamedEstimate(
             name=name,
             denominator=measure.denominator,
@@ -342,7 +350,7 @@ def _by_name(row: BoardRow) -> tuple[str, str, str]:
     return row.name, row.prompt_method, row.settings
 
 
-# A score table becomes a leaderboard: one pure function.
+# From a score table to a leaderboard, without side effects.
 
 NOT_COUNTED = noted("not counted")
 
@@ -362,19 +370,19 @@ def leaderboard(
     more: Mapping[str, ScoreTable] | None = None,
     by_document: bool = False,
 ) -> Leaderboard:
-    """The respondents of ``table`` under the measure ``headline``, best first.
+    """Rank the models of ``table`` under the measure ``headline``, best first.
 
-    ``table`` holds the scores that the headline is of, ``more`` others by the name that measures
-    are ``of``, for the same respondents in the same order; measures without scores are left out.
-    ``level`` is "sample" or a stratum of the table. Complete respondents are ranked on the items
-    that all of them have; incomplete ones stand below with bounds; simulated ones stand apart from
-    real ones, ways of asking whose scores are on another scale apart from the others, and
-    experiments without ranks. A table without respondents gives a leaderboard without standings.
-    ``group_by`` is a field of the card, by which rows are arranged but not ranked anew; ``where``,
-    ``left_out`` and ``notes`` say what was done before. Means ``by_document`` take milliseconds a
-    document, and are made where they are asked for.
+    ``table`` holds the scores of the headline. ``more`` holds other scores by the name that
+    measures are ``of``, for the same models in the same order. Measures without scores are omitted.
+    ``level`` is "sample" or a stratum of the table.
 
-    Raises BadUsage for an unknown measure, estimand, level or a confidence outside (0, 1).
+    Complete models are ranked on their common items. Incomplete ones follow with bounds. Simulated
+    models, prompting methods with another score scale, and experiments (without ranks) have
+    separate standings. A table without models gives no standings. ``group_by`` is a card field that
+    groups rows without changing ranks. ``where``, ``left_out`` and ``notes`` describe a previous
+    filter. Means ``by_document`` take milliseconds per document and are computed on request.
+
+    Raises BadUsage for an unknown measure, population or level, or a confidence outside (0, 1).
     """
     measure = _named(measures, headline)
     tables = {**(more or {}), measure.of: table}
@@ -417,10 +425,12 @@ def leaderboard(
 
 
 def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
-    """The respondents that may be ranked against each other: real ones first, and of these first
-    those on the items' own scale. Experiments are apart from what is ranked. Those that different
-    judges graded are apart; one without scores stands with the judge of most. Those whose limit is
-    reached are apart from those who were asked more or less of the form."""
+    """Group the models that may be ranked against each other, real ones on the items' scale first.
+
+    Experiments are separate from ranked models. Models graded by different judges are separate; one
+    without scores joins the most frequent judge. Models that reached a limit are separate from
+    those asked another part of the form.
+    """
     table = sheet.table
     scored = set(np.unique(table.respondent).tolist())
     by_judge = Counter(table.respondents[place].judge for place in sorted(scored))
@@ -447,12 +457,12 @@ def _apart(sheet: Sheet) -> dict[_Kind, list[int]]:
 
 
 def _has_reached(part: FormPart | None, missing: int) -> bool:
-    """Whether a limit is why replies are missing, and nothing else."""
+    """Return True if a limit explains all missing responses."""
     return part is not None and 0 < part.unasked == missing
 
 
 def count_rows(measure: Measure) -> tuple[tuple[str, str], ...]:
-    """What each outcome counts as under a measure, in words, for all outcomes in order."""
+    """Return the value of each outcome under a measure as text, for all outcomes in order."""
     counted = [(name, _worth(measure, name)) for name in OUTCOMES if name != "failed"]
     failed = noted("not counted; asked again, and the run is incomplete until it succeeds")
     return (*counted, ("failed", failed))

@@ -1,4 +1,4 @@
-"""The leaderboard of runs, the page of it with its evidence, and what else is read of results."""
+"""Leaderboards and pages of runs with their evidence, and other results of runs."""
 
 from __future__ import annotations
 
@@ -118,17 +118,16 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import say
 
-# Models as a report names them: none by a folder of the machine that holds it.
+# Display names of models, without local folders.
 
 
 def names_of(table: ScoreTable, more: Iterable[str] = ()) -> Mapping[str, str]:
-    """What stands for each name of a respondent, and after them for ``more`` names."""
+    """Map each model's name, then ``more`` names, to its display name."""
     return shown_names([*(who.name for who in table.respondents), *more])
 
 
 def table_with(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
-    """The table with its respondents by their shown names; models that served or had a hand in the
-    items too."""
+    """Return the table with display names for models, reported models and models of roles."""
     reported = shown_names(model for who in table.respondents for model, _n in who.reported)
     roles = shown_names(held.model for held in table.roles)
     return replace(
@@ -146,7 +145,7 @@ def table_with(table: ScoreTable, names: Mapping[str, str]) -> ScoreTable:
 
 
 def board_with(board: Leaderboard, names: Mapping[str, str]) -> Leaderboard:
-    """The leaderboard with what is said of models beside its rows by their shown names."""
+    """Return the leaderboard with display names in texts outside its rows."""
     return structs.replace(
         board,
         left_out=left_out_with(board.left_out, names),
@@ -156,14 +155,14 @@ def board_with(board: Leaderboard, names: Mapping[str, str]) -> Leaderboard:
 
 
 def left_out_with(left_out: Iterable[LeftOut], names: Mapping[str, str]) -> tuple[LeftOut, ...]:
-    """Who a filter left out, by shown names."""
+    """Return the filtered models by display names."""
     return tuple(
         LeftOut(name=names.get(entry.name, entry.name), why=entry.why) for entry in left_out
     )
 
 
 def notes_with(notes: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Sentences with the models in them by their shown names."""
+    """Return sentences with display names of models."""
     return tuple(_named(note, names) for note in notes)
 
 
@@ -179,16 +178,15 @@ def _plan(mark: PlanMark, names: Mapping[str, str]) -> PlanMark:
     return structs.replace(mark, comparisons=pairs)
 
 
-# What a workspace knows of how runs came about, read for a methods paragraph.
+# Records of how runs were made, for the methods text.
 
-OWN_PROMPT = "own prompt"  # among the settings that a page shows, the name of a person's template
+OWN_PROMPT = "own prompt"  # setting on a page that names a custom template
 
 
 def _manifest(
     store: Store, made: BoardMade, view: View, asked: Iterable[tuple[Respondent, Run, Asked]]
 ) -> Manifest:
-    """The manifest of what stands on a board; ``asked`` holds of each respondent one of its runs
-    and what is known of its calls."""
+    """Return the manifest of a board's runs; ``asked`` has one run and its calls per model."""
     selection, sheet = made.selection, made.evidence.sheet
     chosen = chosen_scorings(store, selection.runs, view).values()
     banks = dict.fromkeys(each.bank for each in selection.item_sets if each.bank)
@@ -235,8 +233,10 @@ def page_data(
     command: str = "",
     texts: Mapping[bytes, ItemText] | None = None,
 ) -> PageData:
-    """Everything that the page of a leaderboard shows its audience. ``texts`` are the questions by
-    item id where responses are written beside the page."""
+    """Return the contents of a leaderboard's page for its audience.
+
+    ``texts`` maps item ids to questions if responses are written next to the page.
+    """
     store, selection = session.store, made.selection
     respondents = _with_runs(selection)
     known = [_asked(store, who, mine) for who, mine in respondents]
@@ -272,7 +272,7 @@ def page_data(
 
 
 def forms_shown(selection: Selection) -> tuple[FormShown, ...]:
-    """The item sets that were asked."""
+    """Return the item sets of a selection."""
     return tuple(
         FormShown(
             name=shown_name(item_set),
@@ -286,7 +286,7 @@ def forms_shown(selection: Selection) -> tuple[FormShown, ...]:
 
 
 def asked_shown(store: Store, selection: Selection) -> tuple[Asked, ...]:
-    """How each respondent of a selection was asked, under the name that pages show."""
+    """Return the request settings of each model of a selection, under display names."""
     return tuple(_asked(store, who, runs) for who, runs in _with_runs(selection))
 
 
@@ -301,7 +301,7 @@ def _with_runs(selection: Selection) -> list[tuple[Respondent, list[tuple[int, R
 
 
 def controls_shown(control: ControlReport | None) -> tuple[Control, ...]:
-    """Control completions, where any were made."""
+    """Return the sanity checks, if any were made."""
     if control is None:
         return ()
     accepted = {prompt.text: prompt.accepted for prompt in control_prompts()}
@@ -370,11 +370,11 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-# From runs to their leaderboard, with the cards of their models.
+# From runs to their leaderboard, with model cards.
 
 
 class BoardMade(NamedTuple):
-    """A leaderboard, the runs on it, and what the sections of its report are made from."""
+    """A leaderboard, its runs, and the evidence for the sections of its report."""
 
     board: Leaderboard
     selection: Selection
@@ -389,12 +389,11 @@ def make_board(
     *,
     family: Callable[[str], str],
 ) -> BoardMade:
-    """The leaderboard of a selection, the runs that stand on it, and what its report is made from.
+    """Return the leaderboard of a selection, its runs, and the evidence for its report.
 
-    Where cards are asked for (to group, filter or show), a model of which none was kept has the
-    one of ``config``, and notes say what is behind the cards. Raises BadUsage for a field that is
-    none, NotFound where the filter leaves nobody. For the ``audience`` see
-    ``page.audience.table_for``.
+    If cards are used (to group, filter or show), a model without a stored card gets that of
+    ``config``, and notes state the source of cards. Raises BadUsage for an unknown field, NotFound
+    if the filter leaves no model. For the ``audience`` see ``page.audience.table_for``.
     """
     view = asked.view
     conditions = read_where(asked.conditions)
@@ -447,7 +446,7 @@ def make_board(
 
 
 def _shared_part(table: ScoreTable) -> tuple[str, ...]:
-    """That all were asked one part of the form, where they were."""
+    """Return a note if all models were asked the same part of the form."""
     parts = {who.part for who in table.respondents}
     part = next(iter(parts)) if len(parts) == 1 else None
     if part is None or part.unasked:
@@ -458,8 +457,10 @@ def _shared_part(table: ScoreTable) -> tuple[str, ...]:
 
 
 def _statements(method: Method, more: Mapping[str, ScoreTable]) -> Sheet | None:
-    """The scores of what items are made of, where models were asked for these: by the first other
-    measure of a unit of its own."""
+    """Return the scores of the parts of items, if models were asked these.
+
+    They belong to the first other measure with a different unit.
+    """
     unit = headline(method).unit
     for measure in method.measures:
         if measure.unit != unit and measure.of in more:
@@ -470,8 +471,10 @@ def _statements(method: Method, more: Mapping[str, ScoreTable]) -> Sheet | None:
 def _boards_shown(
     table: ScoreTable, names: Mapping[str, str], method: Method, audience: Audience
 ) -> ScoreTable:
-    """The scores by shown names, for their audience; labels that the method's measures ask for
-    stay, since scores are counted by them."""
+    """Return the scores with display names for an audience.
+
+    Labels that the method's measures need are kept, because scores are counted by them.
+    """
     labels = {
         label for measure in method.measures for label in (*measure.answer_keys, measure.says)
     }
@@ -479,8 +482,10 @@ def _boards_shown(
 
 
 def with_confidence(table: ScoreTable, more: Mapping[str, ScoreTable]) -> ScoreTable:
-    """``table`` with what was stated with each of its answers, where its method scores that too
-    (``more``, by the name of the scores); NaN where a reply states none."""
+    """Return ``table`` with the confidence that models stated with each answer.
+
+    ``more`` maps names of scores to tables. NaN if a response states no confidence.
+    """
     stated = more.get(STATED_CONFIDENCE)
     if stated is None or not len(stated.value):
         return table
@@ -490,35 +495,34 @@ def with_confidence(table: ScoreTable, more: Mapping[str, ScoreTable]) -> ScoreT
 
 
 def _places(table: ScoreTable) -> list[tuple[int, int, int]]:
-    """The respondent, unit and sample of each row; both tables count units alike."""
+    """Return model, unit and sample of each row; both tables number units alike."""
     columns = (table.respondent.tolist(), table.unit.tolist(), table.sample.tolist())
     return list(zip(*columns, strict=True))
 
 
-# What is read of results: leaderboard, report, audit and studies of runs that were scored.
+# Results of scored runs: leaderboard, report, audit and analyses.
 
 
 def leaderboard(session: Session, /, *targets: Target, **options: Any) -> Leaderboard:
-    """The leaderboard of runs, forms or a bank; ``str()`` of it is the terminal's table.
+    """Return the leaderboard of runs, forms or a bank; ``str()`` gives the terminal table.
 
     ``options`` are fields of ``results.request.BoardAsked``. ``group_by`` and ``where``
-    ("kind=reasoning,openness=open") go by the models' cards; ``view`` says which scores are read.
-    With ``by_document`` its standings have ``documents``.
+    ("kind=reasoning,openness=open") use model cards. ``view`` selects the scores. With
+    ``by_document`` its standings have ``documents``.
     """
     return board_of(session, selection_of(session, targets), BoardAsked(**options)).board
 
 
 def verifying_of_runs(session: Session, *targets: Target) -> Verifying | None:
-    """How what these runs said is verified; None where it cannot be."""
+    """Return how triples of these runs are verified; None if they have none."""
     return find_method(selection_of(session, targets).method).verifying
 
 
 def verified_board(session: Session, /, *targets: Target, **options: Any) -> Any:
-    """The leaderboard of what was verified of runs, forms or a bank; None where nothing is, or
-    where their replies hold nothing to verify.
+    """Return the leaderboard of verified triples; None if nothing is verified or verifiable.
 
-    ``group_by``, ``where``, ``card_columns`` and ``view`` are as in ``leaderboard``; ``by``
-    names the breakdowns that are wanted, ``people`` a file of verdicts that people filled in.
+    ``group_by``, ``where``, ``card_columns`` and ``view`` are as in ``leaderboard``. ``by`` names
+    the breakdowns; ``people`` is a file of human verdicts.
     """
     selection = selection_of(session, targets)
     verifying = find_method(selection.method).verifying
@@ -526,7 +530,8 @@ def verified_board(session: Session, /, *targets: Target, **options: Any) -> Any
 
 
 def describe(session: Session, target: Target) -> Sequence[Tabulation]:
-    """The tables by which its method describes a bank or a form, tokens counted offline."""
+    """Return the tables with which its method describes a bank or a form; tokens are counted
+    offline."""
     store, found = session.store, find_target(session.store, target, ())
     if found.kind == "bank":
         method = find_method(store.knowledge.bank(found.id).method)
@@ -566,12 +571,13 @@ def write_report(
     unverified: bool = False,
     **options: Any,
 ) -> PageWritten:
-    """Writes the leaderboard of the targets with its evidence as one HTML page, and its tables,
-    figures and brief where they are asked for; for the ``audience`` "public" without any text of
-    items and replies. Where the file of one may not be written, neither is the page.
-    ``options`` as of ``leaderboard``.
+    """Write the leaderboard of the targets with its evidence as one HTML page.
 
-    Of triples that were verified it is their page, unless ``unverified`` is asked for."""
+    Also writes tables, figures and brief on request. For the ``audience`` "public" the page has no
+    texts of items and responses. If one of these files cannot be written, the page is not written
+    either. ``options`` are as in ``leaderboard``. For verified triples their page is written,
+    unless ``unverified`` is set.
+    """
     selection = selection_of(session, targets)
     place = None if path is None else Path(path)
     beside = BesideAsked(tables, figures, brief=brief)
@@ -603,7 +609,7 @@ def write_report(
 def _responses(
     store: Store, made: BoardMade, data: PageData, texts: Mapping[bytes, ItemText], page: Path
 ) -> Iterator[FileBeside]:
-    """Return the files of all responses on a board, in the order of its items."""
+    """Yield the files of all responses on a board, in the order of its items."""
     sheet, browser = made.evidence.sheet, data.items
     if sheet is None or browser is None:
         return iter(())
@@ -622,8 +628,10 @@ def _responses(
 
 
 def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:
-    """What runs, forms or a bank show: the leaderboard and the sections that follow from it.
-    ``options`` as of ``leaderboard``."""
+    """Return the leaderboard of runs, forms or a bank with the sections of an audit.
+
+    ``options`` are as in ``leaderboard``.
+    """
     asked = BoardAsked(**{**options, "by_document": True})
     made = board_of(session, selection_of(session, targets), asked)
     audit = audit_evidence(made.evidence, made.selection, asked.audience)
@@ -634,17 +642,20 @@ def audit_runs(session: Session, /, *targets: Target, **options: Any) -> Audit:
 def write_item_flagged_items(
     session: Session, /, *targets: Target, path: Path | str, **options: Any
 ) -> int:
-    """Writes all items and statements to look at, one row each, by the suffix of ``path``; how
-    many there are. ``options`` as of ``leaderboard``."""
+    """Write all flagged items and statements, one row each; return their number.
+
+    The suffix of ``path`` sets the format. ``options`` are as in ``leaderboard``.
+    """
     made = board_of(session, selection_of(session, targets), BoardAsked(**options))
     return write_flagged_items(flagged_items(made.evidence), Path(path))
 
 
 def make_analysis(session: Session, /, name: str, *targets: Target, **options: Any) -> Analysis:
-    """A study of runs, forms or banks: ``population``, ``confidence`` and what the study takes as
-    options; ``beside`` names the other benchmark of a study of rankings.
+    """Return an analysis of runs, forms or banks.
 
-    Raises BadUsage for a name that is none, or targets that it cannot stand on.
+    ``options`` are ``population``, ``confidence`` and options of the analysis. ``beside`` names the
+    other benchmark for an analysis of rankings. Raises BadUsage for an unknown name or unsuitable
+    targets.
     """
     found = _found(session, targets)
     view, n_items = options.pop("view", CURRENT), options.pop("beside_items", 0)
@@ -676,7 +687,7 @@ def make_analysis(session: Session, /, name: str, *targets: Target, **options: A
 def write_analysis_figures(
     session: Session, analysis: Analysis, asked: FiguresAsked
 ) -> FiguresWritten:
-    """Draws a study's figures into a folder. Raises BadUsage for a study without a point."""
+    """Write an analysis's figures to a folder. Raises BadUsage if it has no data points."""
     figures = drawn_figures(analysis)
     if not figures:
         raise BadUsage(f"the study {analysis.name} found nothing that could be drawn")
@@ -687,12 +698,13 @@ def write_analysis_figures(
 
 
 def write_analysis_data(session: Session, analysis: Analysis, path: Path | str) -> None:
-    """Writes the data of a study's figure, one row a mark, by the suffix of ``path``."""
+    """Write the data of an analysis's figure, one row per mark; the suffix of ``path`` sets the
+    format."""
     write_figure_data(analysis, Path(path))
 
 
 def selection_of(session: Session, targets: Sequence[Target]) -> Selection:
-    """The runs that these targets mean."""
+    """Return the runs of these targets."""
     return select_runs(session.store, _found(session, targets))
 
 
@@ -701,7 +713,7 @@ def _found(session: Session, targets: Sequence[Target]) -> list[Found]:
 
 
 def board_of(session: Session, selection: Selection, asked: BoardAsked) -> BoardMade:
-    """The leaderboard, the runs that stand on it, and what its report is made from."""
+    """Return the leaderboard, its runs, and the evidence for its report."""
     return make_board(
         session.store,
         lambda: session.config,
@@ -712,15 +724,14 @@ def board_of(session: Session, selection: Selection, asked: BoardAsked) -> Board
 
 
 # The folders above that build, review and check banks each have ``bank_sections(store, item_sets,
-# audience)``; they stand on a page in this order.
+# audience)``; a page shows them in this order.
 _OF_BANKS = ("build.funnel", "review.section", "check.semantic_map")
 
 
 def bank_sections(
     store: Store, item_sets: Iterable[ItemSet], audience: Audience = "internal"
 ) -> tuple[Section, ...]:
-    """How the banks of these item sets were built and reviewed, and where they and the sets lie in
-    meaning, for a page."""
+    """Return the sections on construction, review and semantic map of these item sets' banks."""
     sets = list(item_sets)
     makers = (import_module(f"proofstone.{name}").bank_sections for name in _OF_BANKS)
     return tuple(section for make in makers for section in make(store, sets, audience))

@@ -1,4 +1,4 @@
-"""What is asked for of results: which scores are read, how they are averaged, and whose."""
+"""Requests for results: scores to read, averaging and models."""
 
 from __future__ import annotations
 
@@ -12,9 +12,12 @@ from proofstone.records.tables import Audience
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """Which scores are read. ``ignore_corrections``: no ruling and no retirement is applied.
-    ``scorings`` are digits of scorings that stand for the current ones of their runs, or "first".
-    ``until``: as it stood at that time, with nothing that was scored, ruled or retired since."""
+    """Selection of scores.
+
+    ``ignore_corrections``: apply no overrides or exclusions. ``scorings`` are ids of scorings that
+    replace the current ones of their runs, or "first". ``until``: the state at that time, without
+    later scores, overrides and exclusions.
+    """
 
     ignore_corrections: Annotated[bool, Opt(
         "Ignore corrections: no overrides, no exclusions.",
@@ -30,11 +33,11 @@ CURRENT = View()
 
 
 class BoardAsked(Struct, frozen=True, kw_only=True):
-    """How respondents are ranked, and what stands beside it.
+    """Request for a leaderboard.
 
-    ``where`` and ``group_by`` go by the models' cards, of which ``card_columns`` are shown. Means
-    ``by_document`` take milliseconds a document, and are made where they are asked for. ``by``,
-    ``people`` (a file of their verdicts) and ``unverified`` are of what is printed of a board.
+    ``where`` and ``group_by`` use model cards; ``card_columns`` are shown. Means ``by_document``
+    take milliseconds per document and are computed on request. ``by``, ``people`` (a file of human
+    verdicts) and ``unverified`` concern printed boards.
     """
 
     level: Annotated[str, Opt(
@@ -78,13 +81,13 @@ class BoardAsked(Struct, frozen=True, kw_only=True):
 
     @property
     def conditions(self) -> tuple[str, ...]:
-        """What models' cards are to meet, one text or several."""
+        """Return the conditions on model cards as a tuple."""
         texts = (self.where,) if isinstance(self.where, str) else self.where
         return tuple(text for text in texts if text)
 
 
 class Ask(Struct, frozen=True, kw_only=True):
-    """How two sides are compared."""
+    """Settings of a comparison of two sides."""
 
     population: Annotated[Literal["domain", "bank"], Opt(
         "Population that confidence intervals generalize to: the domain or this "
@@ -96,7 +99,7 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class GateAsked(Struct, frozen=True, kw_only=True):
-    """What a gate asks besides its limit: a score in points of 100, and which looks there are."""
+    """Options of a gate in addition to its limit: minimum score in points of 100, and looks."""
 
     minimum: Annotated[float | None, Opt(
         "With --gate: minimum score of the run itself.", flags=("--min",), metavar="POINTS",
@@ -127,7 +130,7 @@ class GateAsked(Struct, frozen=True, kw_only=True):
 
 
 class CompareAsked(Struct, frozen=True, kw_only=True):
-    """What is read and listed of a comparison; how it is made says ``Ask``."""
+    """What to read and list for a comparison; ``Ask`` has its settings."""
 
     most: Annotated[int, Opt(
         "Number of items to list, won and lost each.", flags=("-n",), least=0,

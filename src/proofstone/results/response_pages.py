@@ -1,4 +1,4 @@
-"""All responses of a report as HTML files beside its page, a fixed number of items in each.
+"""All responses of a report as HTML files next to its page, several items per file.
 
 The files need no script. The page links to the prompt, each response and the source of an item.
 """
@@ -34,8 +34,11 @@ _PAGE = 200  # items read at once
 
 
 class Response(Struct, frozen=True, kw_only=True):
-    """One response: the place of its model on the leaderboard, the prompt by its place among the
-    item's, the raw text, and what was extracted and scored."""
+    """One response.
+
+    ``model`` is the index of its model on the leaderboard; ``prompt`` the index among the item's
+    prompts.
+    """
 
     model: int
     sample: int
@@ -50,7 +53,7 @@ class Response(Struct, frozen=True, kw_only=True):
 
 
 class SourcePassage(Struct, frozen=True):
-    """A passage that an item was made from: its source's title, the page and the text."""
+    """A passage that an item was made from: title of its source, page and text."""
 
     title: str
     page: str
@@ -58,7 +61,7 @@ class SourcePassage(Struct, frozen=True):
 
 
 class ItemResponses(Struct, frozen=True, kw_only=True):
-    """One item with its source passages, each different prompt once, and all responses."""
+    """One item with its source passages, its distinct prompts, and all responses."""
 
     question: str
     passages: tuple[SourcePassage, ...]
@@ -67,7 +70,7 @@ class ItemResponses(Struct, frozen=True, kw_only=True):
 
 
 class ReadRun(Struct, frozen=True):
-    """A run with its key and the place of its model on the leaderboard."""
+    """A run with its key and the index of its model on the leaderboard."""
 
     key: int
     run: Run
@@ -75,14 +78,14 @@ class ReadRun(Struct, frozen=True):
 
 
 class ItemText(NamedTuple):
-    """What an item asks, without instructions, and the whole item with its answer marked."""
+    """An item's question without instructions, and the whole item with its answer key marked."""
 
     question: str
     whole: str
 
 
 def item_texts(store: Store, method: Method, item_sets: Sequence[ItemSet]) -> dict[bytes, ItemText]:
-    """Return the texts of each item by its id; purged ones are left out."""
+    """Return the texts of each item by id, without permanently deleted items."""
     found = {}
     for loaded in readable_items(store, item_sets):
         with contextlib.suppress(TextPurged):
@@ -173,7 +176,7 @@ def _response(
 
 
 def _passages(store: Store, item: int) -> Iterator[SourcePassage]:
-    """The passages of the item's facts, each once."""
+    """Yield the distinct passages of the item's facts."""
     seen: set[bytes] = set()
     for fact in store.traces.facts_of_item(item):
         passage = None if fact.passage is None else store.knowledge.passage(fact.passage)
@@ -188,7 +191,7 @@ def _passages(store: Store, item: int) -> Iterator[SourcePassage]:
 def response_files(
     title: str, page: Path, browser: ItemBrowser, items: Iterator[ItemResponses]
 ) -> Iterator[FileBeside]:
-    """Write the items in files, one after the other: ``responses-1.html``, ``responses-2.html``."""
+    """Yield the items in files ``responses-1.html``, ``responses-2.html`` and so on."""
     environment = page_environment()
     template = environment.get_template("responses.html.jinja")
     style = environment.get_template("responses.css.jinja").render()
@@ -219,6 +222,6 @@ def response_files(
 
 
 def _whole(text: str) -> str:
-    """The whole text as a reader sees it, however long."""
+    """Return the whole text for readers, regardless of length."""
     parts = range(0, len(text), MOST_CHARACTERS)
     return "".join(visible(text[first : first + MOST_CHARACTERS]) for first in parts)

@@ -1,7 +1,7 @@
-"""Rows of a page in pieces, read when first asked for: in the page, or in a folder beside it.
+"""Rows of a page in pieces that are read on demand, from the page or a folder next to it.
 
-A page opened from disk cannot fetch. A piece beside the page is therefore a script that hands over
-its rows. Every text is made visible before it is written, so that a script only shows it as text.
+A page opened from disk cannot fetch. Each piece in the folder is therefore a script that passes its
+rows. Every text is made visible before it is written, so scripts only show it as text.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from msgspec import Struct
 from proofstone import __version__
 from proofstone.session.written_files import HELD, check_folder, files_into, take_away
 
-# Characters of all pieces that a page holds itself. More are written beside it.
+# Maximum characters of all pieces in a page. More are written to files next to it.
 MOST_IN_PAGE = 1_500_000
 
 
@@ -29,7 +29,7 @@ class Piece(Struct, frozen=True):
 
 
 class FileBeside(NamedTuple):
-    """A whole file for the folder beside a page: its name, its text and what it holds."""
+    """A file for the folder next to a page: its name, its text and a description."""
 
     name: str
     text: str
@@ -79,10 +79,10 @@ def write_beside(
     *,
     most_in_page: int = MOST_IN_PAGE,
 ) -> tuple[Piece, ...]:
-    """Return the pieces that the page holds itself; write the others and ``files`` beside it.
+    """Return the pieces for the page; write the others and ``files`` next to it.
 
     The page holds all pieces or none. ``stamp`` names the page that a piece belongs to. All files
-    are written or none. With nothing to write, files of an earlier page are removed. Raises what
+    are written or none. With nothing to write, files of an earlier page are removed. Raises as
     ``files_into`` does: files of other origin are never replaced.
     """
     folder = folder_beside(page)

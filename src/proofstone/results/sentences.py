@@ -1,5 +1,4 @@
-"""What the numbers say, as sentences computed from them; and what is said of models' cards, and of
-contestants that had a hand in the items."""
+"""Sentences computed from results, on model cards, and on self-evaluation."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 _MOST_NAMED = 3  # more leaders of one score are counted rather than named
 
 
-# Of one interval, of two, of more.
+# For one interval, for two, for more.
 _ALL_IN_ONE_PLACE: Mapping[Against, tuple[str, str, str]] = {
     "inside": (
         noted("Chance lies inside the interval: this result does not show knowledge."),
@@ -51,7 +50,7 @@ _ALL_IN_ONE_PLACE: Mapping[Against, tuple[str, str, str]] = {
 }
 
 
-# At the head of a sentence, of one and of several; then further on in it.
+# At the start of a sentence, singular and plural; then within it.
 _MIXED: Mapping[Against, tuple[str, str, str]] = {
     "above": (
         noted("{n} of {all} intervals lies above chance"),
@@ -74,10 +73,10 @@ _MIXED: Mapping[Against, tuple[str, str, str]] = {
 def chance_sentence(
     chance: float, estimates: Sequence[Estimate], *, unread_are_wrong: bool = False
 ) -> str:
-    """Where chance lies among the intervals; empty where there is none, or no chance level.
+    """Return a sentence on the chance level and the intervals; empty without either.
 
-    ``unread_are_wrong``: there are replies without an answer, and they count 0. Guessing always
-    answers, so that is said where an interval lies below chance.
+    ``unread_are_wrong``: some responses have no answer, and they count 0. Guessing always gives an
+    answer, so this is stated if an interval lies below chance.
     """
     places = Counter(interval_against(chance, estimate) for estimate in estimates)
     said = _chance_places(places, len(estimates))
@@ -96,7 +95,7 @@ def _chance_places(places: Counter[Against], n: int) -> str:
 
 
 def answer_sentences(board: Board) -> tuple[str, ...]:
-    """Return the answer of each standing in a sentence: who leads, by how much, and who is tied."""
+    """Return one sentence per standing: which model leads, by how much, and which are tied."""
     if board.is_of_labels:
         return (say("The files hold labels without scores, so no model is ranked."),)
     if not board.standings:
@@ -105,14 +104,13 @@ def answer_sentences(board: Board) -> tuple[str, ...]:
 
 
 def scale_head(group: Standings) -> str:
-    """What a sentence on a standing begins with, where it is ranked apart from others."""
+    """Return the beginning of a sentence on a standing that is ranked separately."""
     name = apart_name(group)
     return say("{scale}: ", scale=name) if name else ""
 
 
 def apart_name(group: Standings) -> str:
-    """What sets a standing apart from others of its board: that it is of experiments, its scale,
-    judge, part; or nothing."""
+    """Return what separates a standing from others: experiment, scale, judge or part; or ""."""
     names = [say("experiments with other settings")] if group.experiment else []
     names += [word(group.scale.name)] if group.scale is not None else []
     if group.judge is not None:
@@ -124,14 +122,14 @@ def apart_name(group: Standings) -> str:
 
 
 def part_name(part: FormPart) -> str:
-    """What of a form was asked: ``the first 5 of 8 items (--limit)``."""
+    """Describe the part of a form: ``the first 5 of 8 items (--limit)``."""
     return say(
         "the first {n:,} of {items} (--limit)", n=part.n_asked, items=counted(part.n_items, "item")
     )
 
 
 def apart_reason(group: Standings) -> str:
-    """Why a standing is ranked apart, or not at all."""
+    """Return the reason why a standing is ranked separately or not at all."""
     if group.experiment:
         return say("one setting of each model is ranked")
     reasons = [word(group.scale.what)] if group.scale is not None else []
@@ -185,7 +183,7 @@ def _ranked_answer(group: Standings) -> str:
 
 
 def _share_with_interval(estimate: Estimate) -> str:
-    """``53.2% [49.9, 56.4]``; without an interval where there is none."""
+    """Return ``53.2% [49.9, 56.4]``, or the value only without an interval."""
     score = shown_share(estimate.value)
     if math.isnan(estimate.low):
         return score
@@ -193,14 +191,14 @@ def _share_with_interval(estimate: Estimate) -> str:
 
 
 def _leaders(level: Sequence[BoardRow]) -> str:
-    """Models of one and the same score: their names, or how many they are."""
+    """Return the names of models with the same score, or their number."""
     if len(level) <= _MOST_NAMED:
         return joined([row.label for row in level])
     return counted(len(level), "model")
 
 
 def _shared_lead(ranked: Sequence[BoardRow], level: Sequence[BoardRow]) -> str:
-    """A shared first place, and how many others are tied with its first model."""
+    """Return a sentence on a shared first place and the number of models tied with it."""
     shared = {"leaders": _leaders(level), "score": shown_share(level[0].estimate.value)}
     n_tied = _n_tied(ranked) - (len(level) - 1)
     if n_tied <= 0:
@@ -218,13 +216,15 @@ def _shared_lead(ranked: Sequence[BoardRow], level: Sequence[BoardRow]) -> str:
 
 
 def _n_tied(ranked: Sequence[BoardRow]) -> int:
-    """How many models are not significantly worse than the first."""
+    """Return the number of models not significantly worse than the first."""
     return ranked[0].rank.high - 1 if ranked[0].rank else 0
 
 
 def _lead(ranked: Sequence[BoardRow]) -> str:
-    """Who has the highest score, by how much, and who is tied; "leads" only if the lead over every
-    other model is significant."""
+    """Return a sentence on the highest score, the margin and ties.
+
+    It says "leads" only if the lead over every other model is significant.
+    """
     first, second = ranked[:2]
     told = {
         "first": first.label,
@@ -260,7 +260,7 @@ def _lead(ranked: Sequence[BoardRow]) -> str:
 
 
 def _mixed(places: Counter[Against], n: int) -> str:
-    """Says each place that occurs, above first."""
+    """Return a sentence on each position that occurs, above first."""
     found = [(place, places[place]) for place in _MIXED if places[place]]
     (first, count), *rest = found
     one, many, _next = _MIXED[first]
@@ -274,7 +274,7 @@ def _mixed(places: Counter[Against], n: int) -> str:
 
 
 def group_heading(field: str, group: RowGroup) -> str:
-    """``kind: reasoning (2 respondents, mean 61.2 [58.0, 64.3])``."""
+    """Return a heading such as ``kind: reasoning (2 models, mean 61.2 [58.0, 64.3])``."""
     said = counted(len(group.ranked), "configuration")
     if group.mean is not None and len(group.ranked) > 1:
         mean = shown_estimate(group.mean)
@@ -284,7 +284,7 @@ def group_heading(field: str, group: RowGroup) -> str:
 
 
 def where_lines(where: str, left_out: Sequence[LeftOut], notes: Sequence[str]) -> Iterator[str]:
-    """What was filtered and who is left out by it, then what to know of models and cards."""
+    """Yield the filter, the models that it excluded, and notes on models and cards."""
     if where:
         n = len(left_out)
         names = [say("{name} ({why})", name=entry.name, why=word(entry.why)) for entry in left_out]
@@ -302,17 +302,20 @@ def where_lines(where: str, left_out: Sequence[LeftOut], notes: Sequence[str]) -
     yield from (printable(note) for note in notes)
 
 
-# Stands behind the name of a respondent that, or whose family, had a hand in its items.
+# Follows the name of a model that helped produce its items, or whose family did.
 HAND_MARK = "*"
 
 
 def marked(row: BoardRow) -> str:
-    """The respondent's name, with the mark where it or its family had a hand in its items."""
+    """Return the model's name, with a mark for self-evaluation."""
     return row.name if row.hand is None else f"{row.name}{HAND_MARK}"
 
 
 def hand_sentence(row: BoardRow, hand: Hand) -> str:
-    """``wrote 12 and perturbed 30 of the 60 items; on the other 26: 61.5 [45.0, 75.8], rank 2``."""
+    """Return ``wrote 12 and perturbed 30 of the 60 items; on the other 26:
+
+    61.5 [45.0, 75.8], rank 2``.
+    """
     n_items = row.estimate.n
     did = {"did": deeds(hand), "items": counted(n_items, "item")}
     left = n_items - hand.n_self_evaluated
@@ -331,7 +334,7 @@ def hand_sentence(row: BoardRow, hand: Hand) -> str:
 
 
 def deeds(hand: Hand) -> str:
-    """What the model itself did, then what others of its family did."""
+    """Return what the model did, then what others of its family did."""
     own = [role for role in hand.roles if role.is_itself]
     self_evaluation: dict[str, list[HandRole]] = {}
     for role in hand.roles:

@@ -1,4 +1,4 @@
-"""The half page that opens a report: who is best, at what cost and time, and what is open."""
+"""Summary at the top of a report: top group, cost, speed and unresolved comparisons."""
 
 from __future__ import annotations
 
@@ -24,14 +24,16 @@ from proofstone.stats.estimates import outcome_code
 from proofstone.stats.power import Separation
 from proofstone.wording.messages import joined, paragraph, say, say_of, word
 
-# What the half page holds, as records: page and JSON show the same.
+# Records of the summary, shared by page and JSON.
 
 
 class OpeningPart(Struct, frozen=True, kw_only=True):
-    """What is said of respondents that are ranked together. ``heading`` names their scale where
-    there is one. ``best`` says who is in the best group and what separates them, ``table`` sets
-    scores beside cost, time and kinds of error, ``told`` compares these, ``undecided`` says what
-    is open and what would decide it."""
+    """Summary of one ranking.
+
+    ``heading`` names its scale, if any. ``best`` describes the models statistically tied for first.
+    ``table`` has scores, cost, time and kinds of error. ``told`` compares these. ``undecided``
+    lists unresolved comparisons and what would resolve them.
+    """
 
     heading: str = ""
     best: tuple[str, ...] = ()
@@ -41,36 +43,37 @@ class OpeningPart(Struct, frozen=True, kw_only=True):
 
 
 class Opening(Struct, frozen=True, kw_only=True):
-    """One part for each ranking; ``words`` are the meanings of the words that they use."""
+    """One part per ranking; ``words`` explains the terms that they use."""
 
     parts: tuple[OpeningPart, ...] = ()
     words: tuple[str, ...] = ()
 
 
-# Respondents as the half page calls them: by the model's name alone where that is enough.
+# Names of models in the summary, as short as possible.
 
 _MOST_NAMED = 5
 
 
 def called(group: Standings, row: BoardRow) -> str:
-    """The model's name; with its way of asking and settings where another here has that name."""
+    """Return the model's name; with prompting method and settings if the name is ambiguous."""
     names = Counter(each.name for each in group.rows)
     return row.name if names[row.name] == 1 else row.label
 
 
 def named(group: Standings, rows: Sequence[BoardRow]) -> str:
-    """The respondents; of many the first by name, and how many there are more."""
+    """Return the names of models; of many, the first ones and the number of the others."""
     if len(rows) <= _MOST_NAMED:
         return joined([called(group, row) for row in rows])
     first = [called(group, row) for row in rows[: _MOST_NAMED - 1]]
     return joined([*first, say("{n} more", n=len(rows) - len(first))])
 
 
-# Who is in the best group, and what separates its members from each other and from the rest.
+# Models statistically tied for first, and differences within and below them.
 
 
 def top_group(group: Standings) -> tuple[int, ...]:
-    """The places of those that nobody is shown to be better than; none without ranks."""
+    """Return the indices of models that no other model is significantly better than; none
+    unranked."""
     if not group.compared:
         return ()
     return tuple(
@@ -79,7 +82,7 @@ def top_group(group: Standings) -> tuple[int, ...]:
 
 
 def best_sentences(group: Standings) -> Iterator[str]:
-    """Who the best are, how far apart they are, and how far the next one is."""
+    """Yield the top models, the differences among them, and the gap to the next one."""
     best, rows = top_group(group), group.ranked
     if not best:
         yield from _nobody_ranked(group)
@@ -114,7 +117,7 @@ def best_sentences(group: Standings) -> Iterator[str]:
     after = next((place for place in range(len(rows)) if place not in best), None)
     if after is None:
         return
-    # How far the first one behind the best group is, and behind whom surely.
+    # Gap of the first model below the top group, and which models it is significantly below.
     beaten_by = [
         pair.first if pair.second == after else pair.second
         for pair in group.compared
@@ -130,7 +133,7 @@ def best_sentences(group: Standings) -> Iterator[str]:
 
 
 def _nobody_ranked(group: Standings) -> Iterator[str]:
-    """Why nobody is said to be best, where it is for want of respondents."""
+    """Yield the reason why there is no ranking."""
     if not group.ranked:
         yield say("No model is complete, so none is ranked.")
     elif len(group.ranked) == 1:
@@ -146,9 +149,11 @@ def _nobody_ranked(group: Standings) -> Iterator[str]:
 
 
 def cost_of_thousand(row: BoardRow) -> float | None:
-    """US dollars for a thousand questions asked once, by what was spent on those here; None where
-    some call has no price, or nothing is known of calls. Calls whose usage the endpoint did not
-    report count at the most that they can have cost; ``least_cost`` counts them as nothing."""
+    """Return US dollars per thousand questions asked once, from recorded spending.
+
+    None if a call has no price or calls are not recorded. Calls without reported usage count at
+    their maximum cost; ``least_cost`` counts them as zero.
+    """
     spent, n = row.spent, row.pace.n_questions
     if not spent.calls or spent.unpriced or not n:
         return None
@@ -156,20 +161,20 @@ def cost_of_thousand(row: BoardRow) -> float | None:
 
 
 def least_cost(row: BoardRow) -> float | None:
-    """The least that ``cost_of_thousand`` can be."""
+    """Return the lower bound of ``cost_of_thousand``."""
     most = cost_of_thousand(row)
     return None if most is None else most - 1000 * row.spent.estimated_usd / row.pace.n_questions
 
 
 def bounded_cell(row: BoardRow, cost: float | None, digits: int) -> float | str | None:
-    """The cost for a cell of a table, marked where it is only an upper bound."""
+    """Return the cost for a table cell, marked if it is only an upper bound."""
     if cost is None or not row.spent.estimated_usd:
         return cost
     return say("at most {usd}", usd=f"{cost:,.{digits}f}")
 
 
 def bounded_sentence(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str]:
-    """Which costs are upper bounds, and by how much; nothing where all usage is known."""
+    """Yield a sentence on costs that are upper bounds; nothing if all usage is reported."""
     bounded = [row for row in rows if row.spent.estimated_usd and cost_of_thousand(row) is not None]
     if bounded:
         yield say(
@@ -182,12 +187,12 @@ def bounded_sentence(group: Standings, rows: Sequence[BoardRow]) -> Iterator[str
 
 
 def shown_usd(amount: float) -> str:
-    """Dollars to two places, or to two digits where that would say nothing."""
+    """Return dollars to two decimals, or to two significant digits if smaller."""
     return f"{amount:,.2f}" if amount >= 0.1 or not amount else f"{amount:.2g}"
 
 
 def about_usd(amount: float) -> str:
-    """Dollars to two digits, for what is only foreseen."""
+    """Return estimated dollars to two significant digits."""
     if not amount:
         return "0"
     rounded = round(amount, 1 - math.floor(math.log10(amount)))
@@ -195,8 +200,10 @@ def about_usd(amount: float) -> str:
 
 
 def cost_sentences(group: Standings, *, is_of_files: bool) -> Iterator[str]:
-    """The cheapest and the fastest of the best group, who is cheaper below it, and what is not
-    known. Nothing of simulated respondents, whom nobody pays."""
+    """Yield the cheapest and the fastest top model, cheaper ones below, and unknown costs.
+
+    Nothing for simulated models, which have no cost.
+    """
     rows = group.rows
     if group.simulated or not rows:
         return
@@ -250,7 +257,8 @@ def _cheapest(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
 
 
 def _cheaper_below(group: Standings, best: Sequence[BoardRow]) -> Iterator[str]:
-    """The best of those below the group that cost less than half of its cheapest."""
+    """Yield the best model below the top group at less than half the cost of its cheapest
+    member."""
     least_costs = [cost for row in best if (cost := least_cost(row)) is not None]
     if not least_costs:
         return
@@ -293,12 +301,14 @@ def _seconds(time: float) -> str:
     return f"{time:.1f}" if time >= 1 else f"{time:.2f}"
 
 
-# How each respondent's replies ended: right, partly right, wrong, or without an answer.
+# Outcomes of each model's responses: right, partly right, wrong, or without an answer.
 
 
 class Endings(Struct, frozen=True, kw_only=True):
-    """Of ``n`` replies, how many ended how; ``failed`` calls brought none and are not among them.
-    Right, partly right and wrong are answers, by the scorer's value of 1, between, and 0."""
+    """Counts of ``n`` responses by outcome; ``failed`` calls are not among them.
+
+    Answers are right, partly right or wrong at a score of 1, between, and 0.
+    """
 
     n: int
     right: int
@@ -310,12 +320,12 @@ class Endings(Struct, frozen=True, kw_only=True):
     failed: int
 
     def share(self, kind: str) -> float:
-        """The share of the replies that ended so; NaN where there is none."""
+        """Return the share of responses with this outcome; NaN without responses."""
         return float(getattr(self, kind)) / self.n if self.n else float("nan")
 
 
 def endings_of(sheet: Sheet, respondent: int) -> Endings:
-    """How the replies of a respondent (by its place in the table) ended."""
+    """Return the outcomes of a model's responses (by index in the table)."""
     table = sheet.table
     own = (table.respondent == respondent) & (table.outcome == outcome_code("answered"))
     values = table.value[own]
@@ -335,14 +345,16 @@ def endings_of(sheet: Sheet, respondent: int) -> Endings:
     )
 
 
-# Score, cost, time and kinds of error of each respondent, side by side.
+# Score, cost, time and kinds of error of each model.
 
 _MOST_ROWS = 7
 
 
 def side_by_side(group: Standings, sheet: Sheet | None) -> Table | None:
-    """The table of the first seven, best first, then those that are incomplete. Columns of which
-    nothing is known are left out; None where it would only repeat the leaderboard."""
+    """Return a table of the first seven models, then incomplete ones.
+
+    Columns without data are omitted. None if it would only repeat the leaderboard.
+    """
     shown = group.rows[:_MOST_ROWS]
     columns = [*spent_columns(shown)]
     if sheet is not None:
@@ -371,12 +383,12 @@ _Key: TypeAlias = tuple[str, str, str, bool]
 
 
 def _key(row: BoardRow | Respondent) -> _Key:
-    """What makes a row of the leaderboard."""
+    """Return what identifies a row of the leaderboard."""
     return row.name, row.prompt_method, row.settings, row.simulated
 
 
 def spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
-    """Yield the columns of cost and time that are recorded of these rows."""
+    """Yield the recorded columns of cost and time."""
     costs = [cost for row in rows if (cost := cost_of_thousand(row)) is not None]
     if costs:  # with enough places for a digit of the smallest
         least = min(filter(None, costs), default=1.0)
@@ -396,7 +408,7 @@ def spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
 
 
 def _token_column(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColumn]:
-    """How long replies are, where a file tells it: a hint at cost where no price is known."""
+    """Yield the median length of responses, if a file records it."""
     tokens = sheet.table.tokens
     if tokens is None:
         return
@@ -413,7 +425,7 @@ def _token_column(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColu
 
 
 def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadColumn]:
-    """Shares of the replies, those of kinds that nobody has left out."""
+    """Yield shares of responses by outcome, without outcomes that never occurred."""
     ends = {key: endings_of(sheet, place) for key, place in places.items()}
     yield column("responses", say("responses"), lambda row: ends[_key(row)].n)
     kinds = {"wrong": (say("wrong"), say("answered, with the wrong answer"))}
@@ -445,7 +457,7 @@ def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadCo
         )  # fmt: skip
 
 
-# What is not decided among the best, and how many more questions at what price would decide it.
+# Unresolved comparisons at the top, with number and cost of questions that would resolve them.
 
 _MOST_PAIRS = 3
 
@@ -454,8 +466,7 @@ _MOST_QUESTIONS = 10_000_000
 
 
 def undecided_sentences(evidence: Evidence, group: Standings) -> Iterator[str]:
-    """The leader beside each other of the best group, the nearest three of them; and those that
-    may still join it. Of respondents that are ranked."""
+    """Yield comparisons of the leader with up to three tied models, and incomplete candidates."""
     best = top_group(group)
     if len(best) == 1:
         yield say("The first place is decided: its lead over every other model is significant.")
@@ -525,7 +536,7 @@ def _pair(group: Standings, pair: Separation, n_items: int) -> str:
 
 
 def _price(group: Standings, first: BoardRow, second: BoardRow, more: float) -> str:
-    """What that many more questions cost, asked of both as often as these were."""
+    """Return the cost of that many further questions for both models, with as many samples."""
     if group.simulated:
         return ""
     costs = [cost_of_thousand(row) for row in (first, second)]
@@ -540,7 +551,8 @@ def _price(group: Standings, first: BoardRow, second: BoardRow, more: float) -> 
 
 
 def _may_join(group: Standings) -> Iterator[str]:
-    """Those whose missing replies, if all were right, would lift them to the leader's score."""
+    """Yield incomplete models that would reach the leader's score if all missing responses were
+    right."""
     if not group.ranked:
         return
     best = group.ranked[0].estimate.value
@@ -551,12 +563,11 @@ def _may_join(group: Standings) -> Iterator[str]:
         )
 
 
-# The half page, made from what the sections are made from.
+# The summary, from the same evidence as the sections.
 
 
 def make_opening(evidence: Evidence) -> Opening:
-    """A part for each ranking of real respondents; of simulated ones only where there are no
-    others. No part without scores."""
+    """Return one part per ranking of real models, or of simulated ones if there are no others."""
     board = evidence.board
     ranked = (group for group in board.standings if not group.experiment)
     groups = [g for g in ranked if board.is_simulated_only or not g.simulated]
@@ -569,7 +580,7 @@ def make_opening(evidence: Evidence) -> Opening:
 def _part(evidence: Evidence, group: Standings) -> OpeningPart:
     ranked, sheet = values_of(evidence, group), evidence.sheet
     probable = "" if ranked is None else probability_of_best(ranked)
-    # Other people's results: items of files have names, accuracies no items.
+    # Result files: their items have names; accuracies have no items.
     is_of_files = sheet is None or bool(sheet.table.item_names)
     return OpeningPart(
         heading=scale_head(group),

@@ -1,4 +1,4 @@
-"""From a target to its score table: which runs belong together, and what they are short of."""
+"""From a target to its score table: runs that belong together, and missing responses."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from proofstone.store.scores import ScoringInfo, load_table
 from proofstone.store.store import Store
 from proofstone.wording.messages import noted, say, word
 
-# The scores of a selection as people corrected them, or as the scorer left them.
+# Scores of a selection with corrections applied or ignored.
 
 FIRST = "first"
 
@@ -63,10 +63,10 @@ FIRST = "first"
 def chosen_scorings(
     store: Store, runs: Sequence[tuple[int, Run]], view: View
 ) -> dict[int, ScoringInfo]:
-    """The scoring to read of each run that has one, by the run's key.
+    """Return the scoring to read for each run that has one, by the run's key.
 
-    Raises NotFound for digits that are no whole scoring of these runs, BadUsage where they fit
-    several.
+    Raises NotFound for an id that is not a complete scoring of these runs, BadUsage for an
+    ambiguous one.
     """
     known = {
         key: [
@@ -98,13 +98,13 @@ def chosen_scorings(
 
 
 def headline(method: Method) -> Measure:
-    """The measure that a leaderboard of the method ranks by."""
+    """Return the measure that a leaderboard of the method ranks by."""
     return next(measure for measure in method.measures if measure.name == method.headline)
 
 
 @dataclass(frozen=True)
 class _Read:
-    """The runs of a selection, and what of their scores ``view`` wants."""
+    """The runs of a selection, with the scores that ``view`` selects."""
 
     store: Store
     selection: Selection
@@ -112,29 +112,29 @@ class _Read:
 
     @cached_property
     def keys(self) -> Mapping[bytes, int]:
-        """The runs' keys by their ids."""
+        """Map ids of runs to keys."""
         return {run.id: key for key, run in self.selection.runs}
 
     @cached_property
     def sets(self) -> Mapping[bytes, str]:
-        """What the item sets are called, by their ids."""
+        """Map ids of item sets to names."""
         return {each.id: shown_name(each) for each in self.selection.item_sets}
 
     @cached_property
     def chosen(self) -> Mapping[bytes, ScoringInfo]:
-        """The scoring to read of each run that has one, by the run's id."""
+        """Map ids of runs to the scoring to read."""
         found = chosen_scorings(self.store, self.selection.runs, self.view)
         return {scoring.run: scoring for scoring in found.values()}
 
     @cached_property
     def excluded(self) -> Excluded:
-        """The items that are left out."""
+        """Return the excluded items."""
         if self.view.ignore_corrections:
             return Excluded()
         return self.store.corrections.excluded(list(self.sets), self.view.until)
 
     def scorings(self, respondents: Sequence[Respondent]) -> dict[int, int]:
-        """The scorings that are read, each with its respondent's place."""
+        """Map each scoring to the index of its model."""
         return {
             self.chosen[run].key: place
             for place, who in enumerate(respondents)
@@ -149,8 +149,10 @@ class _Read:
         expected: Sequence[int],
         failed: Sequence[int] | None = None,
     ) -> ScoreTable:
-        """The scores that ``measure`` is of, with retired items left out and rulings applied: these
-        are over whole replies, and hold for each part of one that is scored by itself."""
+        """Return the scores of ``measure`` without excluded items and with overrides.
+
+        An override concerns a whole response and applies to each separately scored part.
+        """
         table = load_table(
             self.store.database,
             respondents=respondents,
@@ -184,11 +186,11 @@ def read_scores(
     family: Callable[[str], str] = family_of,
     view: View = CURRENT,
 ) -> ScoreTable:
-    """The scores of the selection's runs, as ``view`` wants them, as one table.
+    """Return the scores of the selection's runs as one table.
 
-    Runs that differ only in their form are one respondent. A run never scored has no rows and its
-    full number expected, so that it shows as incomplete. ``family`` gives the family of a model,
-    by which contestants that had a hand in the items are known.
+    Runs that differ only in their form belong to one model. A run without scores has no rows and
+    its full expected number, so it is incomplete. ``family`` returns the family of a model, by
+    which self-evaluation is detected.
     """
     read = _Read(store, selection, view)
     runs = {run.id: run for _key, run in selection.runs}
@@ -219,15 +221,20 @@ def read_scores(
 
 
 def _judges(who: Respondent, chosen: Mapping[bytes, ScoringInfo]) -> str:
-    """The judges of the scorings that are read of a respondent's runs. Who verified triples against
-    a reference has no part in how much was said, which a table of items ranks by."""
+    """Return the judges of the scorings of a model's runs.
+
+    Judges that verify triples against a reference are omitted: a table of items ranks by the number
+    of elicited triples.
+    """
     scorings = [chosen[run] for run in who.runs if run in chosen]
     return ", ".join(dict.fromkeys(one.judge for one in scorings if one.judge and not one.settings))
 
 
 def with_shared_part(table: ScoreTable) -> ScoreTable:
-    """The table as one of a part of the form, where limits left the same of it unasked for all:
-    then nothing of the rest is expected of any."""
+    """Return the table for part of the form, if limits excluded the same part for all models.
+
+    The rest is then not expected of any model.
+    """
     parts = {who.part for who in table.respondents}
     if len(parts) != 1 or None in parts:
         return table
@@ -239,8 +246,10 @@ def with_shared_part(table: ScoreTable) -> ScoreTable:
 
 
 def _beyond_limits(store: Store, selection: Selection, excluded: Excluded) -> dict[bytes, int]:
-    """How many items, not counting retired ones, lie beyond the limit of each run that has one.
-    Of a run that leaves items out for their evidence it is not told."""
+    """Count the items beyond the limit of each run that has one, without excluded items.
+
+    Runs that omit items because of their evidence are not included.
+    """
     limits = store.runs.limits([key for key, _run in selection.runs])
     sizes = {item_set.id: item_set.n_items for item_set in selection.item_sets}
     found = {}
@@ -253,7 +262,7 @@ def _beyond_limits(store: Store, selection: Selection, excluded: Excluded) -> di
 
 
 def _unasked(store: Store, key: int, run: Run, excluded: Excluded) -> int:
-    """How many items of its set, not counting retired ones, a run leaves out."""
+    """Count the items of its set that a run omits, without excluded items."""
     n = left_out_of(run.settings)
     if not n or not excluded.n_places:
         return n
@@ -263,9 +272,11 @@ def _unasked(store: Store, key: int, run: Run, excluded: Excluded) -> int:
 def read_more_scores(
     store: Store, method: Method, selection: Selection, table: ScoreTable, view: View = CURRENT
 ) -> dict[str, ScoreTable]:
-    """The scores that the method's other measures are of, by their name, where there are any: for
-    the respondents of ``table``, in its order, corrected as it is. None of the tables is complete
-    or incomplete."""
+    """Return the scores of the method's other measures by name.
+
+    They are for the models of ``table`` in its order, with the same corrections. Completeness does
+    not apply to these tables.
+    """
     read, who = _Read(store, selection, view), table.respondents
     measures = {measure.of: measure for measure in reversed(method.measures)}
     del measures[headline(method).of]
@@ -278,8 +289,11 @@ def read_more_scores(
 
 
 def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
-    """The respondents, with the scale of their way where it has one of its own, and of those that
-    were asked with their evidence one that sets them apart; of triples one of a model is ranked."""
+    """Return the models with their scales.
+
+    A prompting method may have its own scale, and open-book models have a separate one. For
+    triples, one run per model is ranked.
+    """
     runs = {run.id: run for _key, run in selection.runs}
     respondents = respondents_of(selection)
     first = [runs[who.runs[0]] for who in respondents]
@@ -298,7 +312,7 @@ def _scale(method: Method, run: Run) -> Scale | None:
 
 
 def _with_calls(store: Store, selection: Selection, who: Respondent) -> Respondent:
-    """The respondent with the models that answered in any of its runs, and what that took."""
+    """Return the model with its reported models, usage and speed over all of its runs."""
     runs = [(key, run) for key, run in selection.runs if run.id in who.runs]
     shares = [share for key, run in runs for share in shares_of(store, key, run)]
     reported = tuple(reported_models(shares).items())
@@ -311,7 +325,7 @@ def _with_calls(store: Store, selection: Selection, who: Respondent) -> Responde
 
 
 def respondents_of(selection: Selection) -> list[Respondent]:
-    """The rows of a leaderboard: runs that differ only in their form are one respondent."""
+    """Return the rows of a leaderboard: runs that differ only in their form are one row."""
     groups: dict[bytes, list[Run]] = {}
     for _key, run in selection.runs:
         groups.setdefault(_respondent_key(run), []).append(run)
@@ -356,8 +370,10 @@ def _respondent(
 
 
 def _searched_differently(alike: Sequence[Run], own: Run) -> dict[str, Any]:
-    """In what runs that were asked with one context differ besides: how much of it, and as of which
-    state of the sources."""
+    """Return the settings of retrieval that differ between runs with the same context.
+
+    They are the amount of context and the version of the index.
+    """
     label = context_label(own.settings)
     others = [run.settings for run in alike if context_label(run.settings) == label]
     names = (CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_INDEX) if label else ()
@@ -371,7 +387,7 @@ def _searched_differently(alike: Sequence[Run], own: Run) -> dict[str, Any]:
 def _summarise_differing(
     settings: Sequence[Mapping[str, Any]], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The settings in which runs of one model and way differ: what a leaderboard must show."""
+    """Return the settings that differ between runs with the same model and prompting method."""
     names = {name for other in settings for name in other}
     names -= {"shots", PROMPT, PROMPT_NAME, *CONTEXT_SETTINGS}
     return {
@@ -381,16 +397,15 @@ def _summarise_differing(
     }
 
 
-# Which card stands for each respondent of a leaderboard, and which respondents are left out.
+# Model cards of a leaderboard, and filtering by them.
 #
-# The newest card that was kept of a model is in force, so that editing a file rewrites no history;
-# where the runs saw another one, a note says in what. A model of which no card was kept has the one
-# of today's configuration, where that is given, and a note says so.
+# The newest stored card of a model is in force, so editing a file does not rewrite history.
+# If the runs used another card, a note lists the differences. A model without a stored card has
+# that of the current configuration, if given, and a note states this.
 
 
 class CardBook(Struct, frozen=True, kw_only=True):
-    """The card in force of each model that has one; what a reader should know of the cards, and
-    which models are retired, each as a sentence."""
+    """The card in force of each model; notes on cards and excluded models as sentences."""
 
     cards: Mapping[str, Card] = {}
     notes: tuple[str, ...] = ()
@@ -398,7 +413,7 @@ class CardBook(Struct, frozen=True, kw_only=True):
 
 
 def open_book(store: Store, selection: Selection, config: ModelConfig | None = None) -> CardBook:
-    """The cards of the selection's models; those without one take it from ``config``."""
+    """Return the cards of the selection's models; ``config`` supplies missing ones."""
     models = sorted({run.respondent for _key, run in selection.runs if not run.simulated})
     kept = store.models.cards(models)
     cards = {name: snapshot.card for name, snapshot in kept.items()}
@@ -425,9 +440,10 @@ def open_book(store: Store, selection: Selection, config: ModelConfig | None = N
 def narrowed(
     selection: Selection, book: CardBook, conditions: Sequence[Condition]
 ) -> tuple[Selection, tuple[LeftOut, ...]]:
-    """The runs whose model's card meets ``conditions``, and who is left out and why.
+    """Return the runs whose model's card meets ``conditions``, and the excluded models with
+    reasons.
 
-    Raises NotFound where nobody is left.
+    Raises NotFound if no model is left.
     """
     if not conditions:
         return selection, ()
@@ -454,7 +470,7 @@ def narrowed(
 
 
 def carded(table: ScoreTable, book: CardBook) -> ScoreTable:
-    """The table with each respondent's card."""
+    """Return the table with each model's card."""
     respondents = tuple(replace(who, card=book.cards.get(who.name)) for who in table.respondents)
     return replace(table, respondents=respondents)
 
@@ -462,14 +478,14 @@ def carded(table: ScoreTable, book: CardBook) -> ScoreTable:
 def _today(name: str, config: ModelConfig) -> Card:
     try:
         return card_of(parse_model_name(name), config)
-    except BadUsage:  # a respondent of another kind, such as people or an imported file
+    except BadUsage:  # another kind of respondent, such as people or an imported file
         return Card()
 
 
 def _changes(
     store: Store, runs: Sequence[tuple[int, Run]], kept: Mapping[str, CardSnapshot]
 ) -> Iterable[str]:
-    """A note for each model of which some run saw another card than the one in force."""
+    """Yield a note for each model with a run that used another card than the one in force."""
     seen = store.models.cards_of_runs([key for key, _run in runs])
     told: dict[str, None] = {}
     for key, run in runs:
@@ -484,7 +500,7 @@ def _changes(
 
 
 def _difference(before: Card, now: Card) -> str:
-    """``kind chat -> hybrid``: the facts in which two cards differ, where the newer one has any."""
+    """Return ``kind chat -> hybrid``: the fields in which the newer card differs."""
     if now.is_empty:
         return ""
     old, new = structs.asdict(before), structs.asdict(now)
@@ -520,11 +536,11 @@ def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-# What a workspace knows of the items and scores of runs, beyond the scores themselves.
+# Records on the items and scores of runs.
 
 
 def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View) -> Upkeep:
-    """Of the selection's runs, whose scores ``table`` holds as ``view`` wants them."""
+    """Return the records on reviews, corrections and judges for the runs of ``table``."""
     overrides = store.overrides.in_force([key for key, _run in selection.runs], view.until)
     newer = set(store.corrections.former_items())
     scorings = chosen_scorings(store, selection.runs, view).values()
@@ -543,8 +559,10 @@ def upkeep_of(store: Store, selection: Selection, table: ScoreTable, view: View)
 
 
 def _checks(store: Store, selection: Selection) -> tuple[Reviewing | None, list[Review]]:
-    """What people said of the truth of the banks behind the selection, and the method that says
-    what they were shown; None and nothing where nobody checked it."""
+    """Return the fact checks of the banks behind the selection, and the reviewing method.
+
+    None and an empty list without fact checks.
+    """
     banks = {one.bank: one.method for one in selection.item_sets if one.bank is not None}
     reviews = {one.id: one for bank in banks for one in store.reviews.checks_of_bank(bank)}
     for name in banks.values():  # all of one method: a leaderboard has one
@@ -554,20 +572,22 @@ def _checks(store: Store, selection: Selection) -> tuple[Reviewing | None, list[
     return None, []
 
 
-# Groups of items that their method names, beside a table's strata: scores are shown by them.
+# Groups of items in addition to a table's strata.
 
 _PAGE = 256
 
 
-_MOST_GROUPS = 50  # a column of more values names items rather than groups
+_MOST_GROUPS = 50  # a column with more values identifies items rather than groups
 
 
 def with_groups(
     store: Store, method: Method, item_sets: Sequence[ItemSet], table: ScoreTable
 ) -> ScoreTable:
-    """``table`` with the method's names of its strata, the groups that items say themselves or that
-    a column of their file makes, and the documents of its items. An item whose text was purged is
-    in no group."""
+    """Return ``table`` with names of strata, groups of items and their documents.
+
+    Groups come from items or from columns of an imported file. A permanently deleted item is in no
+    group.
+    """
     if not table.items:
         return table
     table = replace(table, documents=_documents(store, item_sets, table.items))
@@ -588,7 +608,7 @@ def with_groups(
 def _documents(
     store: Store, item_sets: Sequence[ItemSet], items: Sequence[bytes]
 ) -> Documents | None:
-    """The documents that items rest on; one of a title that another has is named with its id."""
+    """Return the documents of items; a document with an ambiguous title is named with its id."""
     rows = [row for each in item_sets for row in store.origins.documents_of_set(each.id)]
     shared_rows = [row for each in item_sets for row in store.origins.documents_of_shared(each.id)]
     titles = {row.source: row.title for row in [*rows, *shared_rows]}
@@ -621,7 +641,7 @@ def _documents(
 def _of_columns(
     store: Store, item_sets: Sequence[ItemSet], table: ScoreTable
 ) -> tuple[dict[str, NDArray[np.int32]], dict[str, tuple[str, ...]]]:
-    """Groups by the columns that a file of questions has besides: those whose values repeat."""
+    """Return groups from additional columns of imported files whose values repeat."""
     labels = store.items.labels_of_sets([item_set.id for item_set in item_sets])
     columns = sorted({name for label in labels.values() for name in label.metadata})
     groups, group_names = {}, {}
@@ -637,7 +657,7 @@ def _of_columns(
 
 
 def _text(value: Any) -> str:
-    """A value of a column as it is shown; a list as its texts."""
+    """Return the text of a column's value; a list as its texts."""
     if isinstance(value, list):
         return ", ".join(map(_text, value))
     return value if isinstance(value, str) else canonical_json(value).decode()
@@ -650,7 +670,7 @@ def _coded(texts: Sequence[str]) -> tuple[NDArray[np.int32], tuple[str, ...]]:
 
 
 def readable_items(store: Store, item_sets: Sequence[ItemSet]) -> Iterator[LoadedItem]:
-    """Read the items of the sets in order, without those whose text was purged."""
+    """Read the items of the sets in order, without permanently deleted ones."""
     for item_set in item_sets:
         after = -1
         while places := store.items.places(item_set.id, after, _PAGE):
@@ -672,8 +692,8 @@ def _page(
                 continue
 
 
-# What stood in the prompt besides: the scale's name, alone and behind that of a way of asking, and
-# what its scores show.
+# Additional context in the prompt: name of the scale, alone and after that of a prompting method,
+# and what its scores show.
 _READING: Mapping[ContextName, tuple[str, str, str]] = {
     "evidence": (
         noted("With the evidence"),
@@ -695,9 +715,11 @@ _READING: Mapping[ContextName, tuple[str, str, str]] = {
 
 
 def reading_scale(own: Scale | None, context: ContextName = "evidence") -> Scale:
-    """The scale of respondents that were asked with evidence, or with what was retrieved, in a way
-    whose scale is ``own`` (None: the items'), named in the language in force. The values are on
-    that scale still, so they compare item by item."""
+    """Return the scale of open-book or retrieval scores in the current language.
+
+    ``own`` is the scale of the prompting method (None: that of the items). Values stay on that
+    scale, so they are comparable by item.
+    """
     alone, behind, what = _READING[context]
     if own is None:
         return Scale(name=alone, what=what, chance=None, values_as="")
@@ -709,16 +731,16 @@ def reading_scale(own: Scale | None, context: ContextName = "evidence") -> Scale
     )
 
 
-# Contestants that had a hand in the material: found by name and by family.
+# Self-evaluation: models that helped produce items, matched by name and family.
 
 
 def with_hands(
     store: Store, table: ScoreTable, item_sets: Sequence[bytes], family: Callable[[str], str]
 ) -> ScoreTable:
-    """``table`` with the roles that models had in its items, and each respondent's part in them.
+    """Return ``table`` with the roles of models in its items, and each model's part in them.
 
-    ``family`` gives the family of a model's name. Roles of models that nobody here is kin to are
-    named too: they are part of how the material was made.
+    ``family`` returns the family of a model's name. Roles of models without a family member in the
+    table are included, because they are part of the provenance.
     """
     found = store.roles.of_items(item_sets)
     if not found:
@@ -731,8 +753,7 @@ def with_hands(
 
 
 def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable:
-    """``table`` with each respondent's part in its roles: as the model itself, or as one of the
-    family of the model that held it."""
+    """Return ``table`` with each model's part in its roles, as the model itself or its family."""
     roles = table.roles
     if not roles:
         return table

@@ -1,6 +1,6 @@
-"""From a row back to where it came from: reply, question, facts, passage, page and source.
+"""Trace a row to its origins: response, question, facts, passage, page and source.
 
-Every line names a row by an id that ``show`` takes. A row whose text was purged says so.
+Every line names a row by an id that ``show`` accepts. Permanently deleted rows are marked.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _STEPS = 4  # generations of facts that name facts
 
 
 class Ancestry:
-    """Walks back from rows of one store."""
+    """Trace rows of one store to their origins."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._purged = {stone.source for stone in store.tombstones.in_force()}
 
     def of_row(self, found: Found) -> Iterator[Ancestor]:
-        """What a row with a hash came from."""
+        """Yield the origins of a row with a hash."""
         if found.kind == "run":
             yield from self.of_run(found.id)
         elif found.kind == "form":
@@ -71,7 +71,7 @@ class Ancestry:
                 yield self._source(passage.source, 0)
 
     def of_score(self, score: ScoreTrace, scoring: ScoringInfo, item: Found) -> Iterator[Ancestor]:
-        """The scoring, the replies with their calls and run, and the question with its facts."""
+        """Yield the scoring, the responses with calls and run, and the question with its facts."""
         text = f"scorer {scoring.scorer_version} of {scoring.method}, {minute(scoring.created_at)}"
         yield self._row(0, "scoring", f"scoring:{short(scoring.id)}", text)
         run_key, _run = self._store.runs.run(scoring.run)
@@ -85,21 +85,21 @@ class Ancestry:
         yield from self._item(item.key, score.item, 0)
 
     def of_response(self, response: ResponseTrace, item: Found) -> Iterator[Ancestor]:
-        """Its call with what its prompt shows of a search, its run and its question."""
+        """Yield the call, the retrieved passages in its prompt, the run and the question."""
         yield self.call(self._store.traces.call(response.call), 0)
         yield from self._shown(response.call, 1)
         yield from self._run(response.run, 0)
         yield from self._item(item.key, response.item, 0)
 
     def of_run(self, run: bytes) -> Iterator[Ancestor]:
-        """Its form and bank."""
+        """Yield the form and bank."""
         _key, record = self._store.runs.run(run)
         form = self._store.items.item_set(record.item_set)
         yield self._form(form, 0)
         yield from self._of_form(form, 1)
 
     def of_item(self, key: int, depth: int = 0) -> Iterator[Ancestor]:
-        """The item that it corrects, and the facts that it rests on, each with its origin."""
+        """Yield the item that it corrects, and its facts with their origins."""
         before = self._store.traces.corrected_item(key)
         if before is not None:
             yield self._row(depth, "item", f"item:{short(before)}", "the version before")
@@ -108,12 +108,12 @@ class Ancestry:
             yield from self._of_fact(fact, depth + 1)
 
     def call(self, call: CallTrace, depth: int) -> Ancestor:
-        """A call in a line."""
+        """Return a call as one line."""
         record = self._store.calls.call(call.key)
         return self._row(depth, "call", call_id(call), call_line(record))
 
     def _shown(self, call: int, depth: int) -> Iterator[Ancestor]:
-        """The passages of which a call's prompt shows what a search found, best first."""
+        """Yield the retrieved passages in a call's prompt, best first."""
         for shown in shown_to(self._store.calls.call(call).prompt):
             try:
                 found = self._store.lookup.find(shown.passage, ("passage",))
@@ -161,7 +161,8 @@ class Ancestry:
         return self._row(depth, "fact", f"fact:{short(fact.id)}", fact_text(fact.payload))
 
     def _of_fact(self, fact: FactTrace, depth: int, steps: int = _STEPS) -> Iterator[Ancestor]:
-        """Passage and source, then the facts that it corrects or names, with theirs."""
+        """Yield passage and source, then the facts that it corrects or names, with their
+        origins."""
         passage = None if fact.passage is None else self._store.knowledge.passage(fact.passage)
         if passage is not None:
             page = "" if passage.page is None else f"page {passage.page}, "
@@ -188,7 +189,7 @@ class Ancestry:
 
 
 def call_line(record: CallRecord) -> str:
-    """A call in a line: who answered, how much, how long, when; or why nobody did."""
+    """Return a call as one line: model, tokens, latency and time; or the error."""
     if record.state == "failed":
         return f"failed: {record.error}, {minute(record.started_at)}"
     tokens = f"{record.usage.prompt} + {record.usage.completion} tokens"
@@ -198,7 +199,7 @@ def call_line(record: CallRecord) -> str:
 
 
 def fact_text(payload: bytes) -> str:
-    """A fact in a line: its claims and its text, whatever its method calls them."""
+    """Return a fact as one line: its claims and text, for any method."""
     if is_purged(payload):
         return PURGED
     fields = msgspec.json.decode(payload)
@@ -214,14 +215,16 @@ def _cut(text: str) -> str:
     return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "\u2026"
 
 
-# What was done to a fact, item or form, and what was ruled, in lines that people read.
+# History of a fact, item or form, and overrides, as lines for readers.
 
 _VERBS = {"edit": "edited", "exclude": "excluded", "include": "included"}
 
 
 def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:
-    """The version that a row corrects, each correction of it, oldest first, and the versions that
-    correct it: (what, which or by whom and why)."""
+    """Return the version that a row corrects, its corrections (oldest first) and newer versions.
+
+    Each line is a pair of label and details.
+    """
     former = store.corrections.former(found.kind, found.key)
     lines = [] if former is None else [("corrects", f"{found.kind}:{short(former)}")]
     lines += [
@@ -232,7 +235,7 @@ def history_lines(store: Store, found: Found) -> list[tuple[str, str]]:
 
 
 def override_line(override: Override) -> str:
-    """``overridden correct by actor 3f2a77c0, 2026-03-01 14:05 UTC: reason``."""
+    """Return ``overridden correct by actor 3f2a77c0, 2026-03-01 14:05 UTC: reason``."""
     by = f"by actor {short(override.actor)}, {minute(override.at)}"
     return f"ruled {override.verdict} {by}: {override.reason}"
 
@@ -248,7 +251,7 @@ _PURGED_PROMPT = canonical_json([{"content": PURGED, "role": "user"}])
 
 
 class ShownResponse(Struct, frozen=True, kw_only=True):
-    """One scored reply with all that led to it."""
+    """One scored response with its origins."""
 
     run: str
     model: str
@@ -289,11 +292,11 @@ def show_responses(
     outcome: str | None = None,
     limit: int = 3,
 ) -> list[ShownResponse]:
-    """Up to ``limit`` scored replies of a target's runs, in the order of the questions.
+    """Return up to ``limit`` scored responses of a target's runs, in the order of the questions.
 
-    ``outcome`` is an outcome's name, "right" (value 1) or "wrong" (answered, value below 1), as the
-    scorer left it; or "ruled": those that people ruled on.
-    Raises NotFound for a model that was not asked.
+    ``outcome`` is the name of an outcome, "right" (value 1) or "wrong" (answered, value below 1),
+    before overrides; or "ruled" for overridden responses. Raises NotFound for a model without a
+    run.
     """
     selection = select_runs(store, [target])
     known = {run.respondent for _key, run in selection.runs}
@@ -360,7 +363,7 @@ def _responses_of(
 
 
 def responses_of(store: Store, run: int, item: int, sample: int) -> dict[str, Response]:
-    """The replies to an item in one sample of a run, by step."""
+    """Return the responses to an item in one sample of a run, by step."""
     return {
         step: read_response(call.wire, call.raw)
         for at, step, call in store.runs.calls_of_item(run, item)
@@ -369,7 +372,7 @@ def responses_of(store: Store, run: int, item: int, sample: int) -> dict[str, Re
 
 
 def _overrides(store: Store, run: int, item: int, sample: int, step: str) -> Iterator[Override]:
-    """All rulings over a reply, oldest first; the last one holds."""
+    """Yield all overrides of a response, oldest first; the last one applies."""
     for response in store.responses.of_item(run, item, step):
         if response.sample == sample:
             yield from store.overrides.over(response)
@@ -383,7 +386,7 @@ def _purged_response(
     calls: Sequence[CallRecord],
     scores: Mapping[tuple[int, int, str], list[Score]],
 ) -> ShownResponse:
-    """What is left of a reply whose texts were purged."""
+    """Return what is left of a response whose texts were permanently deleted."""
     return ShownResponse(
         run=short(run.id),
         model=run.respondent,
@@ -402,8 +405,7 @@ def _purged_response(
 def _answer_key(
     method: Method, loaded: LoadedItem, step: str, call: CallRecord, sample: int
 ) -> str:
-    """The right label of an item, or those of its parts where each was answered by itself; empty
-    where units have none."""
+    """Return the answer key of an item or of its separately answered parts; empty without one."""
     responses = {step: read_response(call.wire, call.raw)}
     units = method.units(loaded, responses, sample)
     parts = [method.answer_key(unit)[0] for unit in units if unit.kind != "item"]
@@ -417,7 +419,7 @@ def _took(call: CallRecord) -> str:
 
 
 def _score_lines(score: Score) -> Iterator[str]:
-    """The score, and what judges said who were asked for it."""
+    """Yield the score, and the responses of its judges."""
     extracted = (
         f"extracted {score.answer!r} by {score.basis}" if score.answer else "nothing extracted"
     )

@@ -1,4 +1,4 @@
-"""How far to trust results: what is known of the items, of the scores and of the runs."""
+"""Data quality and provenance of items, scores and runs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 
 
 class DataQualityLine(Struct, frozen=True, kw_only=True):
-    """One ground to trust results or not: ``name`` for programs, ``about`` for people. ``says`` is
-    what is known of it; where nothing is, ``known`` is false and it says what is absent. ``share``
-    is its number, where it is one of a sample."""
+    """One aspect of data quality: ``name`` for programs, ``about`` for readers.
+
+    ``says`` is what is known; if ``known`` is false, it says what is not recorded. ``share`` is its
+    number, if it is an estimate.
+    """
 
     name: str
     about: str
@@ -36,7 +38,7 @@ class DataQualityLine(Struct, frozen=True, kw_only=True):
 
 
 class _Said(NamedTuple):
-    """What a ground comes to, where that is no text alone, which is known."""
+    """The text of an aspect, if it is unknown or has an estimate."""
 
     says: str
     known: bool = True
@@ -47,12 +49,12 @@ def _unknown(says: str) -> _Said:
     return _Said(says, known=False)
 
 
-# Whose replies trust is about: the real respondents, or the simulated ones where there are none
-# but these.
+# Models that data quality refers to: real ones, or the simulated ones if there are no
+# others.
 
 
 def meant_rows(evidence: Evidence) -> tuple[BoardRow, ...]:
-    """Their rows on the leaderboard."""
+    """Return the rows of these models on the leaderboard."""
     board = evidence.board
     return tuple(
         row
@@ -63,21 +65,21 @@ def meant_rows(evidence: Evidence) -> tuple[BoardRow, ...]:
 
 
 def meant_places(evidence: Evidence, sheet: Sheet) -> tuple[int, ...]:
-    """Their places in the score table."""
+    """Return the indices of these models in the score table."""
     only = evidence.board.is_simulated_only
     return tuple(
         place for place, who in enumerate(sheet.table.respondents) if only or not who.simulated
     )
 
 
-# What is known of how replies became scores: the judge, people's corrections, unread replies.
+# From responses to scores: judge, overrides, unparsed responses.
 
-# With fewer effective independent groups an interval of a share runs over much of its range.
+# With fewer effective clusters, the interval of a share covers much of its range.
 FEWEST_GROUPS = 10
 
 
 def _judge(evidence: Evidence) -> _Said | str:
-    """How often judge and people agree, where both labelled the same records."""
+    """Return the agreement of judge and people on records that both labeled."""
     judged, upkeep = evidence.judged, evidence.upkeep
     if judged is not None and ((judged.people >= 0) & (judged.judge >= 0)).any():
         level = evidence.board.confidence
@@ -101,7 +103,7 @@ def _judge(evidence: Evidence) -> _Said | str:
 
 
 def _overrides(evidence: Evidence) -> _Said | str:
-    """How many replies people ruled on, and what that did to their scores."""
+    """Return the number of overridden responses and the effect on scores."""
     if evidence.upkeep is None:
         return _unknown(say("The files do not record overrides."))
     if evidence.board.ignore_corrections:
@@ -127,7 +129,7 @@ def _overrides(evidence: Evidence) -> _Said | str:
 
 
 def _ended(evidence: Evidence, outcome: Outcome) -> _Said | str:
-    """The share of all replies with an outcome, and whose is the largest."""
+    """Return the share of responses with an outcome, and the model with the largest share."""
     sheet = evidence.sheet
     is_told = sheet is not None and sheet.table.tells_outcomes
     if sheet is None or not is_told or outcome in sheet.table.unknown_outcomes:
@@ -156,10 +158,11 @@ def _ended(evidence: Evidence, outcome: Outcome) -> _Said | str:
 
 
 def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> tuple[Estimate | None, float]:
-    """The share, and of how many effective independent groups.
+    """Return the share and its number of effective clusters.
 
-    The interval is that of a ratio of sums over items, which may share facts: each item
-    enters as the share plus how far its count lies from it (Taylor; Cochran 1977, 6.3)."""
+    The interval is that of a ratio of sums over items, which may be clustered. Each item enters as
+    the share plus its linearized residual (Taylor; Cochran 1977, 6.3).
+    """
     table = sheet.table
     meant = np.isin(table.respondent, meant_places(evidence, sheet))
     came = meant & (table.outcome != outcome_code("failed"))
@@ -184,7 +187,7 @@ def _share(sheet: Sheet, outcome: Outcome, evidence: Evidence) -> tuple[Estimate
 
 
 def _shown(share: Estimate, groups: float) -> str:
-    """``2.7% [0.8, 8.2]``; no interval where the ``groups`` that are drawn are too few for one."""
+    """Return ``2.7% [0.8, 8.2]``; without an interval if there are too few ``groups``."""
     if round(groups) < FEWEST_GROUPS:
         return say(
             "{share} (no interval: it needs {fewest} independent groups, here are {groups})",
@@ -195,11 +198,11 @@ def _shown(share: Estimate, groups: float) -> str:
     return f"{shown_share(share.value)} [{points(share.low)}, {points(share.high)}]"
 
 
-# What is known of the runs: whether they are whole, what they cost, whether they were planned.
+# Runs: completeness, cost, preregistration.
 
 
 def _complete(evidence: Evidence) -> _Said | str:
-    """The share of replies, or of a file's scores, that came."""
+    """Return the share of expected responses, or of a file's scores, that exist."""
     sheet = evidence.sheet
     if sheet is None:
         return _unknown(say("Accuracies do not show missing scores."))
@@ -232,7 +235,7 @@ def _complete(evidence: Evidence) -> _Said | str:
 
 
 def _cost(evidence: Evidence) -> _Said | str:
-    """The part of the cost for calls that endpoints did not count, and calls without a price."""
+    """Return the cost of calls without reported usage, and the number of calls without a price."""
     if evidence.upkeep is None:
         return _unknown(say("The files hold no costs."))
     spent = sum((row.spent for row in meant_rows(evidence)), Spent())
@@ -261,7 +264,7 @@ def _cost(evidence: Evidence) -> _Said | str:
 
 
 def _plan(evidence: Evidence) -> _Said | str:
-    """Whether what is looked at was fixed before the first reply came."""
+    """Return whether the analysis was preregistered before the first response."""
     if evidence.upkeep is None:
         return _unknown(say("The files do not record an analysis plan."))
     plans = evidence.board.plans
@@ -280,7 +283,7 @@ _MOST_NAMED = 4
 
 
 def _checked(evidence: Evidence) -> _Said | str:
-    """Reviews of items by people, and rulings, which show that people looked."""
+    """Return the reviews of items by people, and overrides, which also show human review."""
     upkeep = evidence.upkeep
     is_known = upkeep is not None and bool(upkeep.n_read or upkeep.n_partly_read)
     if upkeep is None:
@@ -309,8 +312,7 @@ def _checked(evidence: Evidence) -> _Said | str:
 
 
 def _faults(evidence: Evidence) -> _Said | str:
-    """What was retired or corrected: so many errors at least; and where people checked a sample of
-    statements, how often they were wrong."""
+    """Return excluded and corrected items (a lower bound of errors), and rates of fact checks."""
     upkeep, n_excluded = evidence.upkeep, evidence.board.n_excluded
     if upkeep is None:
         return _unknown(say("The files do not record errors in the items."))
@@ -346,7 +348,7 @@ def _faults(evidence: Evidence) -> _Said | str:
 
 
 def _rate_said(checked: CheckedRate) -> str:
-    """``Of 100 statements that are meant to be true, people found 2 false: 2.0% [0.6, 7.0].``"""
+    """Return a sentence on one rate of a fact check."""
     rate = checked.rate
     share = f"{shown_share(rate.value)} [{points(rate.low)}, {points(rate.high)}]"
     values = {"n": rate.n, "wrong": checked.wrong, "share": share}
@@ -360,7 +362,8 @@ def _rate_said(checked: CheckedRate) -> str:
 
 
 def _roles(evidence: Evidence) -> _Said | str:
-    """Who wrote, filtered or judged, and whether they compete here."""
+    """Return the models that wrote, filtered or judged items, and whether they are evaluated
+    here."""
     table = None if evidence.sheet is None else evidence.sheet.table
     if table is None or (evidence.upkeep is None and not table.roles):
         return _unknown(say("The files do not record who wrote, filtered or judged the items."))
@@ -393,7 +396,7 @@ def _competing(rows: Sequence[BoardRow]) -> str:
 
 
 def _clusters(evidence: Evidence) -> _Said | str:
-    """Whether it is known which items rise and fall together."""
+    """Return whether clusters of items are known."""
     if evidence.sheet is None:
         return _unknown(say("Accuracies have no items."))
     table = evidence.sheet.table
@@ -413,7 +416,7 @@ def _clusters(evidence: Evidence) -> _Said | str:
     )
 
 
-# All grounds to trust results or not, in the order of the page.
+# All aspects of data quality, in page order.
 
 _GROUNDS: tuple[tuple[str, str, Callable[[Evidence], _Said | str]], ...] = (
     ("checked", noted("Item review"), _checked),
@@ -438,7 +441,7 @@ _UNJUDGED = noted("Unparsed judge responses")
 
 
 def data_quality_lines(evidence: Evidence) -> tuple[DataQualityLine, ...]:
-    """One line a ground, whether something is known of it or not; none without scores."""
+    """Return one line per aspect, known or not; none without scores."""
     if not evidence.board.standings:
         return ()
     is_judged = evidence.sheet is not None and evidence.sheet.judged

@@ -209,7 +209,8 @@ def _estimate(
     """Return the coefficient of all units with a percentile interval.
 
     Units or whole clusters are resampled. Where the ``keys`` of clusters overlap, the sums are
-    sampled from a normal distribution with the covariance over all pairs of units that share a key.
+    sampled from a normal distribution with the covariance over all pairs of units that share a
+    cluster key.
     """
     n = len(columns)
     value = float(reduce(columns.sum(axis=0, keepdims=True))[0]) if n else float("nan")
@@ -252,7 +253,7 @@ def _estimate(
 def _normal_sums(
     columns: Floats, dependence: Dependence, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Return sums of ``columns`` sampled from their normal approximation (draws, C), floored at
+    """Return sums of ``columns`` sampled from their normal approximation (resamples, C), floored at
     0.
     """
     root = dependence.moments(columns - columns.mean(axis=0)).root()

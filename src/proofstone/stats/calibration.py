@@ -158,7 +158,7 @@ def squares_range(
 def gaps_by_chance(
     binned: Binned, dependence: Dependence, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Return the ECE of simulated calibrated models (draws).
+    """Return the ECE of simulated calibrated models (resamples).
 
     Each answer is correct with the probability of its own confidence, independently (Vaicenavicius
     et al. 2019). Dependence between answers is only known from the data, so the gaps of each bin
@@ -196,7 +196,7 @@ def chance_p(
 
 
 def _noise(root: Floats, groups: float, n_resamples: int, rng: np.random.Generator) -> Floats:
-    """Return errors of sums over bins (draws, bins); each row is divided by one sampled common
+    """Return errors of sums over bins (resamples, bins); each row is divided by one sampled common
     scale.
     """
     scale = _scale(groups, n_resamples, rng)

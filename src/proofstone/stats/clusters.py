@@ -1,4 +1,4 @@
-"""Sums over exactly those pairs of units that share a key, for clustered variances.
+"""Sums over exactly those pairs of units that share a cluster key, for clustered variances.
 
 Units that share any key are dependent. A composed question uses nine statements, so it has nine
 keys and clusters overlap. Connected components do not work: one of them holds 99.9% of Encyclo-K's
@@ -80,9 +80,8 @@ class SharedKeys:
 
     @cached_property
     def groups(self) -> Integers | None:
-        """Return the group of each unit if the keys partition the units (at most one each), else
-        None.
-        """
+        """Return the group of each unit if the keys partition the units (at most one each),
+        otherwise None."""
         codes, key = np.unique(self.key, return_inverse=True)
         group = len(codes) + np.arange(self.n_units)  # a unit without a key is its own group
         group[self.unit] = key
@@ -90,7 +89,8 @@ class SharedKeys:
 
     @cached_property
     def pairs(self) -> Pairs | None:
-        """Return all pairs that share a key, cached; None where they would take too much memory."""
+        """Return all pairs that share a cluster key, cached; None where they would take too much
+        memory."""
         heavy, light = _split_heavy(self)
         incidence = key_matrix(light)
         if _reach(incidence).sum() > _PAIRS_A_BLOCK:
@@ -100,7 +100,7 @@ class SharedKeys:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs that share a key, by ``heavy`` bits (units) or by a one in ``light``.
+    """Pairs that share a cluster key, by ``heavy`` bits (units) or by a one in ``light``.
 
     ``light`` is a CSR matrix of units x units. A unit's pair with itself is in one of the two.
     """
@@ -156,8 +156,8 @@ class ErrorParts:
 
 
 def partner_sums(keys: SharedKeys, columns: Floats) -> Floats:
-    """Return ``out[i, c]``: the sum of ``columns[j, c]`` over i and all units j that share a key
-    with it.
+    """Return ``out[i, c]``: the sum of ``columns[j, c]`` over i and all units j that share a
+    cluster key with it.
 
     ``columns`` and the result are (units, C); without shared keys they are equal. A column of ones
     counts partners, so its sum is the number of ordered pairs that share. Memory is bounded: if
@@ -241,7 +241,7 @@ def key_matrix(keys: SharedKeys) -> Any:
 
 
 def _reach(incidence: Any) -> Floats:
-    """Return an upper bound of how many units each unit shares a key with (units)."""
+    """Return an upper bound of how many units each unit shares a cluster key with (units)."""
     holders = np.asarray(incidence.sum(axis=0)).ravel()
     return np.asarray(np.minimum(incidence @ holders, incidence.shape[0]))
 
@@ -259,9 +259,9 @@ def _row_blocks(reach: Floats) -> Iterator[tuple[int, int]]:
 #
 # An estimate from n answers is, near its value, a sum of each answer's contribution to its error
 # (the empirical influence divided by n). Its variance sums products of contributions over all pairs
-# of answers of one item and of items that share a key (Liang and Zeger 1986, for overlapping
-# clusters). It is corrected by G / (G - 1) with Kish's effective number of groups, as `spread` does
-# for means.
+# of answers of one item and of items that share a cluster key (Liang and Zeger 1986, for
+# overlapping clusters). It is corrected by G / (G - 1) with Kish's effective number of groups, as
+# `spread` does for means.
 
 DependenceIntegers = NDArray[np.integer]
 

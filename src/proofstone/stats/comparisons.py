@@ -1,9 +1,9 @@
 """Paired and unpaired differences between conditions, with one joint covariance.
 
 The joint covariance allows the differences themselves to be compared. Each difference is a sum over
-units. Units that share a key are dependent in any condition: two forms of one bank hold different
-questions on the same facts. So the covariance of all differences is one sum over pairs of units
-that share a key, as in `spread`.
+units. Units that share a cluster key are dependent in any condition: two forms of one bank hold
+different questions on the same facts. So the covariance of all differences is one sum over pairs of
+units that share a cluster key, as in `spread`.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class SignFlip(Struct, frozen=True, kw_only=True):
     """Sign-flip test of the ``difference`` of two means on the same units.
 
     ``p`` is the two-sided share of sign patterns whose difference is at least as far from 0.
-    ``n_patterns`` patterns of ``n_flipped`` units or clusters: all where ``is_exact``, else sampled
-    by ``seed`` (including the observed one). Units missing for either model are left out.
+    ``n_patterns`` patterns of ``n_flipped`` units or clusters: all where ``is_exact``, otherwise
+    sampled by ``seed`` (including the observed one). Units missing for either model are left out.
     """
 
     difference: float
@@ -146,7 +146,7 @@ def _share_as_far(
 ) -> Floats:
     """Return the p-value of every column, or of the difference of every pair of columns.
 
-    With few rows all sign patterns are used, else sampled ones and the observed one.
+    With few rows all sign patterns are used, otherwise sampled ones and the observed one.
     """
 
     def statistic(signs: Floats) -> Floats:
@@ -408,7 +408,8 @@ def _correction(groups: Floats) -> Floats:
 
 
 def _degrees(plus: _Term, minus: _Term, paired: Bools) -> Floats:
-    """Return groups less one where paired, else Welch-Satterthwaite degrees; NaN where unknown."""
+    """Return groups less one where paired, otherwise Welch-Satterthwaite degrees; NaN where
+    unknown."""
     own, other = plus.variances(), minus.variances()
     few = (plus.groups < 2.0) | (~paired & (minus.groups < 2.0))
     d_own, d_other = np.maximum(plus.groups - 1.0, 1.0), np.maximum(minus.groups - 1.0, 1.0)

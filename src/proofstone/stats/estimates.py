@@ -278,7 +278,7 @@ def _parts(values: Floats, weighting: Weighting, effective: Floats) -> tuple[Flo
     """Return each unit's corrected contribution to each mean's error (n, R), and the number of lone
     groups.
 
-    A lone group (one unit, or units that all share a key) has no residual of its own. It is
+    A lone group (one unit, or units that all share a cluster key) has no separate residual. It is
     centered at the mean of all groups instead. That is conservative, as in surveys with one
     sampling unit in a stratum.
     """
@@ -430,7 +430,7 @@ _NORMAL_FROM = 5_000
 
 @dataclass(frozen=True, slots=True)
 class BootstrapMeans:
-    """The ``means`` (m) of m models and their resamples ``drawn`` (m, draws).
+    """The ``means`` (m) of m models and their resamples ``drawn`` (m, resamples).
 
     ``resampled`` names the resampled unit, ``made_by`` the method and seed, ``population`` the
     target population.

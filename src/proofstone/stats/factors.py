@@ -511,7 +511,7 @@ def spread_apart(
 
 
 def _means_apart_drawn(means: Floats, covariance: Floats, degrees: float, seed: int) -> Floats:
-    """Return sampled means (draws, 2 m).
+    """Return sampled means (resamples, 2 m).
 
     A pair-sum covariance may have a direction of negative variance, which is noise; nothing is
     sampled along it.
@@ -675,7 +675,7 @@ class DimensionCheck(Struct, frozen=True, kw_only=True):
     ``chance`` names the exchanged unit: items where they share nothing, or whole clusters where
     keys partition the items and each cluster lies in one stratum. Where keys overlap, or a cluster
     spans several strata, nothing is exchangeable. Then ``p`` compares the sum of squares with its
-    moments by the covariance over all pairs of items that share a key ("shared pairs"), and
+    moments by the covariance over all pairs of items that share a cluster key ("shared pairs"), and
     ``n_resamples`` is 0. ``groups`` is the effective number of independent groups of items.
     """
 
@@ -805,7 +805,7 @@ def _shuffled(
 
 
 def _interactions(left: Floats, codes: Codes, n_strata: int) -> Floats:
-    """Return the weighted deviation of stratum means from 0, for each row of ``codes`` (draws,
+    """Return the weighted deviation of stratum means from 0, for each row of ``codes`` (resamples,
     units).
     """
     member = (codes[:, None, :] == np.arange(n_strata)[None, :, None]).astype(np.float32)

@@ -477,7 +477,7 @@ def range_p(width: float, k: int, degrees: float = np.inf) -> float:
 
 @lru_cache(maxsize=1)
 def _nodes() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return probabilities and their weights, denser towards both ends."""
+    """Return probabilities and their weights, denser toward both ends."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     weights = weights * np.cos(nodes * np.pi / 2.0)
     return (1.0 + np.sin(nodes * np.pi / 2.0)) / 2.0, weights / weights.sum()

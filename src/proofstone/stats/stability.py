@@ -187,7 +187,7 @@ class _Posterior:
         self.level, self.level_sd = level, 1.0 / np.sqrt(precision)
 
     def draw(self, step: NDArray[np.int64], rng: np.random.Generator) -> Floats:
-        """Return true scores (m, draws) at the steps of the grid (draws)."""
+        """Return true scores (m, resamples) at the steps of the grid (resamples)."""
         noise = rng.standard_normal((len(self.own), len(step)))
         level = self.level[step] + self.level_sd[step] * rng.standard_normal(len(step))
         own = self.own[:, None]
@@ -619,10 +619,10 @@ def _normal_means(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Return sampled means (models, draws) around the observed ones.
+    """Return sampled means (models, resamples) around the observed ones.
 
-    Their covariance sums over all pairs of units that share a key; directions of negative variance
-    are held fixed.
+    Their covariance sums over all pairs of units that share a cluster key; directions of negative
+    variance are held fixed.
     """
     spread = measure_spread(values, weighting or equal_weights(len(values)), keys, "domain")
     root = covariance_root(spread.covariance(), is_symmetric=True)
@@ -632,7 +632,7 @@ def _normal_means(
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """The resampled unit: units, or clusters of units that share a key.
+    """The resampled unit: units, or clusters of units that share a cluster key.
 
     ``strata`` is of these, ``place`` (units) the index of each unit's cluster in ``strata.order``;
     None where units are resampled. ``overlapping`` holds the keys where their clusters overlap.
@@ -646,7 +646,7 @@ class _Drawn:
     def of(
         cls, strata: NDArray[np.integer] | None, n_units: int, keys: SharedKeys | None
     ) -> _Drawn:
-        """Return clusters within ``strata`` where each lies in one of them, else units."""
+        """Return clusters within ``strata`` where each lies in one of them, otherwise units."""
         if keys is None or not len(keys.unit):
             return cls(Strata.of(strata, n_units))
         cluster = disjoint_clusters(keys)

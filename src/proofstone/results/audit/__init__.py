@@ -1,1 +1,1 @@
-"""Audit of results that somebody else made."""
+"""Audit of results from any tool."""

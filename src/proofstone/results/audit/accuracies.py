@@ -1,4 +1,4 @@
-"""A table of accuracies, models by strata, as ``Accuracies``."""
+"""Read a table of accuracies (models by strata) as ``Accuracies``."""
 
 from __future__ import annotations
 
@@ -44,12 +44,15 @@ from proofstone.results.board_text import Leaderboard
 from proofstone.stats.ranks import rank_shares, share_estimate, stated_estimate, tied_runs
 from proofstone.wording.messages import joined, listed, say
 
-# A leaderboard of accuracies alone, with what can be said of them without the items.
+# Leaderboard of accuracies without items.
 
 
 def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboard:
-    """The models of a table of accuracies, best first; with intervals, ranks and ties where the
-    numbers of items are known. A model without an overall accuracy is left out."""
+    """Return the models of a table of accuracies, best first.
+
+    Intervals, ranks and ties need the numbers of items. A model without an overall accuracy is
+    omitted.
+    """
     overall = overall_accuracies(found)
     known = np.flatnonzero(~np.isnan(overall))
     order = sorted(known.tolist(), key=lambda place: (-overall[place], found.models[place]))
@@ -111,7 +114,8 @@ def accuracy_board(found: Accuracies, *, confidence: float = 0.95) -> Leaderboar
 
 
 def overall_accuracies(found: Accuracies) -> NDArray[np.float64]:
-    """As the source states it; else the mean of the strata, weighted by items where known."""
+    """Return overall accuracies as stated, otherwise the means of strata (weighted by items if
+    known)."""
     if not len(found.strata):
         return found.overall
     if (found.counts > 0).all():
@@ -122,8 +126,10 @@ def overall_accuracies(found: Accuracies) -> NDArray[np.float64]:
 
 
 def _sizes(found: Accuracies) -> NDArray[np.int64]:
-    """The items behind each model's score; 0 where that is not known, and of a score that is no
-    mean over items, whose spread their number does not tell."""
+    """Return the number of items behind each model's score; 0 if unknown.
+
+    Also 0 for a score that is not a mean over items, because n does not determine its variance.
+    """
     if not found.is_mean:
         return np.zeros(len(found.models), dtype=np.int64)
     if found.n_of is not None:
@@ -132,7 +138,7 @@ def _sizes(found: Accuracies) -> NDArray[np.int64]:
 
 
 def _estimate(value: float, error: float | None, n: int, confidence: float) -> Estimate:
-    """By the standard error as stated, else by the number of items."""
+    """Return the estimate from the stated standard error, otherwise from the number of items."""
     if error is not None:
         return stated_estimate(value, error, n, confidence)
     return share_estimate(value, n, confidence)
@@ -160,7 +166,7 @@ def _on_stratum(found: Accuracies, model: int, stratum: int, n: int, confidence:
 
 
 def accuracy_notes(found: Accuracies) -> Iterator[str]:
-    """What accuracies alone leave open."""
+    """Yield the limitations of accuracies without items."""
     n = found.n_items
     yield say(
         "The file has accuracies but no scores by item. Paired "
@@ -252,7 +258,7 @@ _ATTEMPTS = frozenset({"correct", "not attempted", "incorrect", "correct given a
 
 @dataclass(frozen=True, slots=True)
 class _Sizes:
-    """The stated numbers of items: of each column (0 where not stated), and of all."""
+    """Stated numbers of items, by column (0 if not stated) and in total."""
 
     of: Mapping[str, int]
     total: int
@@ -265,14 +271,16 @@ def read_accuracies(
     *,
     runs: int = 1,
 ) -> Accuracies:
-    """The accuracies of a table with one row a model and one column a stratum, or one row a model
-    and stratum. ``counts`` are the items of each stratum, or of all under the empty name; without
-    it they stand in a row whose model is called n, items or the like, or in the column
-    ``layout.count``. ``runs`` is the number of runs that each value is the mean of: it is for the
-    consistency checks, and never adds to the items.
+    """Read accuracies with one row per model and one column per stratum, or one row per model and
+    stratum.
 
-    Raises BadInput with all cells that are no accuracy and all models that come twice; BadUsage for
-    counts of strata that there are not.
+    ``counts`` are the items of each stratum, or of all under the empty name. Without it they are
+    read from a row whose model is called n, items or similar, or from the column ``layout.count``.
+    ``runs`` is the number of runs averaged in each value. It is used by consistency checks only and
+    does not increase n.
+
+    Raises BadInput with all cells that are not an accuracy and all repeated models; BadUsage for
+    counts of unknown strata.
     """
     given = dict(counts or {})
     read = _long(table, layout, given, runs) if layout.score else _wide(table, layout, given, runs)
@@ -298,7 +306,7 @@ def _wide(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
     problems = [] if layout.prompt_method else _repeats(table, layout.model)
     counting = count_records(table, layout.model)
     names = _texts(table, layout.model)
-    if layout.prompt_method:  # what else tells rows of one model apart
+    if layout.prompt_method:  # distinguishes rows of one model
         names = [
             f"{name} ({how})" if name and how else name
             for name, how in zip(names, _texts(table, layout.prompt_method), strict=True)
@@ -368,7 +376,7 @@ def _accuracy_tables_sizes(
     given: Mapping[str, int],
     problems: list[Problem],
 ) -> _Sizes:
-    """The items of each column: as given, else as the row of them says."""
+    """Return the items of each column: as given, otherwise from the row that states them."""
     every = given.get("", 0)
     stated = {name: _count(table, name, record, problems) for record in counting[:1]
               for name in _columns_of(layout)}  # fmt: skip
@@ -399,9 +407,12 @@ def _count(table: FileColumns, name: str, record: int, problems: list[Problem]) 
 def _errors(
     table: FileColumns, layout: Layout, rows: Sequence[int], problems: list[Problem]
 ) -> NDArray[np.float64] | None:
-    """The standard errors of the overall, as shares; None where none is stated, or where they are
-    on another scale than the scores. One of 0 is NaN: where all items came out alike, it is what
-    the formula gives, and says nothing of how sure the score is."""
+    """Return the standard errors of the overall score as shares.
+
+    None if none is stated or if their scale differs from that of the scores. A standard error of 0
+    becomes NaN: the formula gives 0 if all items have the same score, which says nothing about
+    precision.
+    """
     if not layout.stderr:
         return None
     top = 100.0 if layout.percent else 1.0
@@ -419,7 +430,7 @@ def _errors(
 
 
 def _beside(table: FileColumns, layout: Layout) -> list[str]:
-    """The columns that are shown as printed: metrics, spreads and differences."""
+    """Return the columns shown as printed: metrics, spreads and differences."""
     quantities = {"spread", "difference", "stderr", "low", "high"}
     return [
         name
@@ -490,7 +501,7 @@ def _metrics(layout: Layout) -> dict[str, Metric]:
 
 
 def _kinds(table: FileColumns, layout: Layout) -> dict[str, str]:
-    """The column of each metric that is named plainly, and of statistics."""
+    """Map each plainly named metric and each statistic to its column."""
     found: dict[str, str] = {}
     for name, metric in _metrics(layout).items():
         if not metric.qualifier:
@@ -509,8 +520,11 @@ def _kinds(table: FileColumns, layout: Layout) -> dict[str, str]:
 
 
 def _tops(table: FileColumns, layout: Layout, columns: Sequence[str]) -> dict[str, float]:
-    """100 for columns of percentages, 1 for those of shares: scores and groups together, the shares
-    of correct, incorrect and not attempted together, and any other column by itself."""
+    """Return 100 for columns of percentages, 1 for shares.
+
+    Scores and groups are judged jointly, so are the shares of correct, incorrect and not attempted;
+    any other column is judged separately.
+    """
     scores = {layout.overall, *layout.models, layout.stderr, layout.low, layout.high}
     attempts = [name for name, each in _metrics(layout).items() if each.kind in _ATTEMPTS]
     pooled = is_percent([table.columns[name] for name in attempts])
@@ -525,11 +539,12 @@ def _tops(table: FileColumns, layout: Layout, columns: Sequence[str]) -> dict[st
     return tops
 
 
-# One row a model and stratum.
+# One row per model and stratum.
 
 
 def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: int) -> Accuracies:
-    """One row a model and stratum. A stratum called all, overall or the like is the overall."""
+    """Read one row per model and stratum. A stratum named all, overall or similar is the
+    overall."""
     model, score = table.columns[layout.model], table.columns[layout.score]
     by = layout.strata[0] if layout.strata else ""
     stratum = table.columns[by] if by else Coded(np.zeros(len(table), dtype=np.int32), ("all",))
@@ -589,7 +604,7 @@ def _long(table: FileColumns, layout: Layout, given: Mapping[str, int], runs: in
 
 
 def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np.int64]:
-    """The items of each stratum, of the first record that gives their number."""
+    """Return the items of each stratum, from the first record that states them."""
     counts = np.zeros(len(stratum.names), dtype=np.int64)
     if not layout.count:
         return counts
@@ -606,22 +621,21 @@ def _counts_of(table: FileColumns, layout: Layout, stratum: Coded) -> NDArray[np
 
 
 def with_counts(found: Accuracies, counts: Mapping[str, int]) -> Accuracies:
-    """The same with these numbers of items by stratum; BadUsage for strata that there are not."""
+    """Return the table with these numbers of items by stratum; BadUsage for unknown strata."""
     _check_strata(found, counts.keys())
     given = np.array([counts.get(name, 0) for name in found.strata], dtype=np.int64)
     return replace(found, counts=given)
 
 
 def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
-    """Several files of accuracies as one.
+    """Combine several files of accuracies.
 
-    Where no model and stratum comes twice, and all files group by the same column or hold different
-    models, they are parts of one table: its strata are those of all. Else each file is a benchmark,
-    which is then the stratum, with the overall accuracy that the file states or that its strata
-    give. A model or a stratum of which a file says nothing is NaN there; a stratum of which files
-    count different numbers of items has none (0).
-
-    Raises BadUsage where different judges graded the models of one table.
+    Files are parts of one table if no model and stratum is repeated, and if all group by the same
+    column or hold different models. The strata are then those of all files. Otherwise each file is
+    a benchmark and becomes a stratum, with the overall accuracy that the file states or that its
+    strata give. A model or stratum missing from a file is NaN there. A stratum with different
+    numbers of items in different files gets 0. Raises BadUsage if different judges graded the
+    models of one table.
     """
     if len(found) == 1:
         return found[0]
@@ -629,9 +643,9 @@ def joined_accuracies(found: Sequence[Accuracies]) -> Accuracies:
         found = [_as_benchmark(each) for each in found]
     judges = {each.name: each.judge for each in found if each.judge}
     if len(set(judges.values())) > 1 and found[0].by != "benchmark":
-        told = "; ".join(f"{name}: {judge}" for name, judge in judges.items())
+        listed = "; ".join(f"{name}: {judge}" for name, judge in judges.items())
         raise BadUsage(
-            f"different judges graded these files, and their scores do not compare ({told})",
+            f"different judges graded these files, and their scores do not compare ({listed})",
             hint="audit the files of one judge at a time",
         )
     models = tuple(dict.fromkeys(model for each in found for model in each.models))
@@ -677,7 +691,7 @@ def _joined(
     values_of: Callable[[Accuracies], NDArray[np.int64] | NDArray[np.float64]],
     missing: float = 0.0,
 ) -> NDArray[np.float64]:
-    """A value of each model of parts, by the models of all."""
+    """Return one value per model, in the order of all models."""
     joined = np.full(len(models), missing)
     for each in found:
         joined[[models.index(name) for name in each.models]] = values_of(each)
@@ -687,8 +701,10 @@ def _joined(
 def _joined_errors(
     models: Sequence[str], found: Sequence[Accuracies], counts: NDArray[np.int64]
 ) -> NDArray[np.float64] | None:
-    """The standard error of each model's score: as its file states it, or of the mean of benchmarks
-    with items of their own; None where no file states any."""
+    """Return the standard error of each model's score; None if no file states any.
+
+    It is stated in the file, or that of the mean of benchmarks with independent items.
+    """
     if found[0].by != "benchmark":
         if all(each.stderr is None for each in found):
             return None
@@ -705,7 +721,8 @@ def _stated_errors(found: Accuracies) -> NDArray[np.float64]:
 
 
 def _stratum_errors(models: Sequence[str], found: Sequence[Accuracies]) -> NDArray[np.float64]:
-    """The standard error of each model on each benchmark: as stated, else by its items."""
+    """Return the standard error of each model on each benchmark: stated, otherwise from its
+    items."""
     return np.stack([_joined(models, [each], _own_errors, np.nan) for each in found], axis=1)
 
 
@@ -729,7 +746,7 @@ def _joined_metrics(
 
 
 def _are_parts(found: Sequence[Accuracies]) -> bool:
-    """Return True if the files are parts of one table, and not benchmarks of their own."""
+    """Return True if the files are parts of one table rather than separate benchmarks."""
     cells = [
         (each.models[m], each.strata[s])
         for each in found
@@ -742,13 +759,13 @@ def _are_parts(found: Sequence[Accuracies]) -> bool:
             {each.score for each in found}
         ) == 1  # fmt: skip
         return has_one_grouping or is_one_score
-    # A wide table's groups are its own; a column of tasks names them for all files.
+    # Groups of a wide table belong to that table; a column of tasks applies to all files.
     is_named = has_one_grouping and found[0].by in _BENCHMARKS
     return is_named and len(set(cells)) == len(cells)
 
 
 def _as_benchmark(found: Accuracies) -> Accuracies:
-    """A file as one stratum, named after the file."""
+    """Return a file as one stratum with the file's name."""
     name = found.name.rpartition("/")[2].partition(".")[0] or found.name
     overall = overall_accuracies(found)
     return Accuracies(

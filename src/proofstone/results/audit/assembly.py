@@ -1,4 +1,4 @@
-"""From the scores of one or several tables to one score table."""
+"""Combine the scores of one or several tables into one score table."""
 
 from __future__ import annotations
 
@@ -27,19 +27,21 @@ from proofstone.results.audit.scores import (
     text_codes,
 )
 
-# Answers to options that were shown in several orders, read back into the original one.
+# Map answers to options that were shown in several orders to the original order.
 #
-# An order spells out which option of the original stood at each place: ``CADB``, ``C,A,D,B``,
+# An order lists the original option at each position: ``CADB``, ``C,A,D,B``,
 # ``3 1 4 2`` (from 1), ``2,0,3,1`` (from 0) or a JSON list. Letters then mean the same option in
-# every record. Any other value only names an order: what a letter means there is not known.
+# every record. Any other value only names an order: the meaning of its letters is not known.
 
 _LETTERS = string.ascii_uppercase
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """The order of each of S scores as a code of ``names``, -1 where none is told; ``spelled``:
-    each name is the letters of the original as they were shown."""
+    """Order of each of S scores as a code of ``names``, -1 if not recorded.
+
+    ``spelled``: each name lists the original letters in the order shown.
+    """
 
     codes: NDArray[np.int32]
     names: tuple[str, ...]
@@ -47,11 +49,12 @@ class Orders:
 
 
 def in_original_order(parts: Sequence[ScoresIn]) -> tuple[list[ScoresIn], Orders | None]:
-    """The parts with answers and right answers as letters of the original order, and the order of
-    each score; None where no part has a column of orders.
+    """Return the parts with answers and answer keys in the original order, and the order of each
+    score.
 
-    Right answers that differ between records of an item are those of the order shown; else they are
-    the original's. Where orders are only named, right answers that differ are left out.
+    The second value is None if no part has a column of orders. Answer keys that differ between
+    records of an item refer to the order shown, otherwise to the original. If orders are only
+    named, differing answer keys are omitted.
     """
     if not any(part.layout.order for part in parts):
         return list(parts), None
@@ -59,19 +62,19 @@ def in_original_order(parts: Sequence[ScoresIn]) -> tuple[list[ScoresIn], Orders
     found = {name: _spelled(name) for name in names}
     spelled = bool(found) and all(found.values())
     shown = {name: text if spelled else name for name, text in found.items()}
-    told = [_orders(part, shown) for part in parts]
+    of_records = [_orders(part, shown) for part in parts]
     of_scores = (
         own[record]
-        for part, own in zip(parts, told, strict=True)
+        for part, own in zip(parts, of_records, strict=True)
         for record in part.record.tolist()
     )
     orders = coded_texts(list(of_scores))
-    read = [_original(part, own, spelled) for part, own in zip(parts, told, strict=True)]
+    read = [_original(part, own, spelled) for part, own in zip(parts, of_records, strict=True)]
     return read, Orders(orders.codes, orders.names, spelled)
 
 
 def _spelled(name: str) -> str:
-    """An order as letters; empty where the text is none."""
+    """Return an order as letters; empty if the text does not spell one."""
     tokens = _tokens(name.strip())
     n = len(tokens)
     if not 2 <= n <= len(_LETTERS):
@@ -95,7 +98,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _orders(part: ScoresIn, shown: dict[str, str]) -> list[str]:
-    """The order of each record, empty where none is told."""
+    """Return the order of each record, empty if not recorded."""
     column = column_of(part.table, part.layout.order)
     names = [*(shown[name] for name in column.names), ""]
     return [names[code] for code in column.codes.tolist()]
@@ -114,16 +117,18 @@ def _original(part: ScoresIn, orders: Sequence[str], spelled: bool) -> ScoresIn:
 
 
 def _differ(part: ScoresIn, answer_key: Coded) -> bool:
-    """Whether records of one item have different right answers."""
+    """Return True if records of one item have different answer keys."""
     item = part.table.columns[part.layout.item].codes.astype(np.int64)
-    told = (item >= 0) & (answer_key.codes >= 0)
-    pairs = np.unique(item[told] * (len(answer_key.names) + 1) + answer_key.codes[told])
-    return len(pairs) > len(np.unique(item[told]))
+    known = (item >= 0) & (answer_key.codes >= 0)
+    pairs = np.unique(item[known] * (len(answer_key.names) + 1) + answer_key.codes[known])
+    return len(pairs) > len(np.unique(item[known]))
 
 
 def _moved(column: Coded, orders: Sequence[str]) -> Coded:
-    """Letters of the places shown as those of the original; anything else is no answer. A record
-    without an order keeps its letter."""
+    """Map letters of shown positions to original letters.
+
+    Other texts become missing answers. A record without an order keeps its letter.
+    """
     texts = [*column.names, ""]
     return coded_texts(
         [
@@ -147,12 +152,12 @@ _TRUE = {"true", "1", "yes"}
 def assemble(
     parts: Sequence[ScoresIn], *, complete_from: float = 0.95, hands: Sequence[HandNamed] = ()
 ) -> ScoreTable:
-    """One score table of all parts; items are the same where their names are.
+    """Return one score table of all parts; items with equal names are the same.
 
-    A model is whole, and so ranked, with at least ``complete_from`` of its items' scores; one with
-    fewer is incomplete. Raises one BadInput with all cells that are no score, all scores that come
-    twice for an item, model and sample, all records that disagree on what their item is, and all
-    outcomes that are none of ours. ``hands`` are what models did to the items.
+    A model is complete, and therefore ranked, with at least the share ``complete_from`` of its
+    items' scores. Raises one BadInput with all invalid scores, scores repeated for an item, model
+    and sample, records that disagree about their item, and unknown outcomes. ``hands`` are the
+    roles of models in the items.
     """
     problems = Problems([part.table for part in parts])
     for number, part in enumerate(parts):
@@ -227,7 +232,7 @@ def assemble(
 def _texts(
     parts: Sequence[ScoresIn], units: Sequence[NDArray[np.int64]], n_units: int
 ) -> tuple[str, ...]:
-    """The question of each item, by its first record that has one; empty where no part has any."""
+    """Return the question of each item from its first record that has one; empty without any."""
     if not any(part.layout.question for part in parts):
         return ()
     found = [""] * n_units
@@ -258,7 +263,7 @@ def _by_score(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> NDArray
 def _respondents(
     parts: Sequence[ScoresIn],
 ) -> tuple[NDArray[np.int32], tuple[Respondent, ...]]:
-    """Whose each score is, in the order of their first coming, and who they are."""
+    """Return the model of each score, in order of first appearance, and the models."""
     models, prompt_methods, marks, judges = TextCodes(), TextCodes(), TextCodes(), TextCodes()
     model = np.concatenate([text_codes(part.model, models) for part in parts])
     prompt_method, mark = (
@@ -291,7 +296,7 @@ def _respondents(
 
 
 def _samples(parts: Sequence[ScoresIn]) -> NDArray[np.int32]:
-    """The number of each score's sample from 0, in the order of their names read as numbers."""
+    """Return the sample of each score from 0, in numerical order of their names."""
     names = TextCodes()
     code = _by_score(parts, "sample", names)
     known = names.names()
@@ -302,8 +307,10 @@ def _samples(parts: Sequence[ScoresIn]) -> NDArray[np.int32]:
 
 
 def _again(unit: NDArray[np.int64], who: NDArray[np.int32]) -> NDArray[np.int32]:
-    """How often each score's item was asked of its respondent before: its sample from 0, where each
-    row of theirs is another order of the options."""
+    """Return the sample of each score from 0, counting earlier scores of its item and model.
+
+    It is used if each row of an item and model has another order of options.
+    """
     key = unit * (int(who.max(initial=0)) + 1) + who
     order = np.argsort(key, kind="stable")
     _, first, place = np.unique(key[order], return_index=True, return_inverse=True)
@@ -315,8 +322,7 @@ def _again(unit: NDArray[np.int64], who: NDArray[np.int32]) -> NDArray[np.int32]
 def _shown_options(
     orders: Orders | None, unit: NDArray[np.int64], n_units: int
 ) -> NDArray[np.int32]:
-    """How many options each unit has by the orders in which they were shown; 0 where that is not
-    told."""
+    """Return the number of options of each unit from the orders shown; 0 if not recorded."""
     counts = np.zeros(n_units, dtype=np.int32)
     if orders is not None and orders.spelled:
         lengths = np.array([*map(len, orders.names), 0], dtype=np.int32)
@@ -339,7 +345,7 @@ def _note_repeats(
     sample: NDArray[np.int32],
     problems: Problems,
 ) -> None:
-    """Notes where an item, model and sample comes again, with the first place."""
+    """Record repetitions of an item, model and sample, with the first place."""
     n_who, n_samples = int(who.max(initial=0)) + 1, int(sample.max(initial=0)) + 1
     key = (unit * n_who + who) * n_samples + sample
     order = np.argsort(key, kind="stable")
@@ -361,7 +367,7 @@ def _note_repeats(
 def _record_of(
     parts: Sequence[ScoresIn], offsets: NDArray[np.int64], score: int
 ) -> tuple[int, int]:
-    """The number of the part in which a score stands, and its record there."""
+    """Return the number of the part that holds a score, and its record there."""
     number = int(np.searchsorted(offsets, score, side="right")) - 1
     return number, int(parts[number].record[score - int(offsets[number])])
 
@@ -378,7 +384,7 @@ def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
 
 
 def _outcomes(parts: Sequence[ScoresIn], problems: Problems) -> NDArray[np.int8]:
-    """The outcome of each score: as its column says, else answered."""
+    """Return the outcome of each score from its column, otherwise answered."""
     found = []
     expected = f"expected one of {', '.join(OUTCOMES)}"
     for number, part in enumerate(parts):
@@ -399,7 +405,8 @@ def _answers(parts: Sequence[ScoresIn]) -> Coded:
 
 
 def _confidence(parts: Sequence[ScoresIn]) -> NDArray[np.float64] | None:
-    """Stated confidence in [0, 1]; percentages, seen by any above 1, are divided."""
+    """Return stated confidence in [0, 1]; percentages, detected by any value above 1, are
+    divided."""
     found = _numbers(parts, "certainty")
     if found is None:
         return None
@@ -408,7 +415,7 @@ def _confidence(parts: Sequence[ScoresIn]) -> NDArray[np.float64] | None:
 
 
 def _numbers(parts: Sequence[ScoresIn], role: str) -> NDArray[np.float64] | None:
-    """A column of numbers by score; None where no part has any."""
+    """Return a column of numbers by score; None if no part has it."""
     columns = [column_of(part.table, getattr(part.layout, role)) for part in parts]
     numbers = [
         read_numbers(column)[part.record] for part, column in zip(parts, columns, strict=True)
@@ -418,7 +425,7 @@ def _numbers(parts: Sequence[ScoresIn], role: str) -> NDArray[np.float64] | None
 
 
 def _known(fact: Coded) -> Coded:
-    """The same with the empty name for what is missing, so that no code is negative."""
+    """Return the codes with an empty name for missing values, so that no code is negative."""
     missing = fact.codes < 0
     if not missing.any():
         return fact
@@ -426,7 +433,8 @@ def _known(fact: Coded) -> Coded:
 
 
 def _letters(facts: Sequence[Coded], n_units: int) -> Coded:
-    """Right answers, where all are single letters or digits: a longer one is no position."""
+    """Return the answer keys if all are single letters or digits; a longer one is not a
+    position."""
     if facts and all(len(name.strip()) == 1 for name in facts[0].names):
         return _known(facts[0])
     return Coded(np.zeros(n_units, dtype=np.int32), ("",))
@@ -439,8 +447,10 @@ def _expected(
     n_who: int,
     complete_from: float,
 ) -> NDArray[np.int64]:
-    """How many scores each respondent should have: all its samples of all items; what is there,
-    where that is at least the share ``complete_from`` of them."""
+    """Return the expected number of scores of each model: all samples of all items.
+
+    A model with at least the share ``complete_from`` of them is expected to have what it has.
+    """
     n_units = int(unit.max()) + 1
     pairs = np.unique(who.astype(np.int64) * (int(sample.max()) + 1) + sample)
     samples = np.bincount(pairs // (int(sample.max()) + 1), minlength=n_who)

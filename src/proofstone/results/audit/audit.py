@@ -1,4 +1,4 @@
-"""Anybody's results: from files to their score table, and from that to an audit."""
+"""Audit result files: from files to a score table, and from that to an audit."""
 
 from __future__ import annotations
 
@@ -73,16 +73,18 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
-# What an audit found, as records: terminal, JSON and page show the same.
+# Records of an audit, shared by the terminal, JSON and the page.
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """The files read, those of a folder that were ``skipped``, the leaderboard of what they hold,
-    and the sections that apply. ``opening`` is the half page that says it plainly, ``trust`` how
-    far to believe it, ``notes`` what limits all of it. ``flagged_items`` are all items to look at,
-    gravest first. ``items`` are for the page alone. ``seed`` is that of all draws; ``version`` of
-    the program that made it. ``methods`` are the paragraphs of a methods text. One for the
-    ``audience`` "public" holds no text of items or responses."""
+    """Result of an audit: files, leaderboard and sections.
+
+    ``skipped`` are files of a folder that were not read. ``opening`` is the summary, ``trust``
+    describes data quality, ``notes`` are general limitations. ``flagged_items`` are sorted by
+    severity. ``items`` are for the page only. ``seed`` is the random seed of all resampling.
+    ``version`` is that of the program. ``methods`` are paragraphs of the methods text. With the
+    ``audience`` "public" it holds no texts of items or responses.
+    """
 
     audience: Audience = "internal"
     title: str
@@ -108,7 +110,7 @@ def _made(
     audience: Audience,
     notes: Iterable[str] = (),
 ) -> Audit:
-    """The audit of what is known, of which each section takes what it needs."""
+    """Return the audit; each section takes what it needs from ``evidence``."""
     return Audit(
         audience=audience,
         title=title,
@@ -126,12 +128,15 @@ def _made(
     )
 
 
-# Labels alone: how far several annotators agree, where nobody is ranked.
+# Labels without scores: inter-annotator agreement without a ranking.
 
 
 def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
-    """The audit of files of labels alone. Raises BadUsage where one of them holds scores too, and
-    what reading labels does; BadInput where there is no label."""
+    """Return the audit of files with labels only.
+
+    Raises BadUsage if one of them also holds scores, BadInput if there are no labels, and as
+    reading labels does.
+    """
     mixed = [part.table.name for part in read if part.layout.kind != "labels"]
     if mixed:
         raise BadUsage(
@@ -157,17 +162,20 @@ def audit_labels(read: Sequence[ReadFile], asked: Asked, title: str) -> Audit:
     return _made(evidence, title, [tell_labels(part) for part in read], asked.audience)
 
 
-# With fewer, intervals for other clusters hardly tell anybody apart.
+# With fewer clusters, intervals that generalize to new clusters are very wide.
 _FEW_CLUSTERS = 20
 
 
 @dataclass(frozen=True)
 class Asked(Reading):
-    """What a user asks of an audit, beside how files are read. ``items`` is the number of items of
-    each stratum, or of all under the empty name, and ``runs`` the number of runs that each value is
-    the mean of, for accuracies alone; ``complete_from`` the share of its items with which a model
-    is ranked; ``audience`` whom the audit is for; ``roles`` what models did to the items;
-    ``benchmarks``: each file is a benchmark, with items of its own whatever their names."""
+    """Request for an audit, in addition to how files are read.
+
+    ``items`` is the number of items of each stratum, or of all under the empty name, and ``runs``
+    the number of runs averaged in each value; both are for accuracies only. ``complete_from`` is
+    the share of items from which a model is ranked. ``audience`` is that of the audit. ``roles``
+    are those of models in the items. ``benchmarks``: each file is a separate benchmark, even if
+    item names are equal.
+    """
 
     items: Mapping[str, int] = field(default_factory=dict)
     runs: int = 1
@@ -182,10 +190,10 @@ class Asked(Reading):
 
 
 def audit_files(paths: Sequence[Path], asked: Asked) -> Audit:
-    """The audit of one or several files, together one set of results.
+    """Return the audit of one or several files that form one set of results.
 
-    Raises what reading does: BadInput with every problem of a file, BadUsage where a column's
-    meaning is open or accuracies alone are mixed with items, NotFound, ExtraMissing.
+    Raises as reading does: BadInput with every problem of a file, BadUsage if a column's role is
+    ambiguous or accuracies are mixed with items, NotFound, ExtraMissing.
     """
     found = read_files(paths, asked)
     audit = _audit(found.read, asked)
@@ -245,9 +253,9 @@ def _audit(read: Sequence[ReadFile], asked: Asked) -> Audit:
 
 
 def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure]:
-    """The scores of one or several files, together one set of results, and their measure.
+    """Return the scores of one or several files that form one set of results, and their measure.
 
-    Raises what ``audit_files`` does, and BadUsage for accuracies alone, which have no items.
+    Raises as ``audit_files`` does, and BadUsage for accuracies, which have no items.
     """
     read = [part for part in read_files(paths, asked).read if part.layout.kind != "models"]
     alone = {kind: [part.table.name for part in read if part.layout.kind == kind]
@@ -263,9 +271,9 @@ def read_results(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measu
 
 
 def read_either(paths: Sequence[Path], asked: Asked) -> tuple[ScoreTable, Measure] | Accuracies:
-    """The scores of files with their measure; of one file of accuracies alone, these.
+    """Return scores with their measure, or the accuracies of one file without items.
 
-    Raises what ``read_results`` does.
+    Raises as ``read_results`` does.
     """
     read = read_files(paths, asked).read
     if len(read) == 1 and read[0].layout.kind == "accuracies":
@@ -289,8 +297,8 @@ def _assembled(
 
 
 def _cards(read: Sequence[ReadFile]) -> dict[str, Card]:
-    """What the files say of models, by their names as they are shown; the first file that says
-    anything counts."""
+    """Return the model facts in the files by display name; the first file with facts takes
+    precedence."""
     found: dict[str, Card] = {}
     for each in reversed(read):
         found |= model_facts(each.table, each.layout)
@@ -304,7 +312,7 @@ def _families(read: Sequence[ReadFile], cards: Mapping[str, Card]) -> dict[str, 
 
 
 def _unknown_models(read: Sequence[ReadFile]) -> Iterator[str]:
-    """The models of a file of models of which no other file has scores."""
+    """Yield the models of a file of models that have no scores in other files."""
     known = {
         name
         for each in read
@@ -325,7 +333,7 @@ def _unknown_models(read: Sequence[ReadFile]) -> Iterator[str]:
 
 
 def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
-    """The scores with models that a log names by a path named by its end."""
+    """Return the scores, with models that a log names by a path shortened to its last part."""
     names = shown_names(name for part in parts for name in part.model.names)
     return [
         replace(part, model=part.model._replace(names=tuple(names[n] for n in part.model.names)))
@@ -334,13 +342,15 @@ def _without_folders(parts: Sequence[ScoresIn]) -> list[ScoresIn]:
 
 
 def write_flagged_items(rows: Sequence[FlaggedItem], path: Path) -> int:
-    """Writes all that is to be looked at, one row each; the suffix of ``path`` says in which form.
-    Returns how many. Raises what ``write_rows`` does."""
+    """Write all flagged items, one row each; return their number.
+
+    The suffix of ``path`` sets the format. Raises as ``write_rows`` does.
+    """
     return write_flagged_items_file(path, work_rows(rows))
 
 
 def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
-    """The page of an audit."""
+    """Return the page of an audit."""
     return PageData(
         title=audit.title,
         audience=audit.audience,
@@ -358,7 +368,7 @@ def audit_page(audit: Audit, *, now: float, command: str = "") -> PageData:
 
 
 def _measure(table: ScoreTable) -> Measure:
-    """The one measure of other people's scores: their mean."""
+    """Return the measure of scores from files: their mean."""
     values = table.value[~np.isnan(table.value)]
     is_plain = bool(((values == 0.0) | (values == 1.0)).all())
     counts: dict[Outcome, Worth] = {"answered": "value"}
@@ -402,7 +412,7 @@ def _notes(table: ScoreTable, asked: Asked) -> Iterator[str]:
 
 
 def _none_ranked(table: ScoreTable, there: NDArray[np.int64], complete_from: float) -> str:
-    """Why no model is ranked, and the share from which all would be, where they share items."""
+    """Return why no model is ranked, and the share from which all would be, if they share items."""
     shares = there / np.maximum(table.expected, 1)
     pairs = np.unique(table.unit.astype(np.int64) * len(there) + table.respondent)
     common = int((np.bincount(pairs // len(there)) == len(there)).sum())
@@ -454,7 +464,7 @@ def _audit_accuracies(
     return _made(evidence, title, files, asked.audience, accuracy_notes(found))
 
 
-# The other benchmark of a study of rankings: a row of the workspace, or anybody's file.
+# The other benchmark of an analysis of rankings: a row of the workspace, or a file.
 
 
 def benchmark_beside(
@@ -464,11 +474,11 @@ def benchmark_beside(
     named: str,
     n_items: int = 0,
 ) -> Part | Accuracies:
-    """The results that ``named`` means: a file, as ``audit`` reads it (scores by item, or a model
-    and a score each), else a form, a bank or a run. ``n_items`` stand behind a file of scores alone
-    that does not say how many.
+    """Return the results that ``named`` refers to.
 
-    Raises what reading does; BadUsage for ``n_items`` of what has items.
+    It is a file as ``audit`` reads it (scores by item, or one score per model), otherwise a form,
+    bank or run. ``n_items`` is the number of items of a file of scores that does not state it.
+    Raises as reading does, and BadUsage for ``n_items`` of results with items.
     """
     path = Path(named)
     found = (
@@ -493,8 +503,10 @@ def _of_file(path: Path) -> Part | Accuracies:
 
 
 def _overall_alone(found: Part | Accuracies, n_items: int) -> Accuracies | None:
-    """Of scores alone the overall ones, with how many items stand behind them where that is known;
-    None of what has items."""
+    """Return the overall scores without items, with the number of items if known.
+
+    None for results with items.
+    """
     if not isinstance(found, Accuracies):
         return None
     n = n_items or found.n_items
@@ -508,13 +520,13 @@ def _overall_alone(found: Part | Accuracies, n_items: int) -> Accuracies | None:
     )
 
 
-# The audit of runs of our own: the same sections, from what the workspace holds.
+# Audit of runs of the workspace, with the same sections.
 
 
 def audit_evidence(
     evidence: Evidence, selection: Selection, audience: Audience = "internal"
 ) -> Audit:
-    """The audit of runs of our own, from evidence made for its audience."""
+    """Return the audit of runs of the workspace, from evidence made for its audience."""
     names = listed([shown_name(item_set) for item_set in selection.item_sets])
     board = evidence.board
     rows = board.rows
@@ -539,8 +551,10 @@ def render_audit(
     width: int = 100,
     colour: bool = False,
 ) -> str:
-    """What was read, the leaderboard, one finding a section, then what to do next; it ends in a
-    newline. Lines are broken at ``width`` cells, those of the table excepted."""
+    """Return files, leaderboard, one finding per section and next steps as text.
+
+    The text ends in a newline. Lines other than the table are wrapped at ``width`` cells.
+    """
     lines: list[str] = []
     alike: dict[tuple[str, str], list[FileRead]] = {}
     for file in audit.files:
@@ -562,8 +576,10 @@ def render_audit(
 
 
 def _long_names(board: Leaderboard) -> list[str]:
-    """Names of models, and labels of theirs, too long for a sentence; the longest first, since a
-    shorter one may be a part of it."""
+    """Return names and labels of models too long for a sentence, longest first.
+
+    A shorter one may be part of a longer one.
+    """
     rows = board.rows
     names = {name for row in rows for name in (row.label, row.name)}
     return sorted(
@@ -578,13 +594,13 @@ def _shortened(text: str, long: Sequence[str]) -> str:
 
 
 def page_step(path: Path | None) -> tuple[str, str]:
-    """The next step that names the page, or says how to get one."""
+    """Return the next step that names the page, or how to get one."""
     hint = say("add -o report.html for tables, figures and items")
     return "page", str(path) if path else hint
 
 
 def _files(files: Sequence[FileRead], width: int, long: Sequence[str]) -> Iterator[str]:
-    """Files that are understood alike, each with what it holds; their columns once."""
+    """Yield files with the same layout and what each holds; their columns once."""
     for file in files:
         yield from labelled_lines(
             say("read"),

@@ -1,4 +1,4 @@
-"""Cells of tables as scores from 0 to 1: what is a score, what is missing, what is neither."""
+"""Read table cells as scores from 0 to 1; detect missing and invalid ones."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from proofstone.errors import BadInput, BadUsage, Problem
 from proofstone.records.scores import Coded, FileColumns, coded_texts
 from proofstone.results.audit.column_names import quantity_of
 
-# Spellings of a score that is not there, beside the empty cell; compared in small letters.
+# Spellings of a missing score in addition to the empty cell; compared in lower case.
 MISSING = frozenset({"na", "n/a", "nan", "null", "none", "-", "--", "\u2013", "\u2014", "missing"})
 
 
-# No score is great enough to be written with a comma between its thousands.
+# Scores are too small for a thousands separator, so a comma is a decimal separator.
 _DECIMAL_COMMA = re.compile(r"^(\d+),(\d+)$")
 
 
@@ -31,21 +31,22 @@ _WORDS: Mapping[str, float] = {
 
 
 class Reading(Struct, frozen=True):
-    """A column's cells as numbers (N, NaN where missing), and the texts that are no score, by their
-    codes."""
+    """A column as numbers (N, NaN if missing), and the texts that are not a score, by code."""
 
     values: NDArray[np.float64]
     wrong: Mapping[int, str]
 
 
 def is_missing(text: str) -> bool:
-    """Whether a filled cell spells that there is no score."""
+    """Return True if a filled cell spells a missing score."""
     return text.strip().lower() in MISSING
 
 
 def number_of(text: str) -> float | None:
-    """The number that a cell spells, also with a percent sign behind it or as a word for right or
-    wrong; NaN for a spelling of "missing"; None where it is none of these."""
+    """Return the number in a cell, which may have a percent sign or be a word for right or wrong.
+
+    NaN for a spelling of "missing"; None for other texts.
+    """
     short = text.strip().lower()
     if short in MISSING or not short:
         return math.nan
@@ -59,9 +60,11 @@ def number_of(text: str) -> float | None:
 
 
 def is_percent(columns: Iterable[Coded]) -> bool:
-    """Whether cells are percentages: of those that are no 0, most are greater than 1, and some
-    greater than 10; or percent signs stand behind most of them. Up to 10 they may be marks of a
-    judge, which only a user can tell."""
+    """Return True if cells are percentages.
+
+    Either most nonzero ones are greater than 1 and some greater than 10, or most have percent
+    signs. Values up to 10 may be grades of a judge, so the user must decide.
+    """
     above = others = 0
     is_clear = False
     for column in columns:
@@ -80,8 +83,10 @@ def is_percent(columns: Iterable[Coded]) -> bool:
 
 
 def is_scores(column: Coded) -> bool:
-    """Whether half of the filled cells or more are numbers from 0 to 100, or words for right and
-    wrong: then the others are problems, each with its line."""
+    """Return True if at least half of the filled cells are numbers from 0 to 100 or words.
+
+    The words are those for right and wrong. Other cells are then reported as problems.
+    """
     good = sum(
         n
         for name, n in zip(column.names, _counts(column), strict=True)
@@ -91,22 +96,22 @@ def is_scores(column: Coded) -> bool:
 
 
 def is_flag(column: Coded) -> bool:
-    """Whether a column holds 0 and 1 alone, and both: of a model, a property and no score."""
+    """Return True if a column holds exactly 0 and 1: a property of a model rather than a score."""
     numbers = [number_of(name) for name in column.names]
     return {0.0, 1.0} == {each for each in numbers if each is None or not math.isnan(each)}
 
 
 def read_numbers(column: Coded) -> NDArray[np.float64]:
-    """The cells of a column as numbers; NaN where there is none, or something else."""
+    """Return the cells of a column as numbers; NaN if missing or not a number."""
     numbers = [number_of(name) for name in column.names]
     known = np.array([*(np.nan if number is None else number for number in numbers), np.nan])
     return np.asarray(known[column.codes])
 
 
 def read_scores(column: Coded, *, percent: bool) -> Reading:
-    """The cells of a column as scores, percentages divided by 100."""
+    """Return the cells of a column as scores, percentages divided by 100."""
     most = 100.0 if percent else 1.0
-    scores = np.full(len(column.names) + 1, np.nan)  # the last one is read by the code -1
+    scores = np.full(len(column.names) + 1, np.nan)  # the last one is for code -1
     wrong: dict[int, str] = {}
     for code, name in enumerate(column.names):
         number = number_of(name)
@@ -124,13 +129,13 @@ def _counts(column: Coded) -> list[int]:
     return [int(n) for n in np.bincount(codes, minlength=len(column.names))]
 
 
-# Some records of a table: those with given values in given columns.
+# Records with given values in given columns.
 
 
 def chosen(table: FileColumns, where: Mapping[str, str]) -> FileColumns:
-    """The records whose columns have these values, in their order.
+    """Return the records whose columns have these values, in order.
 
-    Raises BadUsage for a column that is none, and where nothing is left.
+    Raises BadUsage for an unknown column, and if no record is left.
     """
     kept = np.ones(len(table), dtype=bool)
     for column, value in where.items():
@@ -160,7 +165,7 @@ def _narrowed(column: Coded, kept: np.ndarray[tuple[int], np.dtype[np.bool_]]) -
     return Coded(place[codes], tuple(column.names[code] for code in used.tolist()))
 
 
-# Cells that hold letters: answers against the right ones, and grades A, B and C.
+# Cells with letters: answers compared with answer keys, and grades A, B and C.
 
 # One letter, also in brackets or before a point, or several different capitals: an exact set.
 _LETTER = re.compile(r"^[(\[]?([A-Za-z])[)\].:]?$")
@@ -173,7 +178,7 @@ _GRADES: Mapping[str, float] = {"A": 1.0, "B": 0.0, "C": 0.0}
 
 
 def _letters_of(text: str) -> str | None:
-    """The letters of a cell in their order; None where it holds none."""
+    """Return the letters of a cell in order; None without any."""
     short = text.strip()
     if match := _LETTER.fullmatch(short):
         return match[1].upper()
@@ -201,8 +206,11 @@ def is_grades(column: Coded) -> bool:
 
 
 def read_letters(column: Coded, answer_key: Coded) -> Reading:
-    """1 where a cell holds the letters of the right answer, else 0; NaN where either is missing.
-    Texts that are no letters are among ``wrong``, by their codes."""
+    """Return 1 where a cell has the letters of the answer key, 0 otherwise, NaN if either is
+    missing.
+
+    ``wrong`` holds the texts that are not letters, by code.
+    """
     known = {name: code for code, name in enumerate(dict.fromkeys(map(_key, answer_key.names)))}
     keys = np.array([*(known[_key(name)] for name in answer_key.names), -1])[answer_key.codes]
     own = np.array([*(known.get(_key(name), -2) for name in column.names), -1])[column.codes]
@@ -237,7 +245,7 @@ def _missing(column: Coded) -> list[int]:
 
 # Cells that hold a score and its uncertainty (``48.55 ± 0.56``), split into two columns.
 
-# What the second number is called where the column's name does not say what it is.
+# Default name of the second number.
 UNCERTAINTY = "uncertainty"
 
 
@@ -249,8 +257,8 @@ _PLUS_MINUS = re.compile(
 )
 
 
-# In brackets a number may be anything (a rank, a count): an uncertainty has decimals as the score
-# has them, and is less than half of it.
+# A number in brackets may also be a rank or a count. An uncertainty has as many decimals as the
+# score and is less than half of it.
 _BRACKETS = re.compile(rf"({_NUMBER})\s*(%?)\s*\(\s*({_NUMBER})\s*(%?)\s*\)")
 
 
@@ -258,9 +266,11 @@ _PARTS = re.compile(r"\s*(?:\u00b1|\+/?-|\\pm|\(|\[)")
 
 
 def split_cells(table: FileColumns) -> FileColumns:
-    """The table with each column whose filled cells hold two such numbers, or one in some of them,
-    as two columns: the score, and its uncertainty by the name that the header gives it (a standard
-    error, a standard deviation), else ``NAME uncertainty``."""
+    """Split columns whose cells hold a score and its uncertainty into two columns.
+
+    Some cells may hold the score only. The second column is named as the header says (standard
+    error, standard deviation), otherwise ``NAME uncertainty``.
+    """
     columns: dict[str, Coded] = {}
     for name, column in table.columns.items():
         parts = _parts_of(column)
@@ -276,8 +286,10 @@ def split_cells(table: FileColumns) -> FileColumns:
 
 
 def _parts_of(column: Coded) -> Mapping[int, tuple[str, str]] | None:
-    """Both numbers of each different cell, the second empty where a cell holds one; None where
-    this is no such column."""
+    """Return both numbers of each distinct cell, the second one empty if absent.
+
+    None if this is not such a column.
+    """
     found, n_pairs = {}, 0
     for code, text in enumerate(column.names):
         short = text.strip().replace("\u2212", "-")
@@ -302,8 +314,11 @@ def _in_brackets(text: str) -> re.Match[str] | None:
 
 
 def _named(header: str, taken: set[str]) -> tuple[str, str]:
-    """What the two columns are called. A header that names the uncertainty (``acc (± SE)``) names
-    the second column; the first keeps what stands before."""
+    """Return the names of the two columns.
+
+    A header that names the uncertainty (``acc (± SE)``) names the second column; the first one
+    keeps the text before it.
+    """
     score = _PARTS.split(header, maxsplit=1)[0].strip()
     what = re.sub(r"[^A-Za-z0-9]+", " ", header[len(score) :]).strip()
     if not score or score in taken - {header} or quantity_of(what) not in ("stderr", "spread"):
@@ -311,7 +326,7 @@ def _named(header: str, taken: set[str]) -> tuple[str, str]:
     return score, f"{score} {what}"
 
 
-# What to do about cells that are not what their column is to hold.
+# Remedies for invalid cells.
 CELLS = (
     "correct the file, or name its columns (--model-cols, --score-col, --percent; see --help), "
     "and run the same command again"
@@ -319,12 +334,12 @@ CELLS = (
 
 
 def place(table: FileColumns, record: int) -> str:
-    """Where a record stands: ``line 12``."""
+    """Return the place of a record, such as ``line 12``."""
     return f"{table.unit} {table.lines[record]}"
 
 
 def problem_at(table: FileColumns, record: int, what: str, column: str = "") -> Problem:
-    """A problem of a record, or of its cell in a column."""
+    """Return a problem of a record, or of its cell in a column."""
     return Problem(place(table, record) + (f", column {column}" if column else ""), what)
 
 
@@ -333,7 +348,7 @@ def _counted(problems: Sequence[object]) -> str:
 
 
 def refused(table: FileColumns, problems: Sequence[Problem]) -> BadInput:
-    """The refusal of one table for its problems, in the order of its lines."""
+    """Return the error for one table with its problems in order of lines."""
     ordered = sorted(problems, key=lambda problem: int(problem.where.split(",")[0].split()[1]))
     said = f"{table.name} has {_counted(ordered)}; nothing of it was taken."
     return BadInput(said, ordered, hint=CELLS)
@@ -341,24 +356,24 @@ def refused(table: FileColumns, problems: Sequence[Problem]) -> BadInput:
 
 @dataclass(slots=True)
 class Problems:
-    """The problems of ``tables``, each at a record of one of them, and what to do about them."""
+    """Problems of ``tables``, each at a record of one of them, with remedies."""
 
     tables: Sequence[FileColumns]
     found: list[tuple[int, int, str, str]] = field(default_factory=list)
     hints: dict[str, None] = field(default_factory=dict)
 
     def add(self, table: int, record: int, what: str, *, column: str = "", hint: str) -> None:
-        """One problem, at a record of the table of that number."""
+        """Add a problem at a record of the table with that number."""
         self.found.append((table, record, f", column {column}" if column else "", what))
         self.hints[hint] = None
 
     def where(self, table: int, record: int) -> str:
-        """A record's place, with its file where there are several."""
+        """Return the place of a record, with its file if there are several."""
         name = f"{self.tables[table].name} " if len(self.tables) > 1 else ""
         return f"{name}{place(self.tables[table], record)}"
 
     def refuse(self) -> None:
-        """Raises one BadInput with all of them, in the order of files and lines; else nothing."""
+        """Raise one BadInput with all problems in order of files and lines, if there are any."""
         if not self.found:
             return
         ordered = sorted(self.found, key=lambda each: each[:2])

@@ -1,4 +1,4 @@
-"""``audit``: anybody's results, from files, without a workspace."""
+"""Command ``audit``: audit result files without a workspace."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from proofstone.results.page_files import BesideAsked, PageWritten
 
 
-# Bytes of results; of fewer the page is there before another process could draw.
+# Bytes of results; with fewer, a second process takes longer to start than the page takes.
 _LARGE = 200_000
 
 
@@ -214,7 +214,7 @@ def audit_command(
 
 
 def _is_target(file: Path) -> bool:
-    """Whether this names something in a workspace: there is no such file, and no file's ending."""
+    """Return True if this can only name something in a workspace: no such file, no file suffix."""
     return not file.exists() and not file.suffix
 
 
@@ -264,7 +264,7 @@ def _audit_files(
     beside: BesideAsked,
     process: DrawingProcess | None,
 ) -> tuple[Audit, PageWritten]:
-    """The audit of files, and its page, which ``process`` draws."""
+    """Return the audit of files and its page, whose figures ``process`` draws."""
     from proofstone.results.audit.audit import audit_files, audit_page
     from proofstone.results.page_files import write_page
 
@@ -280,7 +280,7 @@ def _audit_files(
 def _drawing_process(
     files: Sequence[Path], output: Path | None
 ) -> contextlib.AbstractContextManager[DrawingProcess | None]:
-    """A process for the page's figures, where the audit takes longer than it to start."""
+    """Return a process for the page's figures, if the audit takes longer than its start."""
     from proofstone.results.drawing_process import DrawingProcess
 
     size = sum(file.stat().st_size for file in files if file.is_file())
@@ -288,8 +288,10 @@ def _drawing_process(
 
 
 def _without_folder(word: str) -> str:
-    """A word of the command without the folders of this machine, for a page that is handed on;
-    after an option's ``=`` too."""
+    """Return a word of the command without local folders, because pages are shared.
+
+    Folders after the ``=`` of an option are removed as well.
+    """
     option, equals, value = word.partition("=") if word.startswith("-") else ("", "", word)
     path = Path(value)
     is_place = path.is_absolute() or value.startswith(("~", ".")) or (value and path.exists())
@@ -297,7 +299,7 @@ def _without_folder(word: str) -> str:
 
 
 def _hand(text: str) -> HandNamed:
-    """``wrote=MODEL``, or of some items ``filtered=MODEL@COLUMN=VALUE``."""
+    """Parse ``wrote=MODEL``, or for some items ``filtered=MODEL@COLUMN=VALUE``."""
     from proofstone.results.audit.scores import HandNamed
 
     pair, at, condition = text.rpartition("@")
@@ -309,7 +311,7 @@ def _hand(text: str) -> HandNamed:
 
 
 def _items(text: str) -> dict[str, int]:
-    """``500``, or ``Law=65,Medicine=81``; one number is that of all columns."""
+    """Parse ``500`` (all columns) or ``Law=65,Medicine=81``."""
     if text.strip().isdecimal():
         return {"": int(text)}
     return {name: _whole(n) for name, n in named_pairs(read_list([text]), "--items")}

@@ -1,4 +1,4 @@
-"""Names by which columns are known: of a role, of a metric, or of what is no score."""
+"""Known column names: of roles, of metrics, and of quantities other than scores."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from msgspec import Struct, convert
 from proofstone.records.runs import Outcome
 from proofstone.wording.messages import listed, noted, say, word
 
-# What the columns of a table of results mean: what a user names, and what is found.
+# Roles of columns, named by a user or detected.
 
 Kind = Literal["wide", "long", "accuracies", "labels", "models"]
 
 
-# Why a column is the score: a user named it, it is the overall, the only metric, the metric called
-# score, the one that combines the others, the one that the ranks or the rows follow, the only
-# column of scores, or the mean of groups whose numbers of items are known.
+# Why a column is the score. "" means named by a user, the only column of scores, or the mean of
+# groups with known numbers of items. Others: the overall, the only metric, the metric called score,
+# the one that combines the others, or the one that the ranks or the order of rows follow.
 Rule = Literal["", "overall", "only", "generic", "combines", "ranks", "sorted"]
 
 
-# How letters become scores: by the right answers of a column, or as the grades A, B and C.
+# How letters are scored: by a column of answer keys, or as the grades A, B and C.
 Graded = Literal["", "answer_key", "grades"]
 
 
@@ -38,7 +38,7 @@ _RULES: Mapping[Rule, str] = {
 }
 
 
-# The roles that one column has, in the order in which they are told.
+# Roles with one column, in the order in which they are listed.
 ONES = (
     "item", "model", "prompt_method", "score", "sample", "outcome", "answer", "answer_key",
     "options", "simulated",
@@ -60,24 +60,26 @@ _GRADED: Mapping[Graded, str] = {
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """The role of each column; empty where there is none, or, of a user's, where it is not named.
+    """Role of each column; empty if there is none, or for a user's layout if not named.
 
-    ``wide``: one row an item, ``models`` are columns of scores. ``long``: one row a score, under
-    ``model`` and ``score``. ``accuracies``: one row a model (``models`` are then strata, columns of
-    accuracies, with ``overall`` apart, the score that models are ranked by), or one a model and
-    stratum with ``score`` and ``count``; ``metrics`` are columns that are shown beside the score
-    and never averaged with it, and ``rule`` says why that column is the score.
-    ``graded``: how letters become scores, by the ``answer_key`` column or as grades.
-    ``models``: no scores, but what models are: ``parameters``, ``active`` and ``family``.
-    ``labels``: no scores, but several annotators' labels, a column each, or with ``annotator`` one
-    row a label. These may stand beside scores as well, as may ``human`` and ``judge``, labels of
-    the same records by people and by a judge. ``order`` is that in which options were shown. None
-    of these is guessed. ``parameters``, ``active`` and ``family`` say what a record's model is;
-    ``grader`` names the judge that gave a record's score; ``question`` holds the
-    items' texts.
-    ``percent``: scores are from 0 to 100; None where a user leaves that to the reader. ``unused``
-    are columns that nothing reads; ``unknown_outcomes`` those of which the column ``outcome`` says
-    nothing. ``missing`` are the spellings of missing scores that occur.
+    ``wide``: one row per item; ``models`` are columns of scores. ``long``: one row per score, under
+    ``model`` and ``score``. ``accuracies``: one row per model, or one per model and stratum with
+    ``score`` and ``count``. With one row per model, ``models`` are columns of strata and
+    ``overall`` is the score that models are ranked by. ``metrics`` are columns shown next to the
+    score and never averaged with it. ``rule`` says why that column is the score. ``graded``: how
+    letters are scored, by the ``answer_key`` column or as grades.
+
+    ``models``: facts about models without scores: ``parameters``, ``active`` and ``family``.
+    ``labels``: labels of several annotators, one column each, or one row per label with
+    ``annotator``. Labels may accompany scores, as may ``human`` and ``judge`` (labels of the same
+    records). ``order`` is the order in which options were shown. None of these is detected
+    automatically.
+
+    In tables of scores, ``parameters``, ``active`` and ``family`` describe a record's model.
+    ``grader`` names the judge that gave a score. ``question`` holds the texts of items.
+    ``percent``: scores are from 0 to 100; None means detect. ``unused`` are columns that are not
+    read. ``unknown_outcomes`` are those that the column ``outcome`` does not record. ``missing``
+    are the spellings of missing scores that occur.
     """
 
     kind: Kind | None = None
@@ -121,19 +123,19 @@ class Layout(Struct, frozen=True, kw_only=True):
     missing: tuple[str, ...] = ()
 
     def taken(self) -> set[str]:
-        """The columns that have a role, and the empty name where a role has none."""
+        """Return the columns that have a role, and the empty name if a role has none."""
         ones = {getattr(self, role) for role in ONES}
         return {
             *ones, *self.models, *self.strata, *self.clusters, *self.labels, *self.metrics
         }  # fmt: skip
 
     def free(self, names: Iterable[str]) -> list[str]:
-        """Those of the columns that have no role."""
+        """Return those of the columns that have no role."""
         taken = self.taken()
         return [name for name in names if name not in taken]
 
     def told(self) -> str:
-        """The roles in one line, as a user would name them."""
+        """Return the roles in one line, as a user would name them."""
         return say("; ").join(self._parts())
 
     def _parts(self) -> Iterator[str]:
@@ -171,16 +173,18 @@ def _named(names: tuple[str, ...]) -> str:
     )
 
 
-# What a column of numbers holds that is no score: a reading of its name, never of its values.
+# Quantities other than scores, recognized by column name and never by values.
 Quantity = Literal["rank", "count", "stderr", "spread", "low", "high", "difference", "statistic",
                    "measured", "flag"]  # fmt: skip
 
 
 class Metric(Struct, frozen=True):
-    """A metric that a column is named by. ``kind`` is the metric (``f1``), ``qualifier`` what else
-    the name says (``macro``). ``is_share``: whether it is a share of the items, so that its values
-    are whole numbers of n; ``is_mean``: whether it is a mean over items at all, as corpus F1 and
-    BLEU are not; ``is_unbounded``: whether it may leave 0 to 1 and 0 to 100."""
+    """A metric that a column is named after.
+
+    ``kind`` is the metric (``f1``), ``qualifier`` the rest of the name (``macro``). ``is_share``:
+    values are shares k/n of the items. ``is_mean``: it is a mean over items, unlike corpus F1 and
+    BLEU. ``is_unbounded``: values may exceed 1 or 100 or be negative.
+    """
 
     kind: str
     qualifier: str = ""
@@ -190,7 +194,7 @@ class Metric(Struct, frozen=True):
 
 
 class _Known(Struct, frozen=True):
-    """What ``column_names.toml`` holds."""
+    """Contents of ``column_names.toml``."""
 
     names: dict[str, tuple[str, ...]]
     words: dict[Quantity, frozenset[str]]
@@ -212,24 +216,24 @@ NAMES: Mapping[str, tuple[str, ...]] = _KNOWN.names
 
 
 def plain(name: str) -> str:
-    """A column's name in small letters, words joined by underscores: ``Question ID`` as
-    ``question_id``."""
+    """Return a column's name in lower case with underscores: ``Question ID`` as ``question_id``."""
     return re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_")
 
 
 def is_named(name: str, role: str) -> bool:
-    """Return True if this is a known name of a column of that role."""
+    """Return True if this is a known name of a column with that role."""
     return plain(name) in NAMES[role]
 
 
 def first_named(names: Iterable[str], role: str) -> str:
-    """The column whose name comes first among those known of a role; empty where there is none."""
+    """Return the column whose name has the highest priority for a role; empty without any."""
     found = {plain(name): name for name in reversed(list(names))}
     return next((found[known] for known in NAMES[role] if known in found), "")
 
 
 def quantity_of(name: str) -> Quantity | None:
-    """What a column holds that is no score, by its name; None where the name does not say."""
+    """Return the quantity other than a score that a column's name states; None if it states
+    none."""
     for sign, quantity in _KNOWN.signs.items():
         if name.strip().startswith(sign) and not plain(name):
             return quantity
@@ -257,9 +261,11 @@ def _bound(words: list[str]) -> Quantity:
 
 
 def metrics_of(names: Iterable[str]) -> dict[str, Metric]:
-    """The metric of each column that is named by one, and by no quantity that ``quantity_of``
-    knows. CO, NA, IN and F are metrics beside each other, or F beside precision and recall: alone
-    they are a country, a group or an option."""
+    """Return the metric of each column that is named after one and not after another quantity.
+
+    CO, NA, IN and F are metrics next to each other (F also next to precision and recall). Alone
+    they are a country, a group or an option.
+    """
     found = {
         name: metric
         for name in names

@@ -1,13 +1,12 @@
-"""Which column means what, by stated rules; whatever a user named stands.
+"""Detect the roles of columns by fixed rules; roles named by a user take precedence.
 
-1. A column whose name is a known one of a role has that role (``column_names.NAMES``).
-2. A table with a column of models and one of scores is long: one row a score.
-3. One with a column of models in which each model stands once, and no items, holds accuracies.
-4. One with a column of annotators holds labels alone, and so does any other for which columns of
-   labels are named and in which nothing is a score.
-5. Any other is wide: one row an item. Its item column is the known one, else the first in which no
-   value comes twice. Every other column most of whose cells are scores is a model, but for names
-   of other quantities (latency, tokens, confidence). A stratum has few values.
+1. A column with a known name of a role has that role (``column_names.NAMES``). 2. A table with a
+column of models and one of scores is long: one row per score. 3. One with a column of models in
+which each model occurs once, and without items, holds accuracies. 4. One with a column of
+annotators holds labels only. So does any other table for which columns of labels are named and no
+column is a score. 5. Any other is wide: one row per item. Its item column has a known name,
+otherwise it is the first without repeated values. Every other column with mostly scores is a model,
+except names of other quantities (latency, tokens, confidence). A stratum has few values.
 """
 
 from __future__ import annotations
@@ -49,19 +48,19 @@ from proofstone.wording.messages import listed
 _NOTHING = Coded(np.empty(0, dtype=np.int32), ())
 
 
-# So many values may be groups in a table of any length; more than so many are none by their name.
+# Up to _FEW values may be groups in a table of any length; above _MOST_GROUPS they never are.
 _FEW, _MOST_GROUPS = 20, 300
 
 
-# Names of items that number the rows of a leaderboard as well.
+# Names of items that may also number the rows of a leaderboard.
 _NUMBERING = frozenset({"id", "idx", "index", "no", "nr"})
 
 
-# Names of an answer key in a table of letters, beside those of the role.
+# Names of an answer key in a table of letters, in addition to those of the role.
 _KEYS = frozenset({"answer", "answers", "correct", "right", "right_answer", "solution", "truth"})
 
 
-# How a question was asked, under the name of what items share: exported responses say it.
+# Context settings of exported responses, under a column name that clusters may also have.
 _CONTEXTS = frozenset({"none", "evidence", "retrieved"})
 
 
@@ -82,10 +81,10 @@ _ROLES: Mapping[Kind, tuple[str, ...]] = {
 
 
 def guess_layout(table: FileColumns, named: Layout) -> Layout:
-    """The layout of a table, with everything that ``named`` says as it says it.
+    """Return the layout of a table, with everything that ``named`` states unchanged.
 
-    Raises BadUsage where a named column is none, or where the rules leave a needed role open; the
-    message shows the columns and the options that name them.
+    Raises BadUsage if a named column does not exist, or if the rules leave a required role open.
+    The message shows the columns and the options that name them.
     """
     _check_named(table, named)
     _check_labels(named)
@@ -119,7 +118,7 @@ def guess_layout(table: FileColumns, named: Layout) -> Layout:
 
 
 def _by_name(table: FileColumns, found: Layout, roles: Iterable[str]) -> Layout:
-    """With the column of each role that no user named, where one has a known name of it."""
+    """Fill in the column of each role without a user's choice, if one has a known name."""
     for role in roles:
         if not getattr(found, role):
             named = first_named(found.free(table.columns), role)
@@ -143,13 +142,12 @@ def _kind(table: FileColumns, named: Layout) -> Kind:
         is_numbering = is_numbering and _is_once(table, model) and _is_once(table, item)
         return "accuracies" if is_numbering and len(table) > 1 else "long"
     if len(table.columns.get(model, _NOTHING).names) < len(table) and item:
-        return "long"  # a model in each of several rows: what is missing is the score
+        return "long"  # several rows per model: the score is missing
     return "wide" if item and not named.model and not score else "accuracies"
 
 
 def _describes_models(table: FileColumns, named: Layout) -> bool:
-    """Whether a table says what models are and holds no score: one row a model, its parameters or
-    its family."""
+    """Return True if a table has one row per model with parameters or family, and no score."""
     model = named.model or first_named(table.columns, "model")
     names = [name for name in table.columns if name != model]
     described = [name for role in _FACTS if (name := first_named(names, role))]
@@ -171,9 +169,11 @@ def _is_once(table: FileColumns, name: str) -> bool:
 
 
 def _is_leaderboard(table: FileColumns) -> bool:
-    """Whether a table without known names of items and models has one row a model: a first column
-    of texts that come once and name no group, and all its scores under names of metrics, one of
-    them neither 0 nor 1."""
+    """Return True if a table without known names of items and models has one row per model.
+
+    The first column has distinct texts and does not name a group. All scores have names of metrics,
+    one of them with values other than 0 and 1.
+    """
     first = _first_texts(table)
     if not first or not _is_once(table, first) or is_named(first, "strata"):
         return False
@@ -213,7 +213,8 @@ def _wide(table: FileColumns, found: Layout) -> Layout:
 
 
 def _lettered(table: FileColumns, found: Layout) -> Layout:
-    """Models whose cells are letters: answers beside an answer key, or the grades A, B and C."""
+    """Detect models whose cells are letters: answers next to an answer key, or grades A, B and
+    C."""
     free = [
         name
         for name in structs.replace(found, answer_key="").free(table.columns)
@@ -228,7 +229,7 @@ def _lettered(table: FileColumns, found: Layout) -> Layout:
 
 
 def _long_letters(table: FileColumns, found: Layout) -> Layout:
-    """A long table whose answers are letters beside the right ones, or whose scores are grades."""
+    """Detect a long table with letters next to answer keys, or with grades as scores."""
     if found.score:
         is_graded = is_grades(table.columns[found.score])
         return structs.replace(found, graded="grades") if is_graded else found
@@ -239,8 +240,11 @@ def _long_letters(table: FileColumns, found: Layout) -> Layout:
 
 
 def _with_grader(table: FileColumns, found: Layout) -> Layout:
-    """With the column that names who graded each score: one name for all scores of a respondent,
-    or several for scores of the same item. Another column of such a name holds labels."""
+    """Detect the column that names who graded each score.
+
+    It has one name for all scores of a model, or several for scores of the same item. Another
+    column with such a name holds labels.
+    """
     name = first_named(found.free(table.columns), "grader")
     if not name or is_scores(table.columns[name]) or is_letters(table.columns[name]):
         return found
@@ -257,10 +261,9 @@ def _n_rows(columns: Sequence[NDArray[np.int32]]) -> int:
 
 
 def _no_metrics(table: FileColumns, found: Layout, scores: Sequence[str]) -> list[str]:
-    """The columns that are models: those named as a metric or an average are none beside others.
+    """Return the columns that are models, without metrics and averages next to them.
 
-    Raises BadUsage where nothing tells which of several metrics of one model is meant, or whether
-    the rows are items at all.
+    Raises BadUsage if several metrics of one model are possible, or if rows may not be items.
     """
     metrics = metrics_of(scores)
     named = [name for name in scores if name in metrics or is_named(name, "overall")]
@@ -281,10 +284,10 @@ def _no_metrics(table: FileColumns, found: Layout, scores: Sequence[str]) -> lis
 
 
 def _one_scale(table: FileColumns, scores: Sequence[str]) -> tuple[str, ...]:
-    """The columns on the scale of most: a count from 0 to 40 beside scores of 0 and 1 is no model,
-    nor is a flag of 0 and 1 beside percentages.
+    """Return the columns on the most frequent scale.
 
-    Raises BadUsage where as many are on one scale as on the other.
+    A count from 0 to 40 next to scores of 0 and 1 is not a model, nor is a flag next to
+    percentages. Raises BadUsage if both scales are equally frequent.
     """
     usual = {name: _usual(table.columns[name]) for name in scores}
     shares = [name for name in scores if usual[name] <= 1]
@@ -303,7 +306,7 @@ def _one_scale(table: FileColumns, scores: Sequence[str]) -> tuple[str, ...]:
 
 
 def _usual(column: Coded) -> float:
-    """The median of the numbers of a column that are no 0; 100 where percent signs stand there."""
+    """Return the median of the nonzero numbers of a column; 100 with percent signs."""
     if any("%" in name for name in column.names):
         return 100.0
     values = read_numbers(column)
@@ -317,7 +320,8 @@ def _is_group(name: str) -> bool:
 
 
 def _groups(table: FileColumns, name: str) -> bool:
-    """Whether a column tells groups of items apart, and not each item or a measured quantity."""
+    """Return True if a column groups items, rather than identifying items or measuring a
+    quantity."""
     n_values = len(table.columns[name].names)
     return n_values <= _FEW or (n_values <= _MOST_GROUPS and 2 * n_values <= len(table))
 
@@ -352,7 +356,7 @@ def _accuracies(table: FileColumns, found: Layout) -> Layout:
 
 
 def _check_graders(table: FileColumns, found: Layout) -> None:
-    """Raises BadUsage where different judges graded the rows of a leaderboard."""
+    """Raise BadUsage if different judges graded the rows of a leaderboard."""
     judges = table.columns[found.grader].names if found.grader else ()
     if len(judges) > 1:
         raise BadUsage(
@@ -364,7 +368,7 @@ def _check_graders(table: FileColumns, found: Layout) -> None:
 
 
 def _prompt_method(table: FileColumns, model: str, free: Sequence[str]) -> str:
-    """The column of texts that tells rows of one model apart; empty where none does."""
+    """Return the column of texts that distinguishes rows of one model; empty without any."""
     known = first_named(free, "prompt_method")
     for name in ([known] if known else []) + list(free):
         column, models = table.columns[name], table.columns[model]
@@ -394,7 +398,7 @@ def _score_columns(table: FileColumns, found: Layout) -> list[Coded]:
 
 
 def _finished(table: FileColumns, found: Layout, scores: Sequence[Coded]) -> Layout:
-    """With what the scores are, how missing ones are written, and what nothing reads."""
+    """Add the scale of scores, spellings of missing ones, and unused columns."""
     texts = {text for column in scores for text in column.names}
     percent = is_percent(scores) if found.percent is None else found.percent
     unused = tuple(found.free(table.columns))
@@ -478,24 +482,24 @@ def _examples(column: Coded) -> str:
     return shown + (", ..." if len(column.names) > 3 else "") or "(empty)"
 
 
-# Which column of a table with one row a model is the score, and what the others are.
+# Roles of columns in a table with one row per model.
 #
 # The score is, in this order: the column that a user names; the overall; the only metric; the one
 # called score; the metric that combines all the others (F1 of precision and recall, F of CO, NA, IN
-# and CGA); the one that the column of ranks follows; the one by which the rows are sorted. Else
-# nothing tells it, and the table is refused with the choices. Other metrics are shown and never
-# averaged. Columns of unknown names are groups of the score where it lies within their range, or
-# where a row tells how many items each has.
+# and CGA); the one that the column of ranks follows; the one by which the rows are sorted.
+# Otherwise the table is refused and the choices are listed. Other metrics are shown and never
+# averaged. Columns with unknown names are groups of the score if it lies within their range, or if
+# a row states how many items each has.
 
-# So many rows in the order of a column are no accident: one in 120 orders of five.
+# Five rows are sorted by chance in one of 120 orders.
 _FEWEST_SORTED = 5
 
 
-# A score lies between the least and the greatest of its groups, but for a misprint in ten rows.
+# A score lies within the range of its groups in this share of rows, to allow for misprints.
 _WITHIN = 0.9
 
 
-# For a column called the overall half of the rows are enough.
+# For a column called overall, half of the rows are enough.
 _MOSTLY = 0.5
 
 
@@ -511,9 +515,9 @@ _PARTS = {
 
 
 def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
-    """The layout of a table with one row a model, with the role of each column.
+    """Return the layout of a table with one row per model.
 
-    Raises BadUsage where several columns could be the score and nothing tells which.
+    Raises BadUsage if several columns could be the score and no rule decides.
     """
     free = found.free(table.columns)
     found = structs.replace(
@@ -524,7 +528,7 @@ def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
         high=found.high or _first(free, "high"),
     )
     candidates = score_columns(table, found)
-    if found.models:  # groups, as a user says
+    if found.models:  # groups named by a user
         metrics = tuple(metrics_of(candidates))
         return structs.replace(found, metrics=metrics)
     n_counted = len(count_records(table, found.model))
@@ -543,10 +547,13 @@ def accuracy_columns(table: FileColumns, found: Layout) -> Layout:
 
 
 def score_columns(table: FileColumns, found: Layout) -> list[str]:
-    """The columns of numbers that may be scores: not taken, named as no other quantity, and neither
-    flags of 0 and 1 nor the numbers from 1 to m in some order."""
+    """Return the numeric columns that may be scores.
+
+    They have no role, no name of another quantity, and are neither flags (0 and 1) nor a
+    permutation of 1 to m.
+    """
     free = structs.replace(found, overall="").free(table.columns)
-    # CV and max are statistics beside a standard deviation, and groups like any other alone.
+    # CV and max are statistics next to a standard deviation, otherwise they are groups.
     has_spread = any(quantity_of(name) == "spread" for name in table.columns)
     quantities: set[Quantity | None] = {None} if has_spread else {None, "statistic"}
     return [
@@ -560,7 +567,7 @@ def score_columns(table: FileColumns, found: Layout) -> list[str]:
 
 
 def count_records(table: FileColumns, model: str) -> list[int]:
-    """The records that are no model but tell the number of items of each column."""
+    """Return the records that state the number of items of each column rather than a model."""
     column = table.columns[model]
     named = {code for code, name in enumerate(column.names) if is_named(name, "count")}
     return [n for n, code in enumerate(column.codes.tolist()) if code in named]
@@ -569,8 +576,11 @@ def count_records(table: FileColumns, model: str) -> list[int]:
 def choose_score(
     table: FileColumns, found: Layout, candidates: Sequence[str], n_counted: int
 ) -> tuple[str, Rule]:
-    """The score among ``candidates``, and the rule that says so; empty where the score is the mean
-    of groups whose numbers of items are told. Raises BadUsage where no rule does."""
+    """Return the score among ``candidates`` and the rule that selects it.
+
+    Empty if the score is the mean of groups with known numbers of items. Raises BadUsage if no rule
+    decides.
+    """
     overall = [name for name in candidates if is_named(name, "overall")]
     known = metrics_of(candidates)
     bounded = {name: metric for name, metric in known.items() if not metric.is_unbounded}
@@ -593,7 +603,7 @@ def _rules(
     bounded: Mapping[str, Metric],
     unknown: Sequence[str],
 ) -> Iterator[tuple[Rule, Sequence[str]]]:
-    """The rules in their order, each with the columns that it would take for the score."""
+    """Yield the rules in order, each with the columns that it would select."""
     yield "overall", overall
     open_to = overall or list(bounded) or unknown
     bare = [name for name, metric in bounded.items() if not metric.qualifier]
@@ -618,7 +628,7 @@ def _several(table: FileColumns, columns: Sequence[str]) -> BadUsage:
 
 
 def quoted(text: str) -> str:
-    """A value as a shell takes it."""
+    """Return a value quoted for a shell."""
     return f'"{text}"' if " " in text or "(" in text else text
 
 
@@ -637,7 +647,7 @@ def _values(table: FileColumns, name: str, model: str = "") -> NDArray[np.float6
 
 
 def _is_ranked(table: FileColumns, found: Layout, name: str) -> bool:
-    """Whether a column falls as the column of ranks rises."""
+    """Return True if a column falls as the column of ranks rises."""
     if not found.rank:
         return False
     rank = _values(table, found.rank, found.model)
@@ -648,7 +658,7 @@ def _is_ranked(table: FileColumns, found: Layout, name: str) -> bool:
 
 
 def _is_sorted(table: FileColumns, name: str) -> bool:
-    """Whether enough rows stand in the order of a column, from the highest."""
+    """Return True if enough rows are in descending order of a column."""
     values = _values(table, name)
     values = values[~np.isnan(values)]
     return len(np.unique(values)) >= _FEWEST_SORTED and bool((np.diff(values) <= 0).all())
@@ -657,7 +667,7 @@ def _is_sorted(table: FileColumns, name: str) -> bool:
 def _groups_of_score(
     table: FileColumns, found: Layout, others: Sequence[str], *, is_counted: bool
 ) -> list[str]:
-    """The columns among ``others`` that are groups of the score."""
+    """Return the columns among ``others`` that are groups of the score."""
     known = metrics_of([*others, found.overall])
     own = known.pop(found.overall, None)
     kinds = {metric.kind for metric in known.values()}
@@ -686,9 +696,11 @@ def _first(free: Sequence[str], quantity: Quantity) -> str:
 
 
 def _item_counts(table: FileColumns, free: Sequence[str]) -> str:
-    """The column of the number of items behind each row: whole numbers under a known name, or
-    any numbers under the names that mean nothing else, so that a wrong one is told.
-    ``size`` is more often a model's than a test's, so it is none."""
+    """Return the column with the number of items behind each row.
+
+    It has whole numbers under a known name, or any numbers under an unambiguous one, so that
+    invalid counts are reported. ``size`` usually refers to the model and is not used.
+    """
     for name in free:
         if plain(name) in _SURELY_COUNTS and _are_numbers(table, name):
             return name
@@ -704,7 +716,7 @@ def _are_numbers(table: FileColumns, name: str) -> bool:
 
 
 def _is_float(text: str) -> bool:
-    """Return True also for a number beyond all bounds (1e400), which is none of items."""
+    """Return True also for a number that overflows (1e400), which is not a number of items."""
     try:
         float(text)
     except ValueError:
@@ -721,14 +733,14 @@ def _is_whole(table: FileColumns, name: str) -> bool:
 
 
 def _stderr(free: Sequence[str], score: str) -> str:
-    """The column of the score's standard error: the one that has its name, or the only one."""
+    """Return the column of the score's standard error: the one with its name, or the only one."""
     found = [name for name in free if quantity_of(name) == "stderr"]
     own = [name for name in found if plain(score) and plain(name).startswith(plain(score))]
     return own[0] if own else found[0] if len(found) == 1 else ""
 
 
 def _is_order(table: FileColumns, name: str) -> bool:
-    """Whether the cells are the numbers from 1 to m, m at least 4, in some order."""
+    """Return True if the cells are a permutation of 1 to m, m at least 4."""
     if metrics_of([name]) or is_named(name, "overall"):
         return False
     values = read_numbers(table.columns[name])

@@ -1,11 +1,11 @@
-"""Consistency checks of a table of results: printed numbers that cannot be right as others stand.
+"""Consistency checks of result tables: printed numbers that contradict others.
 
-Every printed number stands for the range that rounds to it, so nothing is called a misprint that
-any numbers which print like the table could give. Where the number of items is stated, a share is
-moreover a whole number of them (GRIM; Brown and Heathers, 2017), which narrows that range to few
-values. A relation that a table does not state (that the overall is a mean, that F1 is that of the
-precision and recall beside it, that scores are k of n) is taken to hold where at least three in
-four rows fit it: only then is a row that does not fit a misprint.
+Every printed number represents the range that rounds to it. Nothing is reported as a misprint if
+some numbers that print like the table are consistent. If the number of items is stated, a share is
+also a whole number of them (GRIM; Brown and Heathers, 2017), which narrows the range to few values.
+Some relations are not stated: that the overall is a mean, that F1 follows from precision and
+recall, that scores are k of n. They are assumed if at least three quarters of rows fit, and only
+then is another row a misprint.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from proofstone.results.audit.cells import number_of
 from proofstone.results.sections.evidence import Evidence
 from proofstone.wording.messages import counted, listed, noted, paragraph, say, say_of, word
 
-# Numbers as they are printed: the range of those that a rounded one may stand for.
+# Printed numbers: the range of values that round to one.
 
 _NUMBER = re.compile(r"^[+\-\u2212]?\d*[.,]?(\d*)$")
 
 
-_HAIR = 1e-9  # of floating point, in units of the column
+_HAIR = 1e-9  # floating-point tolerance, in units of the column
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A number as printed: ``low`` and ``high`` are the least and greatest that print so."""
+    """A printed number; ``low`` and ``high`` bound the values that print as it does."""
 
     text: str
     value: float
@@ -47,19 +47,21 @@ class Printed:
 
     @property
     def half(self) -> float:
-        """Half a unit of the last digit."""
+        """Return half a unit of the last digit."""
         return 0.5 * 10.0**-self.digits
 
     def within(self, low: float, high: float) -> bool:
-        """Return True if some number from ``low`` to ``high`` prints so."""
+        """Return True if some number from ``low`` to ``high`` prints like this."""
         return low <= self.high + _HAIR and high >= self.low - _HAIR
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedTable:
-    """A table's rows by their names and its columns of printed numbers, None where none is; ``top``
-    is 100 for columns of percentages and 1 for shares, ``n`` the stated items behind each column
-    or cell."""
+    """Names of rows and columns of printed numbers (None without a number).
+
+    ``top`` is 100 for columns of percentages and 1 for shares. ``n`` is the stated number of items
+    behind each column or cell.
+    """
 
     rows: Sequence[str]
     columns: Mapping[str, Sequence[Printed | None]]
@@ -68,7 +70,7 @@ class PrintedTable:
 
 
 def printed(text: str) -> Printed | None:
-    """A cell's number; None where it holds none, or a word."""
+    """Return a cell's number; None for other texts."""
     short = text.strip().removesuffix("%").strip().replace("\u2212", "-")
     match = _NUMBER.fullmatch(short)
     value = number_of(short)
@@ -80,30 +82,30 @@ def printed(text: str) -> Printed | None:
 
 
 def printed_column(column: Coded, records: Sequence[int]) -> list[Printed | None]:
-    """The numbers of a column's records as they are printed."""
+    """Return the printed numbers of a column's records."""
     known = [*map(printed, column.names), None]
     return [known[code] for code in np.asarray(column.codes)[list(records)].tolist()]
 
 
-_HOLDS = 0.75  # of the rows, for a relation to be one
+_HOLDS = 0.75  # share of rows that must fit for a relation to be assumed
 
 
 _FEWEST = 3  # rows that fit it
 
 
-_BY_ACCIDENT = 1e-3  # greatest probability that shares of something else fit k/n so often
+_BY_ACCIDENT = 1e-3  # maximum probability that values other than k/n fit so often
 
 
-_MOST_CHANCE = 0.5  # a cell that fits k/n by chance more often than this tests nothing
+_MOST_CHANCE = 0.5  # a cell that fits k/n by chance more often than this is not tested
 
 
 _MOST_RUNS = 16
 
 
-_MOST_ITEMS = 5000  # among which a stated number of items is looked for anew
+_MOST_ITEMS = 5000  # maximum in the search for another number of items
 
 
-_FEW_ITEMS = 1000  # up to which multiples of the stated number are tried, as means of runs
+_FEW_ITEMS = 1000  # maximum for trying multiples of the stated number, as means of runs
 
 
 _MOST_PAIRS = 8  # columns whose differences are tried
@@ -114,10 +116,12 @@ _MORE_DIGITS = 4  # at most, to show that a number lies outside its rounding
 
 @dataclass(frozen=True, slots=True)
 class CheckedRoles:
-    """What the columns are. ``overall`` is the score and ``strata`` its groups, with the number of
-    items of each in ``counts`` (0 where not known) and of all in ``total``; ``shares`` are the
-    columns whose values are whole numbers of their items; ``kinds`` names a column by its metric;
-    ``runs`` is the number of runs that each value is the mean of."""
+    """Roles of columns.
+
+    ``overall`` is the score and ``strata`` its groups, with items in ``counts`` (0 if unknown) and
+    ``total``. ``shares`` are the columns whose values are shares k/n of their items. ``kinds`` maps
+    metrics to columns. ``runs`` is the number of runs averaged in each value.
+    """
 
     overall: str = ""
     strata: Sequence[str] = ()
@@ -134,7 +138,7 @@ class CheckedRoles:
 
 
 class Consistency(NamedTuple):
-    """What was checked, and what is no right number."""
+    """Checks performed and misprints found."""
 
     checks: tuple[CheckDone, ...]
     misprints: tuple[Misprint, ...]
@@ -147,7 +151,7 @@ class _Range(NamedTuple):
     high: float
 
     def recomputed(self, cell: Printed) -> str:
-        """The middle, with as many digits as show that it is not what the cell allows."""
+        """Return the center, with enough digits to show that it differs from the cell."""
         middle, allowed = (self.low + self.high) / 2, float(f"{self.half(cell):.2g}")
         for digits in range(cell.digits, cell.digits + _MORE_DIGITS):
             text = f"{middle:.{digits}f}"
@@ -156,12 +160,12 @@ class _Range(NamedTuple):
         return f"{middle:.{cell.digits}f}"
 
     def half(self, cell: Printed) -> float:
-        """How far the middle may be from what the cell shows."""
+        """Return the maximum distance between the center and the cell's value."""
         return cell.half + (self.high - self.low) / 2
 
 
 class _Misfit(NamedTuple):
-    """A row that a relation does not fit: what the cell should be."""
+    """A row that does not fit a relation, and the value that the cell should have."""
 
     row: int
     column: str
@@ -174,7 +178,7 @@ class _Misfit(NamedTuple):
 
 
 def check_table(table: PrintedTable, roles: CheckedRoles) -> Consistency:
-    """All checks that the columns of a table allow."""
+    """Run all checks that the columns of a table allow."""
     work = _Work(table, roles)
     work.fractions()
     work.attempts()
@@ -191,21 +195,23 @@ def check_table(table: PrintedTable, roles: CheckedRoles) -> Consistency:
 
 
 class _Work:
-    """The checks of one table, and what they found so far."""
+    """Checks of one table and their findings so far."""
 
     def __init__(self, table: PrintedTable, roles: CheckedRoles) -> None:
         self.table, self.roles = table, roles
         self.checks: list[CheckDone] = []
         self.misprints: list[tuple[int, Misprint]] = []
         self.n = {name: list(sizes) for name, sizes in table.n.items()}
-        self.is_whole: set[str] = set()  # columns that are whole numbers of their items
-        self.impossible: dict[tuple[int, str], int] = {}  # by their place among the misprints
+        self.is_whole: set[str] = set()  # columns whose values are k/n
+        self.impossible: dict[tuple[int, str], int] = {}  # index among the misprints
 
     # Shares of a whole number of items.
 
     def fractions(self) -> None:
-        """Every share as k of n, n the stated items times the runs: columns that have one stated
-        number together, those of several each by itself."""
+        """Check every share as k/n, where n is the stated number of items times the runs.
+
+        Columns with one stated number are checked jointly, those with several numbers separately.
+        """
         groups: dict[object, dict[str, list[int]]] = {}
         for name in self.roles.shares:
             if rows := self._tested(name):
@@ -215,7 +221,7 @@ class _Work:
             self._one_size(tested)
 
     def _tested(self, name: str) -> list[int]:
-        """The rows whose cell could show that it is no k/n."""
+        """Return the rows whose cell could show that it is not k/n."""
         sizes, cells = self.n.get(name, ()), self.table.columns[name]
         return [
             row
@@ -251,7 +257,7 @@ class _Work:
     def _hold_shares(
         self, what: str, tested: Mapping[str, Sequence[int]], fitted: set[tuple[str, int]]
     ) -> None:
-        """Shares are whole numbers of their items, and those that are not ``fitted`` misprints."""
+        """Record that shares are k/n, and report those not in ``fitted`` as misprints."""
         n = sum(map(len, tested.values()))
         self.checks.append(CheckDone(check="k/n", what=what, n=n, off=n - len(fitted)))
         self.is_whole.update(tested)
@@ -277,7 +283,7 @@ class _Work:
         }
 
     def _is_no_accident(self, tested: Mapping[str, Sequence[int]]) -> bool:
-        """Whether so many different cells fit k/n that chance does not explain it."""
+        """Return True if the number of distinct cells that fit k/n is too large for chance."""
         cells = {
             (cell.text, self.n[name][row], self.table.top[name]): cell
             for name, row, cell in self._cells(tested)
@@ -287,11 +293,13 @@ class _Work:
         return _tail(fitted, len(chances), float(np.mean(chances))) < _BY_ACCIDENT
 
     def _other_size(self, tested: Mapping[str, Sequence[int]], stated: int) -> int:
-        """The one number of items of which nearly all cells are shares; 0 where there is none.
-        Multiples of it fit as well, so the least is taken."""
+        """Return the one number of items that fits nearly all cells; 0 without any.
+
+        Multiples of it fit as well, so the smallest is returned.
+        """
         if stated > _MOST_ITEMS:
             return 0
-        # Equal cells tell the same thing once.
+        # Equal cells count once.
         cells = {
             (cell.low / self.table.top[name], cell.high / self.table.top[name])
             for name, _row, cell in self._cells(tested)
@@ -312,7 +320,7 @@ class _Work:
         return surely[0] if surely and all(n % surely[0] == 0 for n in surely) else 0
 
     def _range(self, name: str, row: int, *, is_share: bool = False) -> _Range | None:
-        """The values that a cell can stand for, in units of its column, or out of 1."""
+        """Return the values that a cell may represent, in units of its column, or as shares."""
         cell, top = self.table.columns[name][row], self.table.top[name]
         if cell is None:
             return None
@@ -326,7 +334,7 @@ class _Work:
     def _ranges(
         self, names: Sequence[str], row: int, *, is_share: bool = False
     ) -> list[_Range] | None:
-        """Those of several columns; None where one has no number there."""
+        """Return the ranges of several columns; None if one has no number there."""
         found = [self._range(name, row, is_share=is_share) for name in names]
         known = [each for each in found if each is not None]
         return known if len(known) == len(names) else None
@@ -334,7 +342,7 @@ class _Work:
     # Numbers that follow from others.
 
     def attempts(self) -> None:
-        """CO + NA + IN = 100, and what follows from CO and IN."""
+        """Check CO + NA + IN = 100 and the metrics that follow from CO and IN."""
         odd = self.follow("CGA") | self.follow("F")
         kinds = self.roles.kinds
         names = [kinds.get(kind, "") for kind in ("correct", "not attempted", "incorrect")]
@@ -365,8 +373,10 @@ class _Work:
                 self._add(row, blamed, "sum to 100", total, f"{top:g}", half)
 
     def follow(self, check: Check) -> set[int]:
-        """The rows in which a number does not follow from its two parts, where it does in most;
-        they are told."""
+        """Return and report the rows in which a number does not follow from its two parts.
+
+        Only if it does in most rows.
+        """
         what, kinds, measure, is_share = _FOLLOWS[check]
         name, *parts = (self.roles.kinds.get(kind, "") for kind in kinds)
         if not name or not all(parts):
@@ -377,7 +387,8 @@ class _Work:
     def _of_two(
         self, name: str, parts: Sequence[str], measure: _OfTwo, *, is_share: bool = False
     ) -> list[_Misfit]:
-        """Each row with what ``measure`` makes of its two ``parts``, as shares or as printed."""
+        """Return each row with the result of ``measure`` on its two ``parts``, as shares or as
+        printed."""
         top = self.table.top[name] if is_share else 1.0
         return [
             _Misfit(row, name, cell, _Range(right.low * top, right.high * top))
@@ -388,7 +399,7 @@ class _Work:
         ]
 
     def _odd(self, check: Check, what: str, found: Sequence[_Misfit]) -> list[_Misfit] | None:
-        """Those among ``found`` that do not fit; None where the relation does not hold."""
+        """Return those of ``found`` that do not fit; None if the relation does not hold."""
         odd = [each for each in found if not each.fits]
         holds = _is_relation(len(found), len(odd))
         if found:
@@ -398,7 +409,7 @@ class _Work:
         return odd if holds else None
 
     def _hold(self, check: Check, what: str, found: Sequence[_Misfit]) -> set[int]:
-        """The rows that do not fit a relation, where it holds; they are told."""
+        """Return and report the rows that do not fit a relation, if it holds."""
         odd = self._odd(check, what, found) or []
         for misfit in odd:
             self._tell(check, misfit)
@@ -411,7 +422,7 @@ class _Work:
     # The overall and its groups.
 
     def overall(self) -> None:
-        """The overall as the mean of each way in which the groups part the items."""
+        """Check the overall as the mean over each partition of the items into groups."""
         name = self.roles.overall
         if not name or len(self.roles.strata) < 2:
             return
@@ -429,7 +440,7 @@ class _Work:
             for row, misfit in odd_rows.items():
                 is_sure = bool(others) and all(row not in rows for rows in others)
                 self._tell_overall(misfit, weights, is_sure=is_sure)
-        if parts and not held:  # no mean that we know lies between its least and greatest group
+        if parts and not held:  # an unknown mean that lies outside the range of its groups
             found = [
                 _Misfit(row, name, cell, _Range(
                     min(each.low for each in known), max(each.high for each in known)
@@ -439,9 +450,9 @@ class _Work:
             self._tell_bounds(f"{name} between its groups", found)
 
     def _partitions(self) -> Iterator[tuple[Mapping[str, float], str]]:
-        """The weights of groups that part the items, and how they are said."""
+        """Yield the weights of groups that partition the items, and their description."""
         strata = list(self.roles.strata)
-        # A stated number is corrected where no cell is a share of it.
+        # A stated number is corrected if no cell is a share of it.
         counts = [
             self.n[name][0] // self.roles.runs if name in self.n and name in self.is_whole else n
             for name, n in zip(strata, self.roles.counts, strict=True)
@@ -473,7 +484,7 @@ class _Work:
             yield _Misfit(row, name, cell, _Range(low, high))
 
     def _with_groups(self, groups: Sequence[str]) -> Iterator[tuple[int, Printed, list[_Range]]]:
-        """Each row that has an overall and all of these groups, with what they can stand for."""
+        """Yield each row with an overall and all of these groups, with their possible values."""
         for row, cell in enumerate(self.table.columns[self.roles.overall]):
             if cell is not None and (known := self._ranges(groups, row)):
                 yield row, cell, known
@@ -481,8 +492,10 @@ class _Work:
     def _tell_overall(
         self, misfit: _Misfit, weights: Mapping[str, float], *, is_sure: bool
     ) -> None:
-        """A row whose overall is no mean of its groups: the group to blame where another way of
-        grouping confirms the overall, or where a cell of it is no share of its items."""
+        """Report a row whose overall is not the mean of its groups.
+
+        The group is named if another grouping confirms the overall, or if a cell of it is not k/n.
+        """
         row = misfit.row
         impossible = [group for group in weights if (row, group) in self.impossible]
         fixes = {
@@ -502,7 +515,8 @@ class _Work:
             self._tell("overall", misfit)
 
     def _fix(self, misfit: _Misfit, weights: Mapping[str, float], group: str) -> str | None:
-        """What a group's cell would have to be for the overall to follow; None where nothing is."""
+        """Return the value of a group's cell from which the overall would follow; None without
+        any."""
         row = misfit.row
         own, cell = self._range(misfit.column, row), self.table.columns[group][row]
         if own is None or cell is None:
@@ -529,7 +543,8 @@ class _Work:
     # Differences, ranks, bounds, standard errors.
 
     def differences(self) -> None:
-        """A column of differences against the two columns, and the way, that most rows fit."""
+        """Check columns of differences against the two columns and the direction that most rows
+        fit."""
         scores = [*self.roles.strata, *([self.roles.overall] if self.roles.overall else [])]
         scores = list(dict.fromkeys([*scores, *self.roles.shares]))[:_MOST_PAIRS]
         for name in self.roles.differences:
@@ -544,7 +559,8 @@ class _Work:
                 self._hold("difference", what, best)
 
     def ranks(self) -> None:
-        """A rank is one more than the number of greater scores; equal scores may share theirs."""
+        """Check that a rank is one more than the number of greater scores; equal scores may
+        share one."""
         name, overall = self.roles.rank, self.roles.overall
         ranks, scores = self.table.columns.get(name), self.table.columns.get(overall)
         if ranks is None or scores is None:
@@ -571,7 +587,7 @@ class _Work:
         self._hold("rank", f"{name} by {overall}", max(found, key=_n_fitting))
 
     def bounds(self) -> None:
-        """A score lies within its printed interval."""
+        """Check that a score lies within its printed interval."""
         names = (self.roles.overall, self.roles.low, self.roles.high)
         columns = [each for name in names if (each := self.table.columns.get(name)) is not None]
         if len(columns) < len(names):
@@ -589,7 +605,7 @@ class _Work:
             self._add(row, name, "bounds", cell.text, recomputed, cell.half)
 
     def errors(self) -> None:
-        """A standard error of 0/1 items is the root of p(1 - p) / n, or over n - 1."""
+        """Check a standard error of 0/1 items: the root of p(1 - p) / n, or with n - 1."""
         name, score = self.roles.stderr, self.roles.overall
         if not name or score not in self.table.n:
             return
@@ -601,7 +617,7 @@ class _Work:
                 n = self.table.n[score][row] // self.roles.runs
                 if cell is None or share is None or n < 2:
                     continue
-                # The root is greatest in the middle.
+                # The root is greatest at 0.5.
                 tried = [*share, 0.5] if share.low < 0.5 < share.high else [*share]
                 ends = [math.sqrt(max(p * (1 - p), 0) / (n - less)) for p in tried]
                 found.append(_Misfit(row, name, cell, _Range(min(ends) * top, max(ends) * top)))
@@ -629,25 +645,25 @@ def _is_relation(n: int, off: int) -> bool:
 
 
 def _wholes(cell: Printed, n: int, top: float) -> range:
-    """The whole numbers k of which k / n prints like the cell."""
+    """Return the whole numbers k for which k / n prints like the cell."""
     low, high = cell.low / top * n, cell.high / top * n
     return range(max(math.ceil(low - _HAIR * n), 0), min(math.floor(high + _HAIR * n), n) + 1)
 
 
 def _chance(cell: Printed, n: int, top: float) -> float:
-    """How often a number that is no k/n would print like one."""
+    """Return the probability that a value other than k/n prints like one."""
     return min(1.0, 2 * cell.half * n / top)
 
 
 def _tail(fitted: int, n: int, chance: float) -> float:
-    """How probable at least so many of n are, each with this chance."""
+    """Return the probability of at least ``fitted`` of n, each with this chance."""
     if fitted <= 0 or chance >= 1:
         return 1.0
     return float(special.betainc(fitted, n - fitted + 1, chance))
 
 
 def _segments(counts: Sequence[int], total: int) -> Iterator[tuple[int, int]]:
-    """The runs of neighbouring groups that together hold all items."""
+    """Yield the runs of adjacent groups that together hold all items."""
     ends = np.cumsum([0, *counts]).tolist()
     starts = {end: place for place, end in enumerate(ends)}
     start = 0
@@ -698,8 +714,8 @@ def _drop(first: _Range, second: _Range) -> _Range | None:
 _OfTwo: TypeAlias = Callable[[_Range, _Range], _Range | None]
 
 
-# What a number that follows from two others is called with them, by their kinds (its own first);
-# how it follows, and whether from shares out of 1.
+# Numbers that follow from two others: description, kinds (the number's own first),
+# formula, and whether it applies to shares.
 _FOLLOWS: Mapping[Check, tuple[str, tuple[str, str, str], _OfTwo, bool]] = {
     "CGA": (
         "CGA = CO / (CO + IN)", ("correct given attempted", "correct", "incorrect"), _cga, True,
@@ -711,7 +727,7 @@ _FOLLOWS: Mapping[Check, tuple[str, tuple[str, str, str], _OfTwo, bool]] = {
 }  # fmt: skip
 
 
-# Whether the printed numbers of a leaderboard fit each other, and its metrics beside the score.
+# Sections on the consistency of printed numbers and on metrics other than the score.
 
 
 _MOST_NAMED = 5
@@ -735,8 +751,8 @@ _SAYS: Mapping[Check, str] = {
 
 
 def consistency_section(evidence: Evidence) -> Section | None:
-    """Every check of printed numbers against others, and each misprint by row and cell; None where
-    nothing could be checked."""
+    """Return every check of printed numbers and each misprint by row and cell; None without
+    checks."""
     found = evidence.accuracies
     if found is None or not found.checks:
         return None
@@ -833,7 +849,7 @@ def _checks(checks: Sequence[CheckDone]) -> Table:
 
 
 def metrics_section(evidence: Evidence) -> Section | None:
-    """The other metrics of each model as the file has them; None without any."""
+    """Return the other metrics of each model as in the file; None without any."""
     found = evidence.accuracies
     if found is None or not found.metrics:
         return None

@@ -1,9 +1,10 @@
-"""What lm-evaluation-harness writes: ``results_TIME.json`` with the totals of a run, and with
-``--log-samples`` one file a task, one line an answer.
+"""Read the output of lm-evaluation-harness and logs of Inspect.
 
-Each line has ``doc_id``, ``doc`` (the question's fields), ``filter``, ``metrics`` (names) and a
-field for each metric. Only the results file records the model's name; the harness names the folder
-after it too, with two underscores for each slash. Seen in versions 0.4.9 to 0.4.13.
+lm-evaluation-harness writes ``results_TIME.json`` with the totals of a run, and with
+``--log-samples`` one file per task with one line per answer. Each line has ``doc_id``, ``doc`` (the
+question's fields), ``filter``, ``metrics`` (names) and a field for each metric. Only the results
+file records the model's name. The harness also names the folder after it, with two underscores for
+each slash. Checked with versions 0.4.9 to 0.4.13.
 """
 
 from __future__ import annotations
@@ -26,27 +27,26 @@ from proofstone.records.tables import Row
 _LONGEST = 80
 
 
-# Why a scorer gave no credit, where the reason is the form of the response and not its content.
+# Reasons for no credit that concern the format of the response and not its content.
 _UNPARSED = frozenset({"invalid_response_format", "no_response"})
 
 
-_UNGRADED = frozenset({"grader_failed", "scoring_failed"})  # the grader's failure is no score
+_UNGRADED = frozenset({"grader_failed", "scoring_failed"})  # a failure of the grader gives no score
 
 
-_NO_MATCH = "Scoring pattern not matched"  # how versions without reasons begin to explain it
+_NO_MATCH = (
+    "Scoring pattern not matched"  # beginning of the explanation in versions without reasons
+)
 
 
 def inspect_columns(path: Path, score: str = "") -> tuple[FileColumns, str]:
-    """A log's samples as a long table, and the name of the scorer that counts: ``score``, or
-    the first.
+    """Return a log's samples as a long table, and the name of the scorer: ``score``, or the first.
 
-    One row a sample and epoch; a column for each scorer (``scorer/key`` where it gives several),
-    with Inspect's C, P and I as 1, 0.5 and 0. A sample that ended in an error, or that its grader
-    could not grade, has no score: it is missing, never wrong. Short values of its metadata are
-    columns too. ``outcome`` tells the responses in which the scorer that counts found no answer,
-    and refusals.
-
-    Raises ExtraMissing without Inspect, BadInput for a file that it cannot read or without scores.
+    One row per sample and epoch; one column per scorer (``scorer/key`` with several values), with
+    Inspect's C, P and I as 1, 0.5 and 0. A sample that ended in an error, or that its grader could
+    not grade, has no score; it is missing and never wrong. Short metadata values become columns.
+    ``outcome`` marks refusals and responses in which the scorer found no answer. Raises
+    ExtraMissing without Inspect, BadInput for an unreadable file or one without scores.
     """
     log, scorer = _load()
     try:
@@ -74,7 +74,7 @@ def inspect_columns(path: Path, score: str = "") -> tuple[FileColumns, str]:
 
 
 def _load() -> tuple[Any, Any]:
-    """``inspect_ai.log`` and ``inspect_ai.scorer``."""
+    """Return ``inspect_ai.log`` and ``inspect_ai.scorer``."""
     try:
         import inspect_ai.log  # noqa: PLC0415
         import inspect_ai.scorer  # noqa: PLC0415
@@ -88,7 +88,7 @@ def _load() -> tuple[Any, Any]:
 
 
 def _of_sample(sample: Any, spec: Any, to_number: Any) -> tuple[dict[str, str], dict[str, str]]:
-    """What a sample is, and its scores by scorer."""
+    """Return the fields of a sample, and its scores by scorer."""
     fields: Mapping[str, Any] = sample.metadata or {}
     values = {name: text for name, value in fields.items() if (text := _short(value))}
     values |= {
@@ -114,7 +114,7 @@ def _scores(scores: Mapping[str, Any], to_number: Any) -> Iterator[tuple[str, st
 
 
 def _outcome(sample: Any, chosen: str) -> str:
-    """How a sample's response ended under a scorer; empty where it has no score."""
+    """Return the outcome of a sample's response under a scorer; empty without a score."""
     scores: Mapping[str, Any] = {} if sample.error else sample.scores or {}
     score = scores.get(chosen) or scores.get(chosen.rpartition("/")[0])
     reason = getattr(score, "reason", None)
@@ -123,14 +123,14 @@ def _outcome(sample: Any, chosen: str) -> str:
     if reason == "refusal":
         return "refused"
     is_unparsed = reason in _UNPARSED or score.value == "N"
-    # Older versions give no reason: the choice scorer then answers "", the pattern scorer None.
+    # Older versions give no reason: the choice scorer then returns "", the pattern scorer None.
     is_unparsed |= reason is None and chosen == "choice" and score.answer == ""
     is_unparsed |= (score.explanation or "").startswith(_NO_MATCH)
     return "unparsed" if is_unparsed else "answered"
 
 
 def _short(value: object) -> str:
-    """A text, number or truth as a text; empty for what is long or holds several."""
+    """Return a text, number or boolean as text; empty for long or composite values."""
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else ""
     if isinstance(value, bool | int | float):
@@ -147,15 +147,15 @@ _NAME = re.compile(rf"samples_(?P<task>.+?)_{_TIME}\.jsonl(\.gz)?$")
 _TIMED = re.compile(rf"_{_TIME}\.jsonl?(\.gz)?$")
 
 
-# Metrics of a share of right answers, in the order in which one is taken for the score.
+# Metrics that are shares of correct answers, in order of priority for the score.
 _METRICS = ("acc", "exact_match", "acc_norm", "mc2", "mc1", "pass@1", "f1", "em")
 
 
-_INVALID = "[invalid]"  # what lm-eval's filters give where their pattern does not match
+_INVALID = "[invalid]"  # result of lm-eval's filters if their pattern does not match
 
 
 class LmEvalResults(msgspec.Struct, rename={"n_samples": "n-samples", "n_shot": "n-shot"}):
-    """The totals of a run: by task, each metric under ``METRIC,FILTER``."""
+    """Totals of a run: by task, each metric under ``METRIC,FILTER``."""
 
     results: dict[str, dict[str, Any]]
     model_name: str = ""
@@ -167,28 +167,29 @@ class LmEvalResults(msgspec.Struct, rename={"n_samples": "n-samples", "n_shot": 
 
 
 def is_lm_eval(first: Mapping[str, Any]) -> bool:
-    """Whether this is a line of such a file."""
+    """Return True if this is a line of such a file."""
     return "doc_id" in first and ("filtered_resps" in first or "resps" in first)
 
 
 def task_of(path: Path) -> str:
-    """The task that the file's name says, else the name itself."""
+    """Return the task in the file's name, otherwise the name itself."""
     found = _NAME.search(path.name)
     return found["task"] if found else path.name.partition(".")[0]
 
 
 def time_of(path: Path) -> str:
-    """When the run began that wrote a file, as its name says: one text for all files of a run."""
+    """Return the start time of the run in the file's name, equal for all files of a run."""
     found = _TIMED.search(path.name)
     return found["time"] if found else ""
 
 
 def model_of(path: Path, models: Mapping[str, str] | None = None) -> tuple[str, bool]:
-    """The model whose answers these are, and whether it is recorded.
+    """Return the model of a file, and whether it is recorded.
 
-    It is that of the results beside the file, else of ``models`` (by the time of the run), else of
-    a folder that the harness named (``org__name``). Elsewhere no file says it, and a folder's name
-    may be anything: the model is then named after its run."""
+    The name comes from the results file in the same folder, otherwise from ``models`` (by time of
+    the run), otherwise from a folder named by the harness (``org__name``). Other folder names are
+    arbitrary, so the model is then named after its run.
+    """
     time = time_of(path)
     beside = path.with_name(f"results_{time}.json")
     if time and beside.is_file() and (found := lm_eval_results(beside)) and found.model_name:
@@ -202,7 +203,7 @@ def model_of(path: Path, models: Mapping[str, str] | None = None) -> tuple[str, 
 
 
 def lm_eval_results(path: Path) -> LmEvalResults | None:
-    """The totals in a results file; None for any other JSON."""
+    """Return the totals in a results file; None for any other JSON."""
     try:
         found = msgspec.json.decode(path.read_bytes(), type=LmEvalResults)
     except (msgspec.DecodeError, OSError):
@@ -214,11 +215,12 @@ def lm_eval_results(path: Path) -> LmEvalResults | None:
 def lm_eval_accuracies(
     found: LmEvalResults, *, name: str, metric: str = "", filtered: str = ""
 ) -> FileColumns:
-    """The totals of a run as a table: model, task, metric, filter, score, stderr, n; one row a
-    task. Groups of tasks are left out, since their tasks stand beside them. The score is ``metric``
-    under the filter ``filtered``, where named; else the first known metric of a share.
+    """Return the totals of a run as a table: model, task, metric, filter, score, stderr, n.
 
-    Raises BadInput where no task has one."""
+    One row per task. Groups of tasks are omitted, since their tasks are included. The score is
+    ``metric`` under the filter ``filtered``, if named, otherwise the first known metric that is a
+    share. Raises BadInput if no task has one.
+    """
     groups = {task for task, parts in found.group_subtasks.items() if parts}
     rows: list[tuple[str, ...]] = []
     for task, totals in found.results.items():
@@ -244,7 +246,7 @@ def lm_eval_accuracies(
 
 
 def _total(totals: Mapping[str, Any], metric: str, filtered: str) -> tuple[str, str] | None:
-    """The metric and filter of a task's score; None where it has none in [0, 1]."""
+    """Return the metric and filter of a task's score; None without one in [0, 1]."""
     pairs = [
         (name, rule)
         for name, _, rule in (key.partition(",") for key in totals)
@@ -261,11 +263,11 @@ def _total(totals: Mapping[str, Any], metric: str, filtered: str) -> tuple[str, 
 def lm_eval_columns(
     rows: Iterable[Row], *, name: str, model: str, task: str
 ) -> tuple[FileColumns, str]:
-    """The lines as a long table, and the name of its first metric. Items are named
-    ``TASK/DOC_ID``; short fields of the question are columns too. ``outcome`` tells the
-    responses of which the filter extracted no answer.
+    """Return the lines as a long table, and the name of its first metric.
 
-    Raises BadInput where a line has no metric."""
+    Items are named ``TASK/DOC_ID``. Short fields of the question become columns. ``outcome`` marks
+    responses from which the filter extracted no answer. Raises BadInput if a line has no metric.
+    """
     texts: dict[str, list[str]] = {}
     places: list[int] = []
     metrics: dict[str, None] = {}
@@ -309,8 +311,11 @@ def _of_line(row: Row, model: str, task: str) -> tuple[dict[str, str], list[str]
 
 
 def _lm_eval_outcome(found: object, name: str) -> str:
-    """``unparsed`` where the filter ``name`` extracted no answer. An empty response counts as
-    unparsed only under a filter that extracts; likelihoods of options are always answered."""
+    """Return ``unparsed`` if the filter ``name`` extracted no answer.
+
+    An empty response counts as unparsed only under a filter that extracts. Option likelihoods
+    always give an answer.
+    """
     texts = found if isinstance(found, list) and found else [found]
     nothing = {_INVALID} if name in ("", "none") else {_INVALID, ""}
     is_nothing = all(isinstance(text, str) and text.strip() in nothing for text in texts)

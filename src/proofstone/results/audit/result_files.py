@@ -1,4 +1,4 @@
-"""Files of results by their kind: which of a folder are read, how, and why others are not."""
+"""Result files by kind: selection within folders, reading, and reasons for skipping."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _LAYOUTS = {
 }
 
 
-# Of more models than these, all pairs take minutes and gigabytes.
+# With more models, all pairs take minutes and gigabytes.
 _MOST_MODELS = 2_000
 
 
@@ -76,9 +76,11 @@ _NOT_JSON = noted("JSON that is not a log, in a folder of logs")
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read: ``named`` are columns by their roles and ``where`` the records that
-    count, of all files; ``named_of`` and ``where_of`` the same of one kind of file. ``encoding`` is
-    that of text which is not UTF-8."""
+    """How files are read.
+
+    ``named`` maps roles to columns and ``where`` selects records, for all files. ``named_of`` and
+    ``where_of`` apply to one kind of file. ``encoding`` is that of text other than UTF-8.
+    """
 
     named: Layout = field(default_factory=Layout)
     where: Mapping[str, str] = field(default_factory=dict)
@@ -87,20 +89,20 @@ class Reading:
     encoding: str = ""
 
     def layout(self, kind: FileKind) -> Layout:
-        """What is named for files of a kind: of that kind alone, else of all."""
+        """Return the named columns for a kind of file, which override those for all."""
         own = self.named_of.get(kind)
         if own is None:
             return self.named
-        told = {name: value for name in own.__struct_fields__ if (value := getattr(own, name))}
-        return structs.replace(self.named, **told)
+        given = {name: value for name in own.__struct_fields__ if (value := getattr(own, name))}
+        return structs.replace(self.named, **given)
 
     def records(self, kind: FileKind) -> dict[str, str]:
-        """The values by which records of a kind of file are chosen."""
+        """Return the values that select records of a kind of file."""
         return {**self.where, **self.where_of.get(kind, {})}
 
 
 class FileSkipped(Struct, frozen=True, kw_only=True):
-    """A file of a folder that was not read, and why."""
+    """A file of a folder that was not read, and the reason."""
 
     name: str
     why: str
@@ -108,8 +110,10 @@ class FileSkipped(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class ReadFile:
-    """A file's records, how they are understood, what kind of file it is, and the values by which
-    they were chosen. ``whole`` are all records of a log with several filters."""
+    """Records of a file, its layout and kind, and the values that selected them.
+
+    ``whole`` holds all records of a log with several filters.
+    """
 
     table: FileColumns
     layout: Layout
@@ -119,14 +123,13 @@ class ReadFile:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that it is of."""
+        """Return the models in the file."""
         if self.layout.kind == "wide":
             return self.layout.models
         return self.table.columns[self.layout.model].names
 
     def told(self, *holds: str) -> FileRead:
-        """What kind of file it is, which of its records count, how its columns are understood, and
-        what it ``holds``."""
+        """Return kind, selection and columns of the file, and what it ``holds``."""
         shown = shown_names(self.layout.models)
         models = tuple(shown[name] for name in self.layout.models)
         chosen_by = (f"{column} {value}" for column, value in self.where.items())
@@ -140,7 +143,7 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class FilesRead:
-    """The files that were read, those of a folder that were not, and what there is to say."""
+    """Files that were read, files of a folder that were skipped, and notes."""
 
     read: list[ReadFile]
     skipped: tuple[FileSkipped, ...] = ()
@@ -149,8 +152,10 @@ class FilesRead:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A file, the folder that it was found in (None where it was named itself), and its kind;
-    ``totals`` are what a results file of lm-eval holds."""
+    """A file, its folder (None if the file itself was named), and its kind.
+
+    ``totals`` are the contents of a results file of lm-eval.
+    """
 
     path: Path
     folder: Path | None
@@ -160,22 +165,21 @@ class _Found:
 
     @property
     def name(self) -> str:
-        """The file as the reader of an audit knows it."""
+        """Return the file's name for the reader of an audit."""
         return self.path.name if self.folder is None else str(self.path.relative_to(self.folder))
 
     @property
     def has_items(self) -> bool:
-        """Whether it is a log with one record a response."""
+        """Return True if it is a log with one record per response."""
         return self.kind in ("lm-eval", "inspect") and self.totals is None
 
 
 def read_files(paths: Sequence[Path], asked: Reading) -> FilesRead:
-    """All files that ``paths`` mean: themselves, or those in a folder and below it.
+    """Read all files that ``paths`` refer to: files, or those in a folder and below.
 
-    Of a folder each file is read, or is among ``skipped`` with the reason. Its logs are read; its
-    tables only where it holds no log. Raises NotFound for a folder with nothing to read, BadInput
-    for files that cannot be read (of a folder: where none of its logs can), and what else
-    reading a file raises.
+    Each file of a folder is read or listed in ``skipped`` with a reason. Tables of a folder are
+    read only if it holds no log. Raises NotFound for a folder with nothing to read, BadInput for
+    unreadable files (in a folder: if no log is readable), and as reading a file does.
     """
     found = [each for given in paths for each in _found(given, asked.encoding)]
     skipped = [FileSkipped(name=each.name, why=each.why) for each in found if each.why]
@@ -239,7 +243,7 @@ def _classified(path: Path, folder: Path | None, encoding: str) -> _Found:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = next((each for each in reversed(suffixes) if each != ".gz"), "")
     if suffix not in SUFFIXES:
-        # One that a user names is read as a table, so that the error says which formats there are.
+        # A file that a user names is read as a table, so that the error lists the formats.
         return _Found(path, folder, "table", why="" if folder is None else say(_NO_RESULTS))
     if suffix == ".json" and (totals := lm_eval_results(path)) is not None:
         return _Found(path, folder, "lm-eval", totals)
@@ -253,7 +257,7 @@ def _classified(path: Path, folder: Path | None, encoding: str) -> _Found:
 
 
 def _is_inspect(path: Path) -> bool:
-    """Whether this is a log of Inspect: by its ending, or as JSON by how it begins."""
+    """Return True for a log of Inspect, by its suffix or the beginning of its JSON."""
     if path.suffix.lower() != ".json" or not path.is_file():
         return path.suffix.lower() == ".eval"
     with path.open("rb") as file:
@@ -267,7 +271,7 @@ def _holds_lm_eval(path: Path, encoding: str) -> bool:
 
 
 def _why_not(each: _Found, found: Sequence[_Found]) -> str:
-    """Why a file is not read beside the others; empty where it is."""
+    """Return why a file is not read with the others; empty if it is."""
     logs = [other for other in found if other.has_items]
     if each.totals is not None and logs:
         times = {time_of(log.path) for log in logs if log.kind == "lm-eval"}
@@ -333,8 +337,10 @@ def _read(each: _Found, asked: Reading, models: Mapping[str, str], unnamed: list
 
 
 def _refuse_crowds(read: ReadFile, named: Layout) -> None:
-    """Raises BadUsage where a guess finds more models than anybody compares: then the columns mean
-    something else, and all pairs of them would take hours."""
+    """Raise BadUsage if detection finds implausibly many models.
+
+    The columns then have other roles, and all pairs would take hours.
+    """
     layout = read.layout
     if layout.kind == "labels" or named.models or named.model:
         return
@@ -353,7 +359,7 @@ def _outcomes(table: FileColumns) -> tuple[str, ...]:
 
 
 def _named_log(named: Layout, score: str, *, refused: bool = False) -> Layout:
-    """What a harness's log says of itself, where the user does not say otherwise."""
+    """Return the columns of a harness's log, unless the user names others."""
     return structs.replace(
         named,
         kind="long",
@@ -382,7 +388,7 @@ def _some(names: Sequence[str], most: int = 4) -> str:
 
 
 def skipped_notes(skipped: Sequence[FileSkipped]) -> Iterator[str]:
-    """The files of a folder that were not read, one sentence a reason."""
+    """Yield the skipped files of a folder, one sentence per reason."""
     by_reason: dict[str, list[str]] = {}
     for each in skipped:
         by_reason.setdefault(each.why, []).append(each.name)
@@ -391,8 +397,10 @@ def skipped_notes(skipped: Sequence[FileSkipped]) -> Iterator[str]:
 
 
 def filter_notes(read: Sequence[ReadFile], asked: Reading) -> Iterator[str]:
-    """What the other filters of lm-eval's logs give, for each model of which more than 2% of the
-    responses are unparsed under the filter that counts."""
+    """Yield the results of lm-eval's other filters.
+
+    Only for models with more than 2% unparsed responses under the selected filter.
+    """
     told: dict[str, dict[str, _Filtered]] = {}
     for each in read:
         if each.whole is not None and len(each.whole.columns["filter"].names) > 1:
@@ -412,7 +420,7 @@ def filter_notes(read: Sequence[ReadFile], asked: Reading) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Filtered:
-    """The responses of a model under one filter, and the sum of their scores."""
+    """Number of a model's responses under one filter, and the sum of their scores."""
 
     n: int = 0
     unparsed: int = 0
@@ -456,11 +464,12 @@ def _filter_note(model: str, first: str, own: _Filtered, other: str, its: _Filte
 
 
 def as_benchmarks(read: Sequence[ReadFile], *, always: bool = False) -> Sequence[ReadFile]:
-    """Tables of the same models on different items, each marked as a benchmark of its own by a
-    stratum that has its name; other files as they are.
+    """Mark tables of the same models on different items as separate benchmarks.
 
-    With ``always`` items of one name in two files are different items. Without, tables that share
-    an item are parts of one set of results, as are logs and tables with a stratum of benchmarks."""
+    Each gets a stratum with its name; other files are unchanged. With ``always``, items with the
+    same name in two files are different items. Otherwise tables that share an item are parts of one
+    set of results, as are logs and tables with a stratum of benchmarks.
+    """
     named = {"benchmark", "dataset", "task", "test", "suite", "form"}
     has_stratum = any(plain(name) in named for each in read for name in each.layout.strata)
     if len(read) < 2 or has_stratum or any(each.layout.kind == "labels" for each in read):
@@ -484,11 +493,11 @@ def _as_benchmark(read: ReadFile, *, renamed: bool) -> ReadFile:
     return replace(read, table=marked, layout=structs.replace(layout, strata=strata))
 
 
-# What an audit says of the files that it read.
+# Descriptions of the files read.
 
 
 def tell_file(read: ReadFile, part: ScoresIn) -> FileRead:
-    """What a file of scores is, and what it holds."""
+    """Describe a file of scores."""
     n_models, n = len(part.model.names), len(part.value)
     full = len(read.table) * (n_models if read.layout.kind == "wide" else 1)
     return read.told(
@@ -500,12 +509,12 @@ def tell_file(read: ReadFile, part: ScoresIn) -> FileRead:
 
 
 def tell_models(read: ReadFile) -> FileRead:
-    """The same of a table that says what models are."""
+    """Describe a table of model facts."""
     return read.told(counted(len(read.table.columns[read.layout.model].names), "model"))
 
 
 def tell_labels(read: ReadFile) -> FileRead:
-    """The same of a table of labels alone."""
+    """Describe a table of labels."""
     layout, columns = read.layout, read.table.columns
     who = columns[layout.annotator].names if layout.annotator else layout.labels
     return read.told(
@@ -516,7 +525,7 @@ def tell_labels(read: ReadFile) -> FileRead:
 
 
 def tell_accuracies(read: ReadFile, found: Accuracies) -> FileRead:
-    """The same of a table of accuracies alone."""
+    """Describe a table of accuracies."""
     sizes = set() if found.n_of is None else {int(n) for n in found.n_of}
     n = found.n_items or int(found.counts.sum())
     items = counted(n, "item") if n else say("numbers of items not known")

@@ -1,4 +1,4 @@
-"""What tables say of items beside their scores: strata, clusters, right answers, options."""
+"""Scores of tables, and facts about items: strata, clusters, answer keys, options."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from proofstone.results.audit.cells import (
 )
 from proofstone.results.audit.column_names import Layout, plain
 
-# The scores that stand in a table: of which record, of whom, and how much.
+# Scores of a table with record, model and value.
 
 
 class BadCell(NamedTuple):
-    """A cell that is not what its column is to hold."""
+    """A cell that is invalid for its column."""
 
     record: int
     column: str
@@ -43,10 +43,12 @@ class BadCell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ScoresIn:
-    """The S scores of a table: ``record`` (S) says in which of its N records each stands, ``model``
-    (S) whose it is, ``value`` (S) in [0, 1] what it is worth. Missing ones are not among them,
-    except those whose outcome is told in words: their value is NaN. ``wrong`` are cells that are no
-    score, and empty ones of items and models: with any, ``assemble`` refuses the whole."""
+    """S scores of a table: ``record`` (S) of N, ``model`` (S) and ``value`` (S) in [0, 1].
+
+    Missing scores are omitted, except those with an outcome in words, whose value is NaN. ``wrong``
+    are cells that are not a score, and empty cells of items and models. With any of these,
+    ``assemble`` raises an error.
+    """
 
     table: FileColumns
     layout: Layout
@@ -57,7 +59,7 @@ class ScoresIn:
 
 
 def scores_in(table: FileColumns, layout: Layout) -> ScoresIn:
-    """The scores of a wide or long table; raises BadInput where it holds none, good or bad."""
+    """Return the scores of a wide or long table. Raises BadInput if it has none, valid or not."""
     wrong = _nameless(table, layout.item)
     if layout.kind == "long":
         wrong += _nameless(table, layout.model)
@@ -83,7 +85,7 @@ def scores_in(table: FileColumns, layout: Layout) -> ScoresIn:
 
 
 def no_scores(table: FileColumns, layout: Layout) -> ScoresIn:
-    """A table of labels alone, in which there is none."""
+    """Return a table of labels, without scores."""
     nobody = Coded(np.empty(0, dtype=np.int32), ())
     return ScoresIn(table, layout, np.empty(0, dtype=np.int64), nobody, np.empty(0))
 
@@ -111,14 +113,13 @@ def _nameless(table: FileColumns, column: str) -> list[BadCell]:
 
 
 def column_of(table: FileColumns, name: str) -> Coded:
-    """A column by record; one missing value each where there is no such column."""
+    """Return a column by record; missing values if there is no such column."""
     found = table.columns.get(name) if name else None
     return found or Coded(np.full(len(table), -1, dtype=np.int32), ())
 
 
 def text_codes(column: Coded, names: TextCodes) -> NDArray[np.int64]:
-    """A column's texts by the codes of ``names``, which takes up what is new; -1 where there is
-    none."""
+    """Return a column's texts as codes of ``names``, adding new ones; -1 if missing."""
     codes = np.array([*map(names.__getitem__, column.names), -1], dtype=np.int64)
     return np.asarray(codes[column.codes])
 
@@ -128,7 +129,7 @@ _DISAGREE = "give the items distinct names: --item-col COLUMN"
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Which unit holds which key: parallel arrays, and each key's ``names`` as its cell has it."""
+    """Pairs of unit and key as parallel arrays; ``names`` are the keys as in the cells."""
 
     unit: NDArray[np.int64]
     key: NDArray[np.int64]
@@ -142,10 +143,10 @@ def fact_of_items(
     n_units: int,
     problems: Problems,
 ) -> Coded:
-    """A column's value by unit (n_units), -1 where no record gives one.
+    """Return a column's value by unit (n_units), -1 if no record gives one.
 
-    ``units`` holds for each part the unit of each of its records, -1 where it names none. Where
-    records of one item disagree, that is among ``problems``, and the first one holds.
+    ``units`` holds for each part the unit of each record, -1 if none. Disagreements between records
+    of one item are added to ``problems``, and the first value is used.
     """
     names = TextCodes()
     found = np.full(n_units, -1, dtype=np.int32)
@@ -175,8 +176,10 @@ def _item(part: ScoresIn, record: int) -> str:
 
 
 def cluster_edges(facts: Sequence[Coded]) -> Edges:
-    """The keys of each unit, from columns of one or several keys a cell; keys of one column are
-    not those of another."""
+    """Return the keys of each unit from columns with one or several keys per cell.
+
+    Keys of different columns are different.
+    """
     units, keys = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
     names: list[str] = []
     for fact in facts:
@@ -192,7 +195,7 @@ def cluster_edges(facts: Sequence[Coded]) -> Edges:
 
 
 def _keys(cell: str) -> Iterator[str]:
-    """The keys in a cell: of a JSON list, or between semicolons or bars; else the cell itself."""
+    """Yield the keys in a cell: a JSON list, texts separated by ; or |, or the cell itself."""
     if cell.startswith("["):
         try:
             listed = msgspec.json.decode(cell, type=list[str | int])
@@ -204,8 +207,10 @@ def _keys(cell: str) -> Iterator[str]:
 
 
 def option_counts(fact: Coded) -> NDArray[np.int32]:
-    """How many options each unit has: the number in the cell, or the length of a JSON list; 0 where
-    neither can be read."""
+    """Return the number of options of each unit: a number, or the length of a JSON list.
+
+    0 if neither can be parsed.
+    """
     counts = np.array([*(_option_count(name) for name in fact.names), 0], dtype=np.int32)
     return np.asarray(counts[fact.codes])
 
@@ -219,11 +224,11 @@ def _option_count(cell: str) -> int:
         return 0
 
 
-# What models did to the items of a file, as a user names it.
+# Roles of models in the items of a file, given by a user.
 
 
 class HandNamed(Struct, frozen=True):
-    """A role that ``model`` had in all items; with a ``column`` in those of its ``value``."""
+    """A role that ``model`` had in all items, or those with ``value`` in ``column``."""
 
     role: RoleName
     model: str
@@ -234,8 +239,10 @@ class HandNamed(Struct, frozen=True):
 def held_roles(
     hands: Sequence[HandNamed], facts: Mapping[str, Coded], n_units: int
 ) -> Iterator[HeldRole]:
-    """Each role with the units that it touched; ``facts`` are columns by unit. Raises BadUsage for
-    a column that there is not, and for a value that no item has."""
+    """Yield each role with its units; ``facts`` are columns by unit.
+
+    Raises BadUsage for an unknown column, and for a value that no item has.
+    """
     for hand in hands:
         if not hand.column:
             yield HeldRole(hand.role, hand.model, np.arange(n_units, dtype=np.int32))
@@ -251,7 +258,7 @@ def held_roles(
         yield HeldRole(hand.role, hand.model, units.astype(np.int32))
 
 
-# What a table of results says of its models: their parameters and their family.
+# Parameters and families of models in a table.
 
 _COUNT = re.compile(r"(\d+(?:[.,]\d+)*(?:e[+-]?\d+)?)\s*([kmbt]?)", re.IGNORECASE)
 
@@ -259,16 +266,16 @@ _COUNT = re.compile(r"(\d+(?:[.,]\d+)*(?:e[+-]?\d+)?)\s*([kmbt]?)", re.IGNORECAS
 _BILLIONS = {"k": 1e-6, "m": 1e-3, "b": 1.0, "t": 1e3}
 
 
-_RAW_FROM = 1e6  # no model has a million billions: from here a bare number counts single parameters
+_RAW_FROM = 1e6  # from here a bare number counts parameters, since no model has a million billions
 
 
 def model_facts(table: FileColumns, layout: Layout) -> dict[str, Card]:
-    """The card of each model of a long table or one of accuracies, by its name; empty without
-    columns of parameters or families.
+    """Return the card of each model of a long table or one of accuracies, by name.
 
-    A bare number is billions, or millions under a name such as ``params_m``; from a million on it
-    counts parameters. Raises BadInput for cells that are no number of parameters, and for models
-    of which records say different things."""
+    Empty without columns of parameters or families. A bare number is in billions, or millions under
+    a name such as ``params_m``; from a million on it counts parameters. Raises BadInput for invalid
+    numbers of parameters, and for contradictory records of a model.
+    """
     columns = {
         role: table.columns[name]
         for role in ("parameters", "active", "family")
@@ -322,7 +329,7 @@ def _billions(text: str, header: str) -> float | None:
     return number * (1e-3 if in_millions else 1.0) or None
 
 
-# Columns of labels as codes of the same labels: numbers where all are, else words.
+# Columns of labels as codes of common labels, numeric if all are numbers.
 
 _MOST_LABELS = 20
 
@@ -332,19 +339,22 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class LabelCodes:
-    """The ``labels`` that columns hold: numbers, ascending, where all are (1, true and correct are
-    the same then), else texts without the spaces around them, in the order of their coming."""
+    """The ``labels`` of columns.
+
+    If all are numbers they are ascending (1, true and correct are then equal). Otherwise they are
+    stripped texts in order of first appearance.
+    """
 
     labels: tuple[str, ...]
     numbers: Mapping[str, float] | None
 
     @property
     def values(self) -> NDArray[np.float64] | None:
-        """The labels as numbers; None where they are words."""
+        """Return the labels as numbers; None if they are words."""
         return None if self.numbers is None else np.array([float(each) for each in self.labels])
 
     def codes(self, column: Coded) -> Codes:
-        """The labels of a column's records (N), -1 where there is none."""
+        """Return the label codes of a column's records (N), -1 if missing."""
         place = {label: code for code, label in enumerate(self.labels)}
         known = [place.get(self._label(name.strip()), -1) for name in column.names]
         return np.asarray(np.array([*known, -1], dtype=np.int64)[column.codes])
@@ -356,8 +366,10 @@ class LabelCodes:
 
 
 def label_codes(columns: Sequence[Coded], *, whose: str, hint: str) -> LabelCodes:
-    """The labels of several columns together; spellings of "missing" are none. Raises BadUsage
-    where they are more than twenty; ``whose`` they are and ``hint`` are told then."""
+    """Return the labels of several columns jointly, without spellings of "missing".
+
+    Raises BadUsage for more than twenty labels, with ``whose`` and ``hint`` in the message.
+    """
     texts = (name.strip() for column in columns for name in column.names)
     names = [text for text in dict.fromkeys(texts) if text and not is_missing(text)]
     numbers = _numbers(names)
@@ -378,8 +390,7 @@ def _numbers(names: Sequence[str]) -> dict[str, float] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """L labels that were given: by file, its record, the record that is labelled, its item, the
-    annotator and the label (L each)."""
+    """L labels: file, row, labeled record, item, annotator and label code (L each)."""
 
     file: Codes
     row: Codes
@@ -390,13 +401,12 @@ class _Given:
 
 
 def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
-    """The labels of the files in which columns of labels are named; None where there are none.
+    """Return the labels of files with named columns of labels; None without any.
 
-    With a column of annotators each row is a label, and what is labelled is the item, or where
-    these columns are known its model and sample; else each row is a record, and each column of
-    labels an annotator's. Raises BadInput with all annotators who label a record twice, labels
-    without an annotator or an item, and records of one item that disagree on its cluster; BadUsage
-    where there are more than twenty labels.
+    With a column of annotators, each row is one label of an item, or of its model and sample if
+    these columns exist. Otherwise each row is a record, and each column of labels is an annotator.
+    Raises BadInput with all repeated labels of an annotator, labels without an annotator or item,
+    and records of one item with different clusters; BadUsage for more than twenty labels.
     """
     chosen = [part for part in parts if part.layout.labels]
     if not chosen:
@@ -433,7 +443,7 @@ def annotator_labels(parts: Sequence[ScoresIn]) -> Annotated | None:
 
 
 def _models(parts: Sequence[ScoresIn]) -> tuple[tuple[str, ...], Codes | None]:
-    """Whose answer each row is, where each row is a record; nothing where rows are labels."""
+    """Return the model of each row, if each row is a record; nothing if rows are labels."""
     if any(part.layout.annotator or not part.layout.model for part in parts):
         return (), None
     known = TextCodes()
@@ -442,14 +452,17 @@ def _models(parts: Sequence[ScoresIn]) -> tuple[tuple[str, ...], Codes | None]:
 
 
 def _by_record(parts: Sequence[ScoresIn], role: str, names: TextCodes) -> list[Codes]:
-    """The column of a role in each part, by the codes of ``names``."""
+    """Return the column of a role in each part as codes of ``names``."""
     return [text_codes(column_of(part.table, getattr(part.layout, role)), names) for part in parts]
 
 
 def _clusters(
     parts: Sequence[ScoresIn], units: Sequence[Codes], n_items: int, problems: Problems
 ) -> Edges:
-    """What items share. Raises BadInput with all ``problems``, those of clusters among them."""
+    """Return the clusters of items.
+
+    Raises BadInput with all ``problems``, including those of clusters.
+    """
     named = dict.fromkeys(name for part in parts for name in part.layout.clusters)
     facts = [fact_of_items(parts, units, name, n_items, problems) for name in named]
     problems.refuse()
@@ -463,7 +476,7 @@ def _given(
     annotators: TextCodes,
     problems: Problems,
 ) -> _Given:
-    """All labels, those of rows after each other where each has its row."""
+    """Return all labels of all parts."""
     records, found, before = TextCodes(), [], 0
     for number, (part, item) in enumerate(zip(parts, units, strict=True)):
         table, layout = part.table, part.layout
@@ -487,7 +500,7 @@ def _given(
 
 
 def _labelled(part: ScoresIn, records: TextCodes) -> Codes:
-    """What each row labels: its item, of its model and sample, by the codes of ``records``."""
+    """Return the record that each row labels (item, model and sample) as codes of ``records``."""
     layout = part.layout
     columns = [column_of(part.table, n) for n in (layout.item, layout.model, layout.sample)]
     named = [(*column.names, "") for column in columns]
@@ -499,7 +512,7 @@ def _labelled(part: ScoresIn, records: TextCodes) -> Codes:
 def _note_repeats(
     parts: Sequence[ScoresIn], given: _Given, annotators: TextCodes, problems: Problems
 ) -> None:
-    """Notes where an annotator labels a record again, with the first place."""
+    """Record repeated labels of a record by an annotator, with the first place."""
     key = given.unit * len(annotators) + given.annotator
     _, first, place = np.unique(key, return_index=True, return_inverse=True)
     names = annotators.names()
@@ -517,15 +530,15 @@ def _note_repeats(
         )
 
 
-# The columns of people's and of a judge's labels, as codes of the same labels.
+# Columns of human labels and of a judge's labels, as codes of common labels.
 
 
 def judged_labels(parts: Sequence[ScoresIn]) -> Judged | None:
-    """Both labels of every record of the files in which people's column is named; None where it is
-    named in none. Labels are numbers where all are (1, true and correct are the same then), else
-    texts without the spaces around them.
+    """Return both labels of every record in files with a named column of human labels.
 
-    Raises BadUsage without a judge's column, and where there are more than twenty labels.
+    None if no file has one. If all labels are numbers they are compared as such (1, true and
+    correct are then equal), otherwise as stripped texts. Raises BadUsage without a judge's column,
+    and for more than twenty labels.
     """
     chosen = [part for part in parts if part.layout.human]
     if not chosen:

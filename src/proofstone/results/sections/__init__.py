@@ -1,1 +1,1 @@
-"""The sections of a report, an analysis each."""
+"""Sections of a report, one analysis each."""

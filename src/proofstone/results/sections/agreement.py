@@ -1,4 +1,4 @@
-"""How far several annotators agree, whatever their number, and who stands apart."""
+"""Inter-annotator agreement, agreement of judges with people, and effect of single judges."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from proofstone.stats.agreement import (
 from proofstone.stats.clusters import SharedKeys
 from proofstone.wording.messages import counted, noted, paragraph, say, say_of, word
 
-# Coefficients of agreement of two raters or more, and their table.
+# Coefficients of agreement of two or more raters, and their table.
 
 Ratings = NDArray[np.integer]
 
@@ -65,7 +65,7 @@ _NAMES: Mapping[Coefficient, str] = {
 
 
 class Drawn(TypedDict):
-    """What is drawn: ``clusters`` (records) are items, ``keys`` what these share."""
+    """Resampling settings: ``clusters`` (records) are items, ``keys`` are clusters of items."""
 
     clusters: Codes
     keys: SharedKeys
@@ -76,7 +76,7 @@ class Drawn(TypedDict):
 def keys_of_items(
     item: Codes, edge_item: Codes | None, edge_key: Codes | None, population: Population
 ) -> SharedKeys:
-    """What items share; of fresh forms of one bank, nothing counts."""
+    """Return the clusters of items; none if the population is fresh forms of one bank."""
     n = int(item.max(initial=-1)) + 1
     if population == "bank" or edge_item is None or edge_key is None:
         return SharedKeys.none(n)
@@ -86,8 +86,10 @@ def keys_of_items(
 def coefficients(
     ratings: Ratings, names: tuple[Coefficient, ...], n_labels: int, drawn: Drawn
 ) -> Iterator[tuple[str, Estimate]]:
-    """Each coefficient by its name for readers: of ``ratings`` (records, raters), codes of
-    ``n_labels``, -1 where there is none."""
+    """Yield each coefficient by display name.
+
+    ``ratings`` (records, raters) are codes of ``n_labels`` labels, -1 if missing.
+    """
     for name in names:
         yield _NAMES[name], agreement(ratings, name, n_categories=n_labels, **drawn)
 
@@ -95,8 +97,11 @@ def coefficients(
 def alphas(
     ratings: Ratings, values: NDArray[np.float64] | None, n_labels: int, drawn: Drawn
 ) -> Iterator[tuple[str, Estimate]]:
-    """Krippendorff's alpha; where more than two labels are numbers, ``values``, for their order and
-    their distances too."""
+    """Yield Krippendorff's alpha: nominal, and ordinal and interval for more than two numeric
+    labels.
+
+    ``values`` are the labels as numbers, None if they are words.
+    """
     yield ALPHA, krippendorff_alpha(ratings, **drawn)
     if values is None or n_labels < 3:
         return
@@ -109,7 +114,7 @@ def alphas(
 
 
 def agreement_table(found: Mapping[str, Estimate]) -> Table:
-    """The coefficients with n and interval."""
+    """Return the coefficients with n and interval."""
     return table_of(
         say("Agreement"),
         found.items(),
@@ -132,8 +137,10 @@ _MOST_LISTED = 30
 
 
 def annotators_section(evidence: Evidence) -> Section | None:
-    """Coefficients of agreement with intervals, each annotator beside the others, and the labels
-    that each gave. None where no record has labels by two."""
+    """Return agreement with intervals, each annotator compared with the others, and their labels.
+
+    None if no record has labels by two annotators.
+    """
     found = evidence.annotated
     if found is None:
         return None
@@ -262,8 +269,10 @@ def _beside_others(found: Annotated, drawn: Drawn, listed: NDArray[np.intp]) -> 
 def _with_others(
     own: NDArray[np.int32], others: NDArray[np.int32], item: NDArray[np.int64], drawn: Drawn
 ) -> Estimate | None:
-    """How often a label is that of another annotator of the record, each pair once: all records
-    as many pairs as they have others, items drawn."""
+    """Return the share of pairs in which a label equals that of another annotator of the record.
+
+    Each pair counts once, so a record with more annotators has more pairs. Items are resampled.
+    """
     row, column = np.nonzero(others >= 0)
     if not len(row):
         return None
@@ -294,8 +303,10 @@ Floats = NDArray[np.float64]
 
 
 def judged_section(evidence: Evidence) -> Section | None:
-    """The confusion matrix, coefficients of agreement, and rates corrected by people's labels. None
-    where no record has a label by both."""
+    """Return the confusion matrix, agreement, and rates corrected with human labels.
+
+    None if no record has labels by both.
+    """
     judged = evidence.judged
     if judged is None or not ((judged.people >= 0) & (judged.judge >= 0)).any():
         return None
@@ -342,8 +353,7 @@ def judged_section(evidence: Evidence) -> Section | None:
 
 
 def judged_confusion(judged: Judged, population: Population, level: float) -> Confusion:
-    """People's labels by the judge's; records of one item, and of items that share a key, depend on
-    each other."""
+    """Return human labels by the judge's; records of one item or cluster are dependent."""
     return confuse(
         judged.people, judged.judge, len(judged.labels), unit=judged.item,
         keys=_keys(judged, population), confidence=level,
@@ -357,8 +367,10 @@ def _keys(judged: Judged, population: Population) -> SharedKeys:
 def judged_coefficients(
     judged: Judged, population: Population, seed: int, level: float
 ) -> Iterator[tuple[str, Estimate]]:
-    """Each coefficient by its name, over the records that both labelled, items drawn. Observed
-    agreement has the interval of the confusion matrix, so that it has one everywhere."""
+    """Yield each coefficient by name over records that both labeled; items are resampled.
+
+    Observed agreement has the interval of the confusion matrix, so that it is the same everywhere.
+    """
     keys = _keys(judged, population)
     both = (judged.people >= 0) & (judged.judge >= 0)
     people, judge = judged.people[both], judged.judge[both]
@@ -374,7 +386,7 @@ def judged_coefficients(
 
 
 def _rates(judged: Judged, keys: SharedKeys, level: float) -> Iterator[tuple[str, JudgedRate]]:
-    """The mean score, of all and by model, where labels are scores in [0, 1]; else each label's
+    """Yield the mean score, overall and by model, for labels in [0, 1]; otherwise each label's
     share."""
     values = judged.values
     if values is None or values.min() < 0 or values.max() > 1:
@@ -426,7 +438,7 @@ def _judge_finding(table: Confusion, found: dict[str, Estimate], n: int) -> str:
 
 
 def _named(name: str) -> str:
-    """A rate's name in words; the share of a label is kept by the label."""
+    """Return a rate's display name; the share of a label is stored by label."""
     label = name.removeprefix(_SHARE.format(label=""))
     return word(name) if label == name else say(_SHARE, label=label)
 
@@ -540,10 +552,9 @@ _RULES = PanelRules(quorum=1, majority="half")
 
 
 def panel_section(evidence: Evidence) -> Section | None:
-    """The models' scores by the majority of all judges and without each, ranks with ties as ties.
+    """Return scores and ranks by the majority of all judges and without each judge.
 
-    None without labels that are numbers, whose worth they are, by two judges or more of the answers
-    of two models or more.
+    None unless two or more judges gave numeric labels to answers of two or more models.
     """
     found = evidence.annotated
     if found is None or found.model is None or found.values is None:
@@ -570,7 +581,8 @@ def panel_section(evidence: Evidence) -> Section | None:
 
 
 def _votes(found: Annotated) -> tuple[NDArray[np.int64], list[str]]:
-    """Labels (models, records of a model, judges), -1 for none; and the models that have some."""
+    """Return labels (models, records of a model, judges), -1 if missing, and the models with
+    labels."""
     model = np.asarray(found.model)
     spoken = [code for code in range(len(found.models)) if (model == code).any()]
     most = max((int((model == code).sum()) for code in spoken), default=0)

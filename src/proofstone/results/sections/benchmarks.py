@@ -1,4 +1,4 @@
-"""Whether the benchmarks among these results put models in the same order, and who moves."""
+"""Agreement of rankings between benchmarks, and models whose rank differs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from proofstone.stats.ranks import (
 )
 from proofstone.wording.messages import counted, joined, listed, say, say_of, word
 
-# What a column is called whose groups are tests of their own, and not subjects of one.
+# Names of columns whose groups are separate tests rather than subjects of one test.
 _NAMES = frozenset({"benchmark", "dataset", "task", "test", "suite", "form"})
 
 
@@ -63,13 +63,16 @@ class _Pair:
 
     @property
     def name(self) -> str:
-        """Both, as a table names them."""
+        """Return both names for a table."""
         return f"{self.first}, {self.second}"
 
 
 def benchmarks_section(evidence: Evidence) -> Section | None:
-    """All pairs of up to eight benchmarks; None unless a column named benchmark, dataset, task,
-    test, suite or form holds two or more, and three models."""
+    """Compare all pairs of up to eight benchmarks.
+
+    None unless a column named benchmark, dataset, task, test, suite or form has two or more values,
+    with three or more models.
+    """
     drawn, models = _drawn(evidence)
     if not 2 <= len(drawn) <= _MOST or len(models) < _FEWEST_MODELS:
         return None
@@ -106,7 +109,7 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
 
 
 def _drawn(evidence: Evidence) -> tuple[dict[str, BootstrapMeans], list[str]]:
-    """Redrawn means by benchmark, and the models in their order."""
+    """Return bootstrap means by benchmark, and the models in order."""
     if evidence.accuracies is not None:
         found = evidence.accuracies
         if found.by.lower() not in _NAMES:
@@ -191,7 +194,7 @@ def _moved(
 def _plain(known: Sequence[_Pair]) -> str:
     if not known:
         return ""
-    # Tau is the share of pairs in the same order less that in the other.
+    # Tau is the share of concordant pairs minus the share of discordant pairs.
     share = 50 * (1 + min(pair.tau.models.value for pair in known))
     return say(
         "Of any two models, the benchmarks that agree least put {share:.0f} in 100 pairs in "
@@ -261,16 +264,19 @@ def _moves(pair: _Pair, models: Sequence[str]) -> Table:
     )  # fmt: skip
 
 
-# One benchmark's side of a comparison of rankings: means, draws over items, and open ranks.
+# One side of a comparison of rankings: means, bootstrap samples over items, and rank ranges.
 
 _DRAWS = 2_000
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """``drawn`` and ``ranks`` (open ones; empty where nothing bounds them) of the chosen models;
-    ``left_out`` are others that it has. ``has_items``: scores by item are known. ``is_fixed``: not
-    even how many items there are."""
+    """One benchmark of a comparison.
+
+    ``drawn`` and ``ranks`` (rank ranges; empty if unknown) are those of the chosen models;
+    ``left_out`` are its other models. ``has_items``: scores by item are known. ``is_fixed``: not
+    even the number of items is known.
+    """
 
     name: str
     drawn: BootstrapMeans
@@ -282,7 +288,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class SameModel:
-    """A model's ``name`` and its label on each of two benchmarks."""
+    """A model's ``name``, and its labels on two benchmarks."""
 
     name: str
     first: str
@@ -290,9 +296,11 @@ class SameModel:
 
 
 def same_models(first: Part | Accuracies, second: Part | Accuracies) -> list[SameModel]:
-    """The models on both, in the order of the first: by whole names, else by what stands behind the
-    last slash where that names one model on each. A model that was asked in several ways counts by
-    the first of them."""
+    """Return the models on both benchmarks, in the order of the first.
+
+    Names are matched whole, otherwise by the part after the last slash if unique on each side. A
+    model with several prompting methods counts with the first one.
+    """
     ours, theirs = _labels(first), _labels(second)
     tails, others = _by_tail(ours), _by_tail(theirs)
     found = []
@@ -313,7 +321,7 @@ def benchmark_of(
     *,
     stream: int,
 ) -> Benchmark:
-    """The chosen models of a benchmark, in this order; another ``stream`` for other items."""
+    """Return the chosen models of a benchmark in this order; ``stream`` differs for other items."""
     others = tuple(label for label in _labels(source).values() if label not in labels)
     if isinstance(source, Accuracies):
         return _of_accuracies(source, labels, others, interval["confidence"], stream)
@@ -356,7 +364,7 @@ def _of_accuracies(
 
 
 def _placed(means: NDArray[np.float64], n: int, confidence: float) -> tuple[RankInterval, ...]:
-    """The open ranks of each, which ``rank_shares`` gives best first."""
+    """Return each model's rank range, which ``rank_shares`` gives best first."""
     order = np.argsort(-means, kind="stable")
     ranking = rank_shares(means[order], n, confidence=confidence)
     found = dict(zip(order.tolist(), ranking.intervals, strict=True))
@@ -364,7 +372,7 @@ def _placed(means: NDArray[np.float64], n: int, confidence: float) -> tuple[Rank
 
 
 def _labels(source: Part | Accuracies) -> dict[str, str]:
-    """The label of each model by its name; of one asked in several ways the first."""
+    """Map each model's name to its label, the first one if it has several prompting methods."""
     if isinstance(source, Accuracies):
         known = ~np.isnan(source.overall)
         return {name: name for name, is_known in zip(source.models, known, strict=True) if is_known}
@@ -385,15 +393,15 @@ def _tail(name: str) -> str:
     return name.rpartition("/")[2].casefold()
 
 
-# Where the same models stand on another benchmark: ranks on both, and how far these agree (Chinese
-# SimpleQA 4.5, Figure 8).
+# Ranks of the same models on another benchmark, and rank agreement (Chinese SimpleQA 4.5,
+# Figure 8).
 
 _FEWEST = 3
 
 
 @dataclass(frozen=True)
 class _Both:
-    """Two benchmarks of the same models, in the order of the first, and what they come to."""
+    """Two benchmarks of the same models, in the order of the first, and their agreement."""
 
     models: tuple[str, ...]
     first: Benchmark
@@ -404,11 +412,11 @@ class _Both:
 
 
 def analyze_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None = None) -> Analysis:
-    """A row a model that stands on both: its score and the ranks that are open for it on each, and
-    by how many places it climbs. Models are the same by their names, or by what stands behind the
-    last slash of them.
+    """Compare ranks with another benchmark, one row per model on both.
 
-    Raises BadUsage without another benchmark, and for fewer than three models on both.
+    Columns are scores, rank ranges and rank changes. Models are matched by name, or by the part
+    after the last slash. Raises BadUsage without another benchmark, and for fewer than three models
+    on both.
     """
     (part,) = parts
     if beside is None:
@@ -461,7 +469,7 @@ def _both(part: Part, beside: Part | Accuracies) -> _Both:
 
 
 def _rank(benchmark: Benchmark, at: int, place: int) -> str:
-    """The place, and behind it the ranks that the data leave open."""
+    """Return the rank with its rank range."""
     if not benchmark.ranks:
         return str(place)
     rank_range = shown_rank(benchmark.ranks[at])
@@ -509,14 +517,14 @@ def _rankings_finding(both: _Both) -> str:
 
 
 def _beyond(both: _Both) -> str:
-    """Who stands elsewhere by more than noise, where there are models enough to tell."""
+    """Return the models whose rank changes significantly, if there are enough models for a test."""
     if all(math.isnan(move.p_holm) for move in both.moves):
         return say("at least five models are needed to test moves")
     return _moved(both.moves, both.models, listed)
 
 
 def _most(both: _Both) -> Iterator[str]:
-    """The model whose place moves most, where any does."""
+    """Yield the model with the largest rank change, if any."""
     most = max(both.moves, key=lambda move: abs(move.move))
     if most.move:
         yield say(
@@ -560,8 +568,7 @@ _MOST_DRAWN = 40  # rows of a figure
 
 
 def _moves_figure(pair: _Pair, models: Sequence[str], *, table: int) -> Figure:
-    """A line a model from its rank on the first benchmark to that on the second; who moves by more
-    than noise stands out."""
+    """Return a slope figure of ranks on both benchmarks; significant moves are emphasized."""
     order = sorted(pair.moves, key=lambda move: (move.rank_first, move.rank_second))[:_MOST_DRAWN]
     cut = "; " + say("the first {n} of {all} models", n=len(order), all=len(pair.moves))
     return Figure(

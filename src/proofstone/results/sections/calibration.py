@@ -1,4 +1,4 @@
-"""Do models know when they are right? Stated confidence against scores."""
+"""Calibration of models: stated confidence compared with scores."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from proofstone.stats.calibration import (
 from proofstone.stats.multiple_comparisons import holm
 from proofstone.wording.messages import counted, paragraph, say, say_of
 
-# Stated confidence as figures: the reliability diagram, and risk against coverage.
+# Figures: reliability diagram and risk-coverage curve.
 
 _MOST_DRAWN = 12
 
 
 def reliability_diagram(known: Sequence[tuple[str, Calibration]]) -> Figure:
-    """The share right of each bin by its mean confidence, a panel a model, best first."""
+    """Return the share correct by mean confidence of each bin, one panel per model, best first."""
     return Figure(
         name="calibration",
         kind="calibration",
@@ -54,7 +54,7 @@ def reliability_diagram(known: Sequence[tuple[str, Calibration]]) -> Figure:
 
 
 def risk_curves(known: Sequence[tuple[str, Calibration]]) -> Figure:
-    """The share wrong by the share answered, surest first."""
+    """Return the share wrong by the share answered, most confident responses first."""
     return Figure(
         name="risk-coverage",
         kind="curves",
@@ -87,7 +87,7 @@ def _subtitle(text: str, n: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """One model's calibration, in bins of equal width and of equal mass, and the confidence of its
+    """One model's calibration with bins of equal width and of equal mass; ``level`` of its
     intervals."""
 
     label: str
@@ -103,8 +103,8 @@ class _Model:
         n: int | None = None,
         of: Calibration | None = None,
     ) -> Estimate | None:
-        """A number of it (in bins of equal width where nothing else is said) as an estimate; None
-        where it is not known."""
+        """Return a quantity as an estimate, by default with bins of equal width; None if
+        undefined."""
         if math.isnan(interval.value):
             return None
         found = of or self.by_width
@@ -123,9 +123,11 @@ class _Model:
 
 
 def calibration_section(evidence: Evidence) -> Section | None:
-    """Over-confidence, calibration error beside what chance gives, the Brier score and its parts,
-    how well confidence tells right from wrong, and what answering only when sure gives. None unless
-    confidence was stated. Each row of each ranking stands for itself: nothing is compared."""
+    """Return overconfidence, calibration error, Brier score, AUROC and selective answering.
+
+    The calibration error is shown with its expectation for a calibrated model. None without stated
+    confidence. Rows of rankings are not compared with each other.
+    """
     sheet = evidence.sheet
     if sheet is None or sheet.table.confidence is None:
         return None
@@ -157,8 +159,10 @@ def calibration_section(evidence: Evidence) -> Section | None:
 
 
 def _rows(evidence: Evidence, sheet: Sheet) -> list[tuple[str, int]]:
-    """Return labels and places of the first ranking's rows, and of separately ranked rows with a
-    confidence: those whose options were scored are always ranked separately."""
+    """Return labels and indices of the first ranking's rows and of separate rows with a confidence.
+
+    Option likelihoods always have separate standings.
+    """
     first = ranked_values(evidence)
     places = {
         (who.name, who.prompt_method, who.settings, who.simulated): place
@@ -180,7 +184,7 @@ def _rows(evidence: Evidence, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _directions(known: Sequence[_Model]) -> list[int]:
-    """1 for each model that is significantly overconfident, -1 for underconfident, else 0."""
+    """Return 1 for each significantly overconfident model, -1 for underconfident, otherwise 0."""
     adjusted = holm(np.array([each.by_width.over_confidence_p for each in known]))
     gaps = [each.by_width.over_confidence.value for each in known]
     return [
@@ -203,7 +207,7 @@ def _finding(known: Sequence[_Model], directions: Sequence[int]) -> str:
 
 
 def _plain(known: Sequence[_Model], directions: Sequence[int]) -> str:
-    """The largest gap seen, where it is significant; that it is the largest is not tested."""
+    """Return the largest observed gap, if significant; that it is the largest is not tested."""
     sure = [
         each for each, prompt_method in zip(known, directions, strict=True) if prompt_method > 0
     ]
@@ -350,7 +354,7 @@ _WILSON = "Wilson at the effective size"
 
 
 def _risk_at(model: _Model, coverage: float) -> Cell:
-    """The risk at the coverage nearest to this one; None where none is near."""
+    """Return the risk at the nearest coverage; None if none is near."""
     point = min(model.by_width.curve, key=lambda each: abs(each.coverage - coverage))
     if abs(point.coverage - coverage) > 0.1:
         return None

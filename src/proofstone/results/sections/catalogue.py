@@ -1,4 +1,4 @@
-"""The sections there are, in the order of the report; each says by None that it does not apply."""
+"""All sections in the order of the report; each returns None if it does not apply."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from proofstone.results.sections.size_and_cost import costs_section, scaling_sec
 from proofstone.results.sections.stability import analyze_seeds, stability_section
 from proofstone.results.sections.strata import analyze_topics, documents_section, strata_section
 
-# A new statistic is one more module here, with one function of the evidence.
+# A new section is a function of the evidence, in a module of this folder.
 SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
     pairs_section,
     resolution_section,
@@ -84,18 +84,21 @@ SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
 
 
 def make_sections(evidence: Evidence) -> tuple[Section, ...]:
-    """The sections that apply."""
+    """Return the sections that apply."""
     made = (make(evidence) for make in SECTIONS)
     return tuple(section for section in made if section is not None)
 
 
-# The studies there are, by name; each takes parts and gives an ``Analysis``.
+# All analyses by name; each takes parts and returns an ``Analysis``.
 
 
 class AnalysisKind(Struct, frozen=True, kw_only=True):
-    """A study: how it parts what it looks at, whether it needs reply lengths, whether it needs to
-    know what the questions come from, and which options it takes besides ``population`` and
-    ``confidence``."""
+    """An analysis.
+
+    ``parts`` sets how targets are split. ``lengths`` and ``origins`` say whether it needs response
+    lengths and the origins of questions. ``takes`` are its options in addition to ``population``
+    and ``confidence``.
+    """
 
     help: str
     perform: Callable[..., Analysis]
@@ -166,7 +169,7 @@ ANALYSES: Mapping[str, AnalysisKind] = {
 
 
 def analysis_kind(name: str) -> AnalysisKind:
-    """The study of that name. Raises BadUsage with those there are."""
+    """Return the analysis with that name. Raises BadUsage listing all names."""
     if name not in ANALYSES:
         known = [*ANALYSES, *(each for method in every_method() for each in method.analyses)]
         raise BadUsage(f"there is no study {name!r}", hint=f"studies: {', '.join(known)}")
@@ -181,8 +184,10 @@ def asked_options(
     confidence: float = 0.95,
     **more: Any,
 ) -> dict[str, Any]:
-    """The options that were given to a study, with those of its intervals. Raises BadUsage for an
-    estimand that is none, and for an option that it does not take."""
+    """Return the given options of an analysis, with those of its intervals.
+
+    Raises BadUsage for an unknown population, and for an option that the analysis does not have.
+    """
     if population not in POPULATIONS:
         known = ", ".join(POPULATIONS)
         raise BadUsage(f"there is no estimand {population!r}", hint=f"estimands: {known}")
@@ -194,8 +199,10 @@ def asked_options(
 
 
 def perform_analysis(name: str, parts: Sequence[Any], **options: Any) -> Analysis:
-    """The study of that name on these parts, with the ``options`` that it takes. Raises BadUsage
-    as ``analysis_kind`` and ``asked_options`` do, and what the study itself refuses."""
+    """Run an analysis on these parts with its ``options``.
+
+    Raises BadUsage as ``analysis_kind`` and ``asked_options`` do, and as the analysis itself does.
+    """
     kind = analysis_kind(name)
     asked = asked_options(name, kind.takes, **options)
     interval = Interval(population=asked.pop("population"), confidence=asked.pop("confidence"))

@@ -1,4 +1,4 @@
-"""In which strata the strongest models stand apart, and how far chance alone would put them."""
+"""Spread of models by stratum, dimensionality, item difficulty and a Rasch-type item model."""
 
 from __future__ import annotations
 
@@ -47,17 +47,19 @@ from proofstone.stats.stability import (
 )
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
-# Do groups of items measure one thing, or rank models each in its own way?
+# Do groups of items measure one construct, or does each rank models differently?
 
-_FEWEST_ITEMS = 5  # a group, on average: else its means are all noise
+_FEWEST_ITEMS = 5  # per group, on average: with fewer, means are dominated by sampling error
 
 
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_WORK = 500, 99, 20_000_000
 
 
 def dimension_section(evidence: Evidence) -> Section | None:
-    """How far models' profiles over groups are their own, beside what groups at random would show.
-    None without a level of two groups or more, of five items each on average."""
+    """Return the model-by-group interaction, compared with random groups of items.
+
+    None without a level of two or more groups with five items each on average.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or not len(ranked.units):
         return None
@@ -68,7 +70,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
             check = check_dimension(
                 ranked.values,
                 table.strata[level][ranked.units],
-                # Of fresh forms of one bank items are independent, whatever facts they share.
+                # For fresh forms of one bank, items are independent even if they share facts.
                 keys=ranked.clusters,
                 n_resamples=min(
                     _MOST_DRAWS,
@@ -171,8 +173,10 @@ _TOP = 10
 
 
 def discrimination_section(evidence: Evidence) -> Section | None:
-    """One row a stratum over the top ten, as KINA's Table 7, beside what chance gives. None without
-    strata, without counts of items, or with fewer than three models."""
+    """Return one row per stratum over the top ten (KINA, Table 7), with values expected by chance.
+
+    None without strata, without counts of items, or with fewer than three models.
+    """
     if evidence.accuracies is not None:
         return _of_accuracies(evidence.accuracies)
     ranked = ranked_values(evidence)
@@ -209,7 +213,7 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
     rest = [name for _, name in known if name not in beyond]
     k = max(each.k for each in found)
     widest = max(found, key=lambda each: -1.0 if math.isnan(each.range) else each.range)
-    if widest.range == 0.0:  # nobody differs from anybody in any group
+    if widest.range == 0.0:  # no models differ in any group
         rest = []
         finding = say(
             "Nowhere: the top {k} score the same in every group by {by}.", k=k, by=word(by)
@@ -265,19 +269,22 @@ def _discrimination_table(by: str, names: list[str], found: Sequence[Discriminat
     )  # fmt: skip
 
 
-# How hard the questions are, by category: how many models fail each (Chinese SimpleQA, I and
+# Difficulty by category: number of models that fail each question (Chinese SimpleQA, I and
 # Figure 16).
 
 
-_PASSED = 0.5  # of its samples: a model that has fewer right fails the question
+_PASSED = 0.5  # a model with a smaller share of correct samples fails the question
 
 
 _OVERALL, _NOT_STATED = noted("all questions"), noted("not stated")
 
 
 class _Group(Struct, frozen=True):
-    """The questions of one category: places among the units, how many models fail each, and the
-    mean share of models that do."""
+    """Questions of one category.
+
+    ``units`` are indices of units. ``failing`` is the number of models that fail each. ``mean`` is
+    the mean share of models that fail.
+    """
 
     level: str
     name: str
@@ -287,23 +294,25 @@ class _Group(Struct, frozen=True):
 
     @property
     def by_level(self) -> bool:
-        """Whether it is a part of the questions, and not all of them."""
+        """Return True if it is a part of the questions."""
         return self.level != _OVERALL
 
     @property
     def median(self) -> float:
-        """Of the models that fail a question."""
+        """Return the median number of models that fail a question."""
         return float(np.median(self.failing))
 
     def failed_by(self, n: int) -> int:
-        """How many of its questions just so many models fail."""
+        """Return the number of questions that exactly ``n`` models fail."""
         return int((self.failing == n).sum())
 
 
 def analyze_difficulty(parts: Sequence[Part]) -> Analysis:
-    """Of each category the mean share of models that fail a question, with the questions that none
-    and that all of them fail; and how its questions are spread over numbers of models. Raises
-    BadUsage where no respondent is complete."""
+    """Return for each category the mean share of models that fail a question.
+
+    Also the questions that no model and all models fail, and the distribution of the number of
+    failing models. Raises BadUsage if no model is complete.
+    """
     (part,) = parts
     labels = complete_everywhere(parts)
     units, values = part.block(labels)
@@ -344,7 +353,7 @@ def _means(
     values: NDArray[np.float64],
     n_parts: int | None = None,
 ) -> tuple[Estimate, ...]:
-    """The mean over questions of each column of ``values``."""
+    """Return the mean over questions of each column of ``values``."""
     keys = part.sheet.keys.among(units)
     return mean_estimates(values, equal_weights(len(units)), keys, n_parts=n_parts, **part.interval)
 
@@ -352,7 +361,7 @@ def _means(
 def _groups(
     part: Part, n_models: int, units: NDArray[np.int64], failing: NDArray[np.int64]
 ) -> Iterator[_Group]:
-    """All questions, then those of each category of each level that has several, hardest first."""
+    """Yield all questions, then categories of each level with several, hardest first."""
 
     def group(level: str, name: str, chosen: NDArray[np.bool_]) -> _Group:
         """A category with its mean, whose spread is that between its questions."""
@@ -373,7 +382,7 @@ def _groups(
 
 
 def _marks(part: Part, n_models: int, group: _Group) -> Iterator[Mark]:
-    """The share of a category's questions that so many models fail, from none to all."""
+    """Yield the share of a category's questions by number of failing models, from none to all."""
     counts = np.arange(n_models + 1)
     shares = _means(part, group.units, (group.failing[:, None] == counts).astype(np.float64))
     series = group.name if group.level == _OVERALL else f"{group.level}: {group.name}"
@@ -438,7 +447,7 @@ def _figures(groups: Sequence[_Group], labels: Sequence[str]) -> Iterator[Figure
 
 
 def _curve(group: _Group, n_models: int) -> Curve:
-    """The share of questions at each number of models, drawn to nothing one step outside."""
+    """Return the share of questions by number of models, drawn to zero one step outside."""
     shares = np.bincount(group.failing, minlength=n_models + 1) / len(group.failing)
     return Curve(
         row=word(group.name),
@@ -460,15 +469,19 @@ _FALSE_SHARE = 0.1
 
 
 def item_model_section(evidence: Evidence) -> Section | None:
-    """Skills, items that discriminate least, and items that the model does not fit. None with
-    fewer than twenty items or ranked models, or with more than three thousand items."""
+    """Return skills, least discriminating items, and misfitting items of the item model.
+
+    None with fewer than twenty items or ranked models, or with more than three thousand items.
+    """
     found = described_items(evidence)
     if found is None or len(found.ranked.respondents) < _FEWEST_MODELS:
         return None
     if not _FEWEST_MODELED <= len(found.ranked.units) <= _MOST_ITEMS:
         return None
     fit = fit_two_parameter(found.ranked.values)
-    misfits = over_known(benjamini_hochberg, fit.fit_p) < _FALSE_SHARE  # the curve is wrong
+    misfits = (
+        over_known(benjamini_hochberg, fit.fit_p) < _FALSE_SHARE
+    )  # the item curve does not fit
     return Section(
         name="item-model",
         title=say("A model of items and skills"),
@@ -544,7 +557,7 @@ def _model_finding(
 
 
 def _reliability(alpha: Reliability) -> str:
-    """KR-20 with its interval, and what an interval that includes 0 leaves open."""
+    """Return KR-20 with its interval, and a note if the interval includes 0."""
     if np.isnan(alpha.low):
         return say("KR-20 is undefined: too few independent groups of items, or no spread.")
     return say(

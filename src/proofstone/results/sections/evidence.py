@@ -1,4 +1,4 @@
-"""What sections are made from: the leaderboard, and the scores of those that it ranks."""
+"""Evidence for sections: the leaderboard and the scores behind it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,15 @@ from proofstone.wording.messages import say
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Evidence:
-    """What sections are made from: the leaderboard; the scores as its measure values them, where
-    there are items; the accuracies, where there is nothing else; labels by people and by a judge,
-    and by several annotators, where they were named; of our own runs what else is known of their
-    items; ``statements``, scores of the parts that items are made of, by the same respondents,
-    where these were asked for; ``families`` of models by their names, where a file has a column of
-    them.
-    ``seed`` is that of all draws; ``population`` is what
-    intervals speak of."""
+    """Evidence for sections.
+
+    ``board`` is the leaderboard, ``sheet`` the scores under its measure (None without items),
+    ``accuracies`` a table without items. ``judged`` are labels by people and a judge, ``annotated``
+    those of several annotators. ``upkeep`` are records on items of the workspace. ``statements``
+    are scores of the parts of items for the same models. ``families`` maps models to the families
+    in a file. ``seed`` is the random seed of all resampling; ``population`` is the target
+    population of intervals.
+    """
 
     board: Leaderboard
     sheet: Sheet | None = None
@@ -52,13 +53,13 @@ class Evidence:
     population: Population = "domain"
 
 
-# What several sections are made from is made once.
+# Values shared by several sections are computed once.
 
 Made = TypeVar("Made")
 
 
 def once_each(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
-    """``make``, called once for each evidence and kept for as long as that lives."""
+    """Return ``make`` with a cache by evidence that lasts as long as the evidence."""
     kept: WeakKeyDictionary[Evidence, Made] = WeakKeyDictionary()
 
     @wraps(make)
@@ -72,12 +73,12 @@ def once_each(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
 
 @dataclass(frozen=True)
 class RankedValues:
-    """``values`` (units, respondents) of a standing that ranks two or more on common items, its
-    respondents best first; ``units`` are their places in the score table, ``respondents`` (m)
-    those of the columns. ``strata`` (units) are codes of the level of fewest groups, into
-    ``stratum_names``; None where no level tells items apart. ``weighting`` is the ranking's own.
+    """Values (units, models) of a standing that ranks two or more models on common items.
 
-    What both the opening and a section state is computed here, so that they state the same.
+    Models are sorted best first. ``units`` and ``respondents`` (m) are indices in the score table.
+    ``strata`` (units) are codes into ``stratum_names`` of the level with the fewest groups, None
+    without several groups. ``weighting`` is that of the ranking. Values stated in both the summary
+    and a section are computed here, so that they agree.
     """
 
     group: Standings
@@ -96,24 +97,26 @@ class RankedValues:
 
     @cached_property
     def labels(self) -> list[str]:
-        """The respondents by name."""
+        """Return the labels of the models."""
         return [row.label for row in self.group.ranked]
 
     @property
     def clusters(self) -> SharedKeys | None:
-        """What items share, where that makes them dependent."""
+        """Return the clusters of items, None if they are independent."""
         return self.keys if self.population == "domain" else None
 
     @property
     def dependent_keys(self) -> SharedKeys | None:
-        """The same of all units of the score table."""
+        """Return the clusters of all units of the score table, None if they are independent."""
         return self.sheet.keys if self.population == "domain" else None
 
     def means(
         self, values: NDArray[np.float64], units: NDArray[np.int64] | None = None
     ) -> tuple[Estimate, ...]:
-        """The mean of each column of ``values`` (units, m), with its interval; of some of the
-        ranked ``units`` where these are named (their places)."""
+        """Return the mean of each column of ``values`` (units, m) with its interval.
+
+        ``units`` restricts it to some of the ranked units (indices).
+        """
         return mean_estimates(
             values,
             equal_weights(len(values)),
@@ -123,44 +126,48 @@ class RankedValues:
         )
 
     def known_mean(self, values: NDArray[np.float64]) -> Estimate | None:
-        """The mean of the values (units) that are known; None where none is."""
+        """Return the mean of the values (units) that are not NaN; None if all are."""
         known = np.flatnonzero(~np.isnan(values))
         return self.means(values[known][:, None], known)[0] if len(known) else None
 
     @cached_property
     def spread(self) -> Spread:
-        """The sampling error of the scores, as the ranking weighs items."""
+        """Return the sampling error of the scores under the ranking's weights."""
         return measure_spread(self.values, self.weighting, self.keys, self.population)
 
     @cached_property
     def shrinkage(self) -> Shrinkage | None:
-        """True scores under the hierarchical model, with the probability of being the best."""
+        """Return true scores under the hierarchical model, with the probability of being best."""
         return shrink_scores(self.spread, confidence=self.confidence, seed=self.seed)
 
     @property
     def n_pairs(self) -> int:
-        """How many pairs the ranking compares."""
+        """Return the number of pairs in the ranking."""
         return len(self.group.compared)
 
     @property
     def adjusted_confidence(self) -> float:
-        """The confidence at which each pair is compared so that all of them hold (Bonferroni)."""
+        """Return the confidence per pair that gives simultaneous coverage of all pairs
+        (Bonferroni)."""
         return 1.0 - (1.0 - self.confidence) / self.n_pairs
 
     def separations(self, pairs: Sequence[tuple[int, int]] | None = None) -> tuple[Separation, ...]:
-        """The questions that each of ``pairs`` (neighbours, if not given) needs for a significant
-        difference, adjusted for all pairs that the ranking compares."""
+        """Return the number of questions needed for a significant difference of each of ``pairs``.
+
+        The default is adjacent pairs. The level is adjusted for all pairs of the ranking.
+        """
         return separations(self.spread, pairs, confidence=self.adjusted_confidence)
 
 
 def ranked_values(evidence: Evidence) -> RankedValues | None:
-    """The values behind the first ranking; None without items, or with fewer than two ranked."""
+    """Return the values behind the first ranking; None without items or with fewer than two
+    models."""
     group = next((group for group in evidence.board.standings if group.compared), None)
     return None if group is None else values_of(evidence, group)
 
 
 def values_of(evidence: Evidence, group: Standings) -> RankedValues | None:
-    """The values behind one of the rankings; None without items, or with fewer than two ranked."""
+    """Return the values behind one ranking; None without items or with fewer than two models."""
     place = next(n for n, each in enumerate(evidence.board.standings) if each is group)
     return _all_values(evidence)[place]
 
@@ -204,14 +211,17 @@ def _values(evidence: Evidence, group: Standings) -> RankedValues | None:
     )
 
 
-# Scores and answers of the ranked respondents, by item, respondent and sample.
+# Scores and answers of the ranked models, by item, model and sample.
 
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """``scores`` (units, respondents, samples), NaN where there is none, and ``answers`` alike:
-    codes into the score table's ``answers``, -1 where none is known; ``stated`` confidence and the
-    ``orders`` of options (-1 where none is told) alike, None where nothing tells them."""
+    """Scores and answers (units, models, samples).
+
+    ``scores`` are NaN if missing. ``answers`` are codes into the score table's ``answers``, -1 if
+    unknown. ``stated`` confidence and the ``orders`` of options (-1 if unknown) are None if not
+    recorded.
+    """
 
     scores: NDArray[np.float64]
     answers: NDArray[np.int32]
@@ -220,7 +230,7 @@ class Responses:
 
 
 def responses_of(sheet: Sheet, ranked: RankedValues) -> Responses:
-    """The replies behind the ranked values."""
+    """Return the responses behind the ranked values."""
     table = sheet.table
     unit = np.full(len(table.items), -1, dtype=np.int64)
     unit[ranked.units] = np.arange(len(ranked.units))
@@ -249,33 +259,34 @@ def responses_of(sheet: Sheet, ranked: RankedValues) -> Responses:
 
 
 def key_codes(sheet: Sheet, ranked: RankedValues) -> NDArray[np.int64]:
-    """The right answer of each ranked unit as a code of an answer; -1 where nobody gave it, or it
-    is not known."""
+    """Return the answer key of each ranked unit as an answer code.
+
+    -1 if no model gave that answer or the key is unknown.
+    """
     table = sheet.table
     places = {name: code for code, name in enumerate(table.answers) if name}
     codes = np.array([*(places.get(name, -1) for name in table.answer_keys), -1], dtype=np.int64)
     return np.asarray(codes[table.answer_key[ranked.units]])
 
 
-# An answer that says nothing of its question: an option's letter or number, several, a verdict.
+# An answer that does not reveal its question: option letters or numbers, or a verdict.
 _LETTERS = re.compile(r"[A-Za-z0-9]?|[A-Z]([,; ]+[A-Z])+")
 
 
 _VERDICTS = frozenset({"true", "false", "yes", "no", "correct", "incorrect"})
 
 
-# A longer name of a group or a label is a text of its own.
+# A longer name of a group or label may be a text.
 _LONGEST_NAME = 80
 
 
 def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = ()) -> ScoreTable:
-    """The scores as the audience may see them.
+    """Return the scores as the audience may see them.
 
-    For the public, names of items in a file are their numbers (``item 17``, from 1, as they first
-    come in it), since a name may be the question itself; ids of our own stay. Answers, right ones
-    too, are option letters or numbers, several of them, or true and false; any other is ``answer
-    3``, but those to ``keep``. Groups and documents keep names of up to 80
-    characters.
+    For the public, items of a file are named by number (``item 17``, from 1, in order of
+    appearance), because a name may be the question itself. Ids of the workspace are kept. Answers
+    and answer keys are kept if they are option letters or numbers, true or false, or in ``keep``;
+    others become ``answer 3``. Groups and documents keep names of up to 80 characters.
     """
     if audience == "internal":
         return table
@@ -283,7 +294,7 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
     if documents is not None:
         documents = replace(documents, names=_short_names(documents.names, "document"))
     masks = _masked_answers((*table.answers, *table.answer_keys), keep)
-    # Of a file a key may be a text of its own, as an item's name may; ids of our own facts stay.
+    # A cluster key in a file may be a text, like an item's name; fact ids are kept.
     keys = {key: f"key {place}" for place, key in enumerate(sorted(table.key_names), start=1)}
     return replace(
         table,
@@ -303,15 +314,18 @@ def table_for(table: ScoreTable, audience: Audience, *, keep: Collection[str] = 
 
 
 def judged_for(judged: Judged | None, audience: Audience) -> Judged | None:
-    """Labels as the audience may see them: for the public, names of up to 80 characters."""
+    """Return labels as the audience may see them: for the public, names of up to 80 characters."""
     if judged is None or audience == "internal":
         return judged
     return replace(judged, labels=_short_names(judged.labels, "label"))
 
 
 def annotated_for(annotated: Annotated | None, audience: Audience) -> Annotated | None:
-    """Several annotators' labels as the audience may see them: for the public without their names,
-    which may be people's, and labels of up to 80 characters."""
+    """Return annotators' labels as the audience may see them.
+
+    For the public, annotators are anonymous, because they may be people; labels have up to 80
+    characters.
+    """
     if annotated is None or audience == "internal":
         return annotated
     return replace(
@@ -324,7 +338,7 @@ def annotated_for(annotated: Annotated | None, audience: Audience) -> Annotated 
 
 
 def _masked_answers(names: Sequence[str], keep: Collection[str]) -> Mapping[str, str]:
-    """Each answer with what stands for it; different ones stay different."""
+    """Map each answer to its replacement; different answers stay different."""
     closed = {name for name in names if _LETTERS.fullmatch(name) or name.lower() in _VERDICTS}
     closed.update(keep)
     texts = [name for name in dict.fromkeys(names) if name not in closed]
@@ -341,7 +355,7 @@ def _short_names(names: Sequence[str], word: str) -> tuple[str, ...]:
 
 
 def chance_levels(group: Standings) -> tuple[Level, ...]:
-    """Guessing as a line, where guessing has a meaning."""
+    """Return the chance level as a line, if guessing has a meaning."""
     if math.isnan(group.chance):
         return ()
     return (Level(value=group.chance, text=say("chance {points}", points=points(group.chance))),)

@@ -1,4 +1,4 @@
-"""What the way of asking changes: models that were asked in more ways than one."""
+"""Effects of prompting method, thinking, chat training and retrieval on scores."""
 
 from __future__ import annotations
 
@@ -63,8 +63,10 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """Models, the levels of a factor (the reference first), and one matrix of values a level
-    (units, models), NaN where a model is not at that level."""
+    """Models and levels of a factor (the reference first).
+
+    ``values`` has one matrix (units, models) per level, NaN if a model is not at that level.
+    """
 
     models: list[str]
     levels: list[str]
@@ -72,8 +74,10 @@ class Levels:
 
 
 def factors_section(evidence: Evidence) -> Section | None:
-    """Each model's change from the most common way of asking to another, and whether all change
-    alike. None where no model was asked in two ways."""
+    """Return each model's change from the most common prompting method, and a test of interaction.
+
+    None if no model has two prompting methods.
+    """
     ranked = ranked_values(evidence)
     levels = None if ranked is None else _prompt_methods(ranked)
     if ranked is None or levels is None:
@@ -97,8 +101,7 @@ def describe_factor(
     matters: str,
     otherwise: str,
 ) -> Section:
-    """The section of a factor: what it ``matters`` in plain words, or ``otherwise`` that it does
-    not."""
+    """Return the section of a factor; ``matters`` or ``otherwise`` is its finding."""
     factor = analyse_factor(
         found.values, ranked.keys, population=ranked.population, confidence=ranked.confidence
     )
@@ -124,8 +127,7 @@ def describe_factor(
 
 
 def _dumbbells(ranked: RankedValues, found: Levels, name: str, title: str) -> Figure:
-    """A row a model with a mark for each level that it was asked at, over the items that it was
-    asked there."""
+    """Return a figure with one row per model and a mark per level, over its items at that level."""
     shown = found.models[:_MOST_DRAWN]
     cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(found.models))
     return Figure(
@@ -147,12 +149,14 @@ def _dumbbells(ranked: RankedValues, found: Levels, name: str, title: str) -> Fi
 
 
 def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -> Levels | None:
-    """The levels of models that are at two or more, from the column of each model and level. The
-    most common level is the reference, of equally common ones the first; None without any."""
+    """Return the levels of models that have two or more, from the column of each model and level.
+
+    The most common level is the reference (the first if equally common). None without any.
+    """
     several = {model: own for model, own in by_model.items() if len(own) > 1}
     met = [level for own in several.values() for level in own]
     levels = sorted(dict.fromkeys(met), key=lambda level: -met.count(level))
-    # Without the reference a model has nothing to be compared with here.
+    # A model without the reference level cannot be compared here.
     models = [model for model, own in several.items() if levels[0] in own]
     if not models:
         return None
@@ -166,7 +170,7 @@ def levels_of(ranked: RankedValues, by_model: Mapping[str, Mapping[str, int]]) -
 
 def _prompt_methods(ranked: RankedValues) -> Levels | None:
     by_model: dict[str, dict[str, int]] = {}
-    # In the order of the file, so that of equally common ways the first one is the reference.
+    # In the order of the file, so that the first of equally common methods is the reference.
     order = sorted(range(len(ranked.respondents)), key=lambda place: ranked.respondents[place])
     for place in order:
         row = ranked.group.ranked[place]
@@ -254,15 +258,17 @@ def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
     )  # fmt: skip
 
 
-# Hybrid models thinking against not (Encyclo-K 5.1, Figure 3 right; lengths: Figure 7).
+# Hybrid models with and without thinking (Encyclo-K 5.1, Figure 3 right; lengths: Figure 7).
 
 _OF_THINKING = ("thinking", "max_tokens")
 
 
 def analyze_thinking(parts: Sequence[Part]) -> Analysis:
-    """One row a model asked in both ways and in nothing else differently: accuracy without and
-    with thinking, the paired difference, tokens of replies and of reasoning; smallest models
-    first. Raises BadUsage where no model was asked in both."""
+    """Compare models with and without thinking, one row per model, smallest first.
+
+    Other settings are equal. Columns are accuracy without and with thinking, the paired difference,
+    and tokens of responses and reasoning. Raises BadUsage if no model has both.
+    """
     (part,) = parts
 
     def size_and_name(pair: tuple[HowAsked, str, str]) -> tuple[float, str]:
@@ -321,14 +327,14 @@ def analyze_thinking(parts: Sequence[Part]) -> Analysis:
     )
 
 
-_Asked = tuple[HowAsked, str]  # how a respondent was asked, and its label
+_Asked = tuple[HowAsked, str]  # request settings of a model, and its label
 
 
 def _pairs(part: Part) -> list[tuple[HowAsked, str, str]]:
-    """(how asked, label without, label with) of models that were asked both ways and are whole.
+    """Return (settings, label without, label with) of complete models with and without thinking.
 
-    Told to think, a model has room for it: the longest reply may differ, nothing else. Where there
-    are several, one of the same longest reply is taken.
+    Thinking needs room, so the maximum response length may differ, and nothing else. If there are
+    several runs, one with the same maximum length is preferred.
     """
     alike: dict[bytes, dict[str, list[_Asked]]] = {}
     for label, place in part.complete.items():
@@ -351,13 +357,16 @@ def _tokens(part: Part, label: str, *, reasoning: bool = False) -> float | None:
     return None if lengths is None else float(np.nanmean(lengths))
 
 
-# What training to chat changes: base models beside the chat models made from them.
+# Chat training: base models compared with the chat models made from them.
 
 
 def alignment_section(evidence: Evidence) -> Section | None:
-    """Each chat model less its base model, known by the card's kind, else by the name's ending
-    (``-Base``, ``-Instruct``, ``-Chat``; where one is called base, its namesake is the other). None
-    without such a pair."""
+    """Return each chat model's score minus that of its base model.
+
+    Pairs are matched by the card's kind, otherwise by the name's ending (``-Base``, ``-Instruct``,
+    ``-Chat``; if one name ends in base, the model without ending is the chat model). None without a
+    pair.
+    """
     ranked = ranked_values(evidence)
     if ranked is None:
         return None
@@ -385,19 +394,18 @@ def _is_base(row: BoardRow) -> bool:
     return is_base(row.name, "" if row.card is None else row.card.kind)
 
 
-# What training to chat does to knowledge: base models beside the chat models made from them
-# (Chinese SimpleQA 4.5, Figure 7).
+# Effect of chat training on knowledge (Chinese SimpleQA 4.5, Figure 7).
 
 
 class _Pair(Struct, frozen=True):
-    """The labels of a base model and of the chat model made from it."""
+    """Labels of a base model and the chat model made from it."""
 
     base: str
     chat: str
 
 
 def read_pairs(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """``BASE=CHAT`` each, names of models. Raises BadUsage for any other text."""
+    """Parse ``BASE=CHAT`` pairs of model names. Raises BadUsage for any other text."""
     found = []
     for text in texts:
         base, equals, chat = (part.strip() for part in text.partition("="))
@@ -408,10 +416,10 @@ def read_pairs(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> Analysis:
-    """A row a pair and measure: the base model, the chat model, and the chat model less the base on
-    the same items. Pairs are those that are named, else those that cards and names tell.
+    """Compare base and chat models on the same items, one row per pair and measure.
 
-    Raises BadUsage where a named model is not here, and where there is no pair.
+    ``pairs`` are names; the default is to match cards and names. Raises BadUsage if a named model
+    is missing, or without any pair.
     """
     (part,) = parts
     chosen = _alignment_named(part, read_pairs(pairs)) if pairs else _told(part)
@@ -458,7 +466,7 @@ def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> An
 
 
 def _alignment_named(part: Part, pairs: Sequence[tuple[str, str]]) -> list[_Pair]:
-    """The pairs that a person named, each by the respondents that were asked most alike."""
+    """Return the named pairs, each with the most similar settings."""
     by_model = _by_model(part)
     missing = [name for pair in pairs for name in pair if name not in by_model]
     if missing:
@@ -474,7 +482,8 @@ def _alignment_named(part: Part, pairs: Sequence[tuple[str, str]]) -> list[_Pair
 
 
 def _told(part: Part) -> list[_Pair]:
-    """The pairs of one stem, then those that alone are of one family and size by their cards."""
+    """Return pairs with the same stem, then unique pairs with the same family and size on their
+    cards."""
     by_model = _by_model(part)
     asked = {model: part.asked[part.complete[labels[0]]] for model, labels in by_model.items()}
     bases = [model for model, how in asked.items() if is_base(model, how.kind)]
@@ -492,8 +501,10 @@ def _told(part: Part) -> list[_Pair]:
 
 
 def _alignment_alike(part: Part, bases: Sequence[str], chats: Sequence[str]) -> Iterator[_Pair]:
-    """Each respondent of the base model with the chat model's of the same way, else its first;
-    never with one that another judge graded."""
+    """Yield each base model with the chat model of the same prompting method, otherwise its first.
+
+    Both are graded by the same judge.
+    """
     for base in bases:
         asked = _asked(part, base)
         graded = [chat for chat in chats if _asked(part, chat).judge == asked.judge]
@@ -507,13 +518,13 @@ def _asked(part: Part, label: str) -> HowAsked:
 
 
 def _shots(asked: Iterable[HowAsked]) -> str:
-    """With how many few-shot examples: ``0-shot``, ``5-shot``, ``0-shot and 5-shot``."""
+    """Return the numbers of few-shot examples: ``0-shot``, ``5-shot``, ``0-shot and 5-shot``."""
     found = sorted({int(how.settings.get("shots") or 0) for how in asked})
     return joined([say("{n}-shot", n=n) for n in found])
 
 
 def _by_model(part: Part) -> dict[str, list[str]]:
-    """The labels of the complete respondents of each model."""
+    """Map each model to the labels of its complete rows."""
     found: dict[str, list[str]] = {}
     for label, place in part.complete.items():
         found.setdefault(part.asked[place].model, []).append(label)
@@ -553,7 +564,7 @@ def _notes(part: Part, chosen: Sequence[_Pair]) -> Iterator[str]:
         yield say("In no pair: {models}.", models=listed(alone))
 
 
-# What a search is worth: each model without it and with it, and how far models lie apart (Chinese
+# Effect of retrieval: each model without and with it, and the spread of models (Chinese
 # SimpleQA 4.4 and F, Figure 6 and Table 4).
 
 
@@ -561,7 +572,7 @@ _RANGE = noted("highest less lowest")
 
 
 class _RetrievalPair(NamedTuple):
-    """One model in one way: how it was asked, its label without a search and with one."""
+    """One model and prompting method: settings, and labels without and with retrieval."""
 
     asked: HowAsked
     source: str
@@ -574,10 +585,12 @@ class _RetrievalPair(NamedTuple):
 
 
 def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
-    """For each search and each model that was asked with nothing and with what that search found,
-    and in nothing else differently: every measure without and with, and the paired difference. For
-    each search with two models or more, how far they lie apart without and with: the highest less
-    the lowest, and the standard deviation. Raises BadUsage where no model was asked both ways."""
+    """Compare closed-book models with the same models and retrieval, other settings equal.
+
+    Each measure is shown without and with retrieval, with the paired difference. For two or more
+    models, their spread is compared as well: the range and the standard deviation. Raises BadUsage
+    if no model has both.
+    """
     (part,) = parts
     pairs = sorted(_retrieval_pairs(part), key=lambda pair: (pair.source, pair.asked.model))
     if not pairs:
@@ -634,7 +647,7 @@ def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
 
 
 def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
-    """Models asked without a search and with one, alike in all else; both complete."""
+    """Return complete models without and with retrieval and equal settings."""
     without: dict[bytes, str] = {}
     found: list[tuple[bytes, HowAsked, str]] = []
     for label, place in part.complete.items():
@@ -654,13 +667,13 @@ def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
 
 
 def _prompt_method_alone(asked: HowAsked) -> str:
-    """The way of asking without the mark of what stood in the prompt, which is what differs."""
+    """Return the prompting method without its context label, which is what differs."""
     label = context_label(asked.settings)
     return asked.prompt_method.replace(f" {label}", "", 1) if label else asked.prompt_method
 
 
 class _ApartRow(NamedTuple):
-    """How far models lie apart by a measure, in one kind of spread: without, with, the change."""
+    """Spread of models by a measure, of one kind: without, with, and the change."""
 
     measure: str
     kind: str
@@ -669,7 +682,7 @@ class _ApartRow(NamedTuple):
 
 
 def _apart(part: Part, pairs: Sequence[_RetrievalPair]) -> list[_ApartRow]:
-    """How far the models lie apart by the headline, and by each measure that is a ratio."""
+    """Return the spread of models by the headline and by each measure that is a ratio."""
     labels = [*(pair.without for pair in pairs), *(pair.found for pair in pairs)]
     units, _values = part.block(labels)
     places = [part.complete[label] for label in labels]

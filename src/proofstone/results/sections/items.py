@@ -1,4 +1,4 @@
-"""Which items to look at first: those that tell nobody apart, and keys that may be wrong."""
+"""Flagged items and statements: no discrimination, or possibly wrong answer keys."""
 
 from __future__ import annotations
 
@@ -40,16 +40,18 @@ from proofstone.stats.items import (
 from proofstone.stats.multiple_comparisons import benjamini_hochberg, over_known
 from proofstone.wording.messages import counted, language, noted, paragraph, say, say_of, word
 
-# Which statements are probably wrong: by all questions that hold them, and by answers alone.
+# Statements that are probably wrong, by all questions with them and by direct answers.
 #
-# Of a file they are keys of its columns, and are called so: nothing says that they are statements.
+# In a file they are keys of its columns and are called keys, as they may not be statements.
 
-_FEWEST = 8  # models, for a statement to be called wrong by them
+_FEWEST = 8  # minimum number of models for calling a statement wrong
 
 
 def statements_section(evidence: Evidence) -> Section | None:
-    """The statements to look at first, with what accuses them. None where items hold no named
-    statements, or only one each, or with fewer than three ranked respondents."""
+    """Return the flagged statements with the evidence.
+
+    None if items have no named statements or only one each, or with fewer than three ranked models.
+    """
     found = described_statements(evidence)
     if found is None:
         return None
@@ -168,8 +170,10 @@ def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Seque
 
 
 def items_section(evidence: Evidence) -> Section | None:
-    """Counts of what is wrong with items, and a list of those to look at first with the reason.
-    None with fewer than three ranked respondents: they cannot rank each other."""
+    """Return counts of item problems, and a list of flagged items with reasons.
+
+    None with fewer than three ranked models, for which discrimination is undefined.
+    """
     found = described_items(evidence)
     if found is None:
         return None
@@ -252,7 +256,7 @@ FALSE_DISCOVERIES = 0.1
 
 
 def _items_negative(found: DescribedItems, confidence: float) -> Iterator[Table]:
-    """All items with negative discrimination, lowest first; none with too few models."""
+    """Yield all items with negative discrimination, lowest first; none with too few models."""
     if len(found.ranked.respondents) < _FEWEST:
         return
     q = over_known(benjamini_hochberg, np.array([item.p for item in found.items]))
@@ -291,12 +295,12 @@ def _items_negative(found: DescribedItems, confidence: float) -> Iterator[Table]
     )  # fmt: skip
 
 
-# Why an item or a statement is to be looked at: the reasons in words, gravest first.
+# Reasons for flagging an item or a statement, most severe first.
 
 Reason = ItemFlag | KeyFlag
 
 
-# Those that accuse come before those that only say that an item tells nobody apart.
+# Possible errors come before items that merely do not discriminate.
 REASONS: dict[Reason, str] = {
     "strong-distractor": noted(
         "the strongest models agree on one wrong answer (it may be correct)"
@@ -324,29 +328,31 @@ _PLACES = {flag: place for place, flag in enumerate(REASONS)}
 
 
 def gravity(flags: Iterable[Reason]) -> int:
-    """The place of the gravest of ``flags``, from 0; after all where there is none."""
+    """Return the index of the most severe of ``flags`` from 0; after all others without flags."""
     return min((_PLACES[flag] for flag in flags), default=len(_PLACES))
 
 
 def reasons_in_words(flags: Iterable[Reason], *, of_statement: bool = False) -> str:
-    """The reasons, gravest first, in the language in force."""
+    """Return the reasons in the current language, most severe first."""
     said = REASONS | (_OF_STATEMENTS if of_statement else {})
     words = [word(said[flag]) for flag in sorted(flags, key=_PLACES.__getitem__)]
     return ("；" if language() == "zh" else "; ").join(words)
 
 
-# What items share, as each of it does in all items that hold it: statements to look at.
+# Statements shared by items, judged over all items with them.
 #
-# Only where items hold several: an item that rests on one fact alone is judged as an item.
+# Only if items have several: an item with one fact is judged as an item.
 
-# Fewer are no question of their own: with each statement in one item, that says all.
+# Minimum items per statement; with one, its statistics repeat those of the item.
 _FEWEST_HOLDING = 2
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedStatement:
-    """One named key by the items that hold it, and by answers to it alone, where there are any;
-    ``documents`` are those that it comes from, with its pages, where they are known."""
+    """One named key, by the items with it and by direct answers, if any.
+
+    ``documents`` are its documents with pages, if known.
+    """
 
     name: str
     by_items: KeyStatistics | None
@@ -355,14 +361,14 @@ class DescribedStatement:
 
     @property
     def flags(self) -> tuple[KeyFlag, ...]:
-        """The reasons by either."""
+        """Return the reasons from either."""
         found = [*(self.by_items.flags if self.by_items else ())]
         found += self.by_answers.flags if self.by_answers else ()
         return tuple(dict.fromkeys(found))
 
     @property
     def evidence(self) -> str:
-        """The numbers behind the reasons, in words."""
+        """Return the numbers behind the reasons as text."""
         parts = []
         if self.by_items is not None:
             parts.append(_told(self.by_items, counted(self.by_items.n_units, "item")))
@@ -374,22 +380,23 @@ class DescribedStatement:
 
 @dataclass(frozen=True, slots=True)
 class DescribedStatements:
-    """All named keys that items share, and how many respondents they were judged by; ``columns``
-    are those of the file that they come from, none for statements of our own."""
+    """All named keys shared by items; ``columns`` are those of a file, empty for statements."""
 
     ranked: RankedValues
     statements: Sequence[DescribedStatement]
     columns: tuple[str, ...] = ()
 
     def flagged(self) -> list[DescribedStatement]:
-        """Those with a reason to look at them, gravest first, then by how much they are missed."""
+        """Return the flagged ones, most severe first, then by error rate."""
         found = [each for each in self.statements if each.flags]
         return sorted(found, key=lambda each: (gravity(each.flags), _lift(each), each.name))
 
 
 def described_statements(evidence: Evidence) -> DescribedStatements | None:
-    """The statistics of what items share; None where keys have no names, where no item holds
-    several, or with fewer than three ranked respondents."""
+    """Return statistics of shared statements.
+
+    None if keys have no names, if no item has several, or with fewer than three ranked models.
+    """
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None or len(ranked.respondents) < 3:
         return None
@@ -433,19 +440,19 @@ def _told(found: KeyStatistics, what: str) -> str:
     )  # fmt: skip
 
 
-# What somebody should look at, worst first, with what to type for what is of our own.
+# Flagged items, most severe first, with commands for those of the workspace.
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedItems:
-    """The statistics of each ranked item, in the order of ``ranked.units``."""
+    """Statistics of each ranked item, in the order of ``ranked.units``."""
 
     table: ScoreTable
     ranked: RankedValues
     items: Sequence[ItemStatistics]
 
     def flagged(self) -> list[ItemStatistics]:
-        """Those with a reason to look at them, gravest first."""
+        """Return the flagged items, most severe first."""
 
         def first(item: ItemStatistics) -> tuple[int, float]:
             known = not math.isnan(item.discrimination)
@@ -454,29 +461,31 @@ class DescribedItems:
         return sorted((item for item in self.items if item.flags), key=first)
 
     def name(self, item: ItemStatistics) -> str:
-        """What the item is called: by its file, or by its id, as commands take it."""
+        """Return the item's name in its file, or its id as commands accept it."""
         unit = int(self.ranked.units[item.unit])
         return self.table.item_names[unit] if self.table.item_names else _own(self.table, unit)
 
     def documents(self, item: ItemStatistics) -> tuple[DocumentPages, ...]:
-        """The documents that the item rests on, with its pages in them."""
+        """Return the documents of the item with its pages."""
         known = self.table.documents
         return () if known is None else known.of_unit(int(self.ranked.units[item.unit]))
 
     def distractor(self, item: ItemStatistics) -> str | None:
-        """The wrong answer that most of the best give; None where none is known."""
+        """Return the most frequent wrong answer of the best models; None if unknown."""
         return self.table.answers[item.distractor] if item.distractor >= 0 else None
 
 
 class FlaggedItem(Struct, frozen=True, kw_only=True):
-    """An item, a statement or a key of a file's column to look at: ``place`` from 1, gravest first,
-    its name as ``target``, the ``document`` and page that it comes from where they are known, and
-    the reasons. ``action`` is what is likely to be done; a person fills
-    in ``decision`` (keep, retire, edit, or correct, incorrect or void for the ``responses``),
-    ``why``, and the ``changes`` of an edit; 'correct apply' carries that out with
-    ``--from``. ``responses`` gave the wrong answer of the best. Shares lie in [0, 1], NaN where
-    there is none. Of our own, ``show``, ``edit``, ``exclude`` and ``rule`` are commands to type,
-    with "..." where a reason belongs; of a file's items they are empty."""
+    """A flagged item, statement, or key of a file's column.
+
+    ``place`` counts from 1, most severe first. ``target`` is its name, ``document`` its document
+    and page, if known. ``action`` is the likely correction. A person fills in ``decision`` (keep,
+    retire, edit, or correct, incorrect or void for the ``responses``), ``why``, and the ``changes``
+    of an edit; 'correct apply' applies them with ``--from``. ``responses`` gave the wrong answer of
+    the best models. Shares are in [0, 1], NaN if undefined. For items of the workspace, ``show``,
+    ``edit``, ``exclude`` and ``rule`` are commands, with "..." in place of a reason; for a file
+    they are empty.
+    """
 
     place: int
     target: str
@@ -505,8 +514,7 @@ class FlaggedItem(Struct, frozen=True, kw_only=True):
 
 @once_each
 def described_items(evidence: Evidence) -> DescribedItems | None:
-    """The statistics of the ranked items; None with fewer than three ranked respondents, who cannot
-    rank each other."""
+    """Return statistics of the ranked items; None with fewer than three ranked models."""
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None or len(ranked.respondents) < 3:
         return None
@@ -519,7 +527,7 @@ def described_items(evidence: Evidence) -> DescribedItems | None:
 
 
 def flagged_items(evidence: Evidence) -> tuple[FlaggedItem, ...]:
-    """All items and statements that are flagged, gravest first."""
+    """Return all flagged items and statements, most severe first."""
     items, statements = described_items(evidence), described_statements(evidence)
     rows = [] if items is None else [_item_model_row(items, item) for item in items.flagged()]
     if statements is not None and evidence.sheet is not None:
@@ -530,8 +538,7 @@ def flagged_items(evidence: Evidence) -> tuple[FlaggedItem, ...]:
 
 
 def work_rows(rows: Sequence[FlaggedItem]) -> Iterator[dict[str, str | int | float | None]]:
-    """The rows of a work list as a file holds them: one value a cell, None for what there is
-    not."""
+    """Yield flagged items as rows for a file: one value per cell, None if undefined."""
     for row in rows:
         values = structs.asdict(row) | {"flags": " ".join(row.flags)}
         yield {
@@ -595,9 +602,11 @@ def _typed(row: FlaggedItem) -> FlaggedItem:
 
 
 def _wrong_alike(found: DescribedItems, item: ItemStatistics) -> Iterator[str]:
-    """The replies that gave the wrong answer of the best, as ``rule`` takes them; only where it may
-    be the right one. Of a respondent's several runs that is the one that asked the item's form;
-    where several did, it is not known which, and the reply is left out."""
+    """Yield the responses with the wrong answer of the best models, as ``rule`` accepts them.
+
+    Only if that answer may be correct. If a model has several runs, the run on the item's form is
+    used. If several runs are on it, the response is omitted as ambiguous.
+    """
     if "strong-distractor" not in item.flags:
         return
     table, unit = found.table, int(found.ranked.units[item.unit])

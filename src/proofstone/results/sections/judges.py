@@ -1,5 +1,8 @@
-"""The same replies under several judges: what each makes of them, how far they agree, and whether
-it matters to the ranking (Chinese SimpleQA, appendix B and Figure 10)."""
+"""The same responses graded by several judges, and self-evaluation risk.
+
+Verdicts, agreement and effect on the ranking are compared (Chinese SimpleQA, appendix B and Figure
+10).
+"""
 
 from __future__ import annotations
 
@@ -50,16 +53,17 @@ from proofstone.store.scores import ScoringInfo
 from proofstone.store.store import Store
 from proofstone.wording.messages import joined, listed, paragraph, say, say_of, word
 
-# The same replies as several judges graded them: a part of a study for each.
+# The same responses graded by several judges, one part of an analysis per judge.
 
 
 def parts_by_judge(
     store: Store, find_method: Callable[[str], Method], targets: Sequence[Found]
 ) -> list[Part]:
-    """A part for the judges of each scoring, the newest whole one of theirs a run, in the order in
-    which they first judged; as scored, since a person's ruling would hold for all of them.
+    """Return one part per judge or panel, in the order of their first scoring.
 
-    Raises BadUsage where no judge graded anything, and what ``select_runs`` does.
+    Each run contributes the newest complete scoring of a judge. Overrides are not applied, because
+    they would apply to all judges. Raises BadUsage if no judge graded anything, and as
+    ``select_runs`` does.
     """
     selection = select_runs(store, targets)
     found = [
@@ -104,7 +108,7 @@ def _part(
     return replace(part, name=judges, judged=judged)
 
 
-# Two judges of the same replies: agreement, what each model gains, and the order of models.
+# Two judges of the same responses: agreement, effect on each model, and order of models.
 
 _Label = tuple[str, float]
 
@@ -113,16 +117,18 @@ _Place = tuple[str, bytes, int]  # model, item, sample
 
 
 class JudgeChange(Struct, frozen=True, kw_only=True):
-    """By how much a model's measures under the second judge lie above those under the first."""
+    """Differences of a model's measures: second judge minus first judge."""
 
     model: str
     by_measure: dict[str, Estimate]
 
 
 class JudgeOrder(Struct, frozen=True, kw_only=True):
-    """What two judges make of the order of models: ``tau`` over other items; of the ``n_pairs``
-    pairs of models ``n_swapped`` stand in another order, and ``n_reversed`` are told apart by both
-    in opposite ones."""
+    """Agreement of two judges on the order of models.
+
+    ``tau`` generalizes to other items. Of ``n_pairs`` pairs of models, ``n_swapped`` have another
+    order, and ``n_reversed`` differ significantly in opposite directions.
+    """
 
     tau: Estimate
     n_pairs: int
@@ -131,10 +137,11 @@ class JudgeOrder(Struct, frozen=True, kw_only=True):
 
 
 class JudgePair(Struct, frozen=True, kw_only=True):
-    """Two judges, by the models that both graded whole.
+    """Two judges, over the models that both graded completely.
 
-    ``agree`` and ``kappa`` are of the replies that one of them was asked about and both labelled;
-    ``n_unparsed`` more got no label by one. ``order`` is None for fewer than two models.
+    ``agree`` and ``kappa`` are over responses that at least one judge was asked about and both
+    labeled; ``n_unparsed`` others have no label by one of them. ``order`` is None for fewer than
+    two models.
     """
 
     first: str
@@ -148,12 +155,12 @@ class JudgePair(Struct, frozen=True, kw_only=True):
 
     @property
     def names(self) -> str:
-        """Both, as a table names them."""
+        """Return both names for a table."""
         return f"{self.first} / {self.second}"
 
 
 def compare_judges(first: Part, second: Part) -> JudgePair | None:
-    """The two parts, of the models that are whole in both; None where there is none."""
+    """Compare two parts over the models complete in both; None without any."""
     models = tuple(label for label in first.complete if label in second.complete)
     if not models:
         return None
@@ -177,8 +184,11 @@ def compare_judges(first: Part, second: Part) -> JudgePair | None:
 def _labels(
     first: Part, second: Part, models: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
-    """The labels of replies that one of both was asked about (codes), the unit of each in the first
-    part, and how many lack one of the two."""
+    """Return labels (codes) of both, the unit of each in the first part, and the number of missing
+    ones.
+
+    Only responses that at least one judge was asked about are included.
+    """
     ours, theirs = _by_response(first, models), _by_response(second, models)
     unit = {item: place for place, item in enumerate(first.table.items)}
     codes: dict[_Label, int] = {}
@@ -198,7 +208,7 @@ def _labels(
 
 
 def _by_response(part: Part, models: tuple[str, ...]) -> dict[_Place, tuple[_Label | None, bool]]:
-    """What each reply came to (None without a label), and whether a judge was asked."""
+    """Map each response to its label (None without one) and whether a judge was asked."""
     names = {part.complete[model]: model for model in models}
     table = part.table
     judged = np.ones(len(table.unit), dtype=bool) if part.judged is None else part.judged
@@ -219,7 +229,7 @@ def _by_response(part: Part, models: tuple[str, ...]) -> dict[_Place, tuple[_Lab
 def _common_units(
     first: Part, second: Part, models: tuple[str, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The units that count for all of these models under both, as places in each part."""
+    """Return the units that count for all of these models under both, as indices in each part."""
     ours, theirs = first.block(models)[0], second.block(models)[0]
     place = {second.table.items[unit]: int(unit) for unit in theirs}
     kept = [int(unit) for unit in ours if first.table.items[unit] in place]
@@ -241,7 +251,7 @@ def _change(first: Part, second: Part, model: str) -> JudgeChange:
 
 
 def _judge_order(first: Part, second: Part, models: tuple[str, ...]) -> JudgeOrder | None:
-    """The order of models by both from the same units; the same items are drawn for both."""
+    """Return the order of models under both judges; items are resampled jointly."""
     units = _common_units(first, second, models)
     m = len(models)
     if m < 2 or not len(units[0]):
@@ -265,11 +275,11 @@ def _judge_order(first: Part, second: Part, models: tuple[str, ...]) -> JudgeOrd
 
 
 def analyze_judges(parts: Sequence[Part]) -> Analysis:
-    """One part a judge, or panel of judges, each with the same models' replies. A row a model and
-    judge: its measures and how many replies got no label; then each pair of judges: agreement on
-    the replies that a judge was asked about, and what it does to models and their order.
+    """Compare judges or panels over the same models' responses, one part per judge.
 
-    Raises BadUsage for fewer than two judges with a model in common.
+    One row per model and judge has its measures and the number of responses without a label. One
+    row per pair of judges has their agreement and the effect on models and their order. Raises
+    BadUsage for fewer than two judges with a model in common.
     """
     pairs = [
         found
@@ -440,8 +450,8 @@ def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
         )
 
 
-# Models that wrote, filtered or judged the items they compete on: their results without these,
-# and what a filter costs its own.
+# Self-evaluation: scores without items that a model wrote, filtered or judged, and the bias of
+# filters against their own model family.
 
 
 _FEWEST_ITEMS = 10
@@ -449,7 +459,7 @@ _FEWEST_ITEMS = 10
 
 @dataclass(frozen=True, slots=True)
 class _Filter:
-    """The model that filtered, those here that are it or of its family, and the bias."""
+    """A model that filtered items, models of its family in the ranking, and the bias."""
 
     model: str
     own: tuple[str, ...]
@@ -457,8 +467,10 @@ class _Filter:
 
 
 def roles_section(evidence: Evidence) -> Section | None:
-    """Every row whose model or family had a hand in its items, on the rest of them; and the bias of
-    each filter where unfiltered items were asked too. None where nobody had one."""
+    """Return every row with self-evaluation on the other items, and the bias of filters.
+
+    The bias needs responses to unfiltered items. None without self-evaluation.
+    """
     rows = [row for group in evidence.board.standings for row in group.rows if row.hand is not None]
     if not rows:
         return None
@@ -480,7 +492,7 @@ def roles_section(evidence: Evidence) -> Section | None:
 
 
 def _filters(evidence: Evidence) -> Iterator[_Filter]:
-    """The bias of every model that filtered some of the common items and not others."""
+    """Yield the bias of every model that filtered some but not all common items."""
     ranked, sheet = ranked_values(evidence), evidence.sheet
     if ranked is None or sheet is None:
         return

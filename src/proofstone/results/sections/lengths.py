@@ -1,4 +1,4 @@
-"""Do longer replies score higher, once harder items are compared with themselves?"""
+"""Association of response length and score, overall and within items."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import tau_b
 from proofstone.wording.messages import noted, say
 
-# Scores by the length of replies, and by how hard the items are.
+# Scores by response length and item difficulty.
 
 Floats = NDArray[np.float64]
 
@@ -55,8 +55,7 @@ _BINS, _THIRDS = 5, 3
 
 @dataclass(frozen=True, slots=True)
 class _Bin:
-    """Replies from ``low`` to ``high`` tokens, with their scores: of all items, then of the easy,
-    the middling and the hard third."""
+    """Responses of ``low`` to ``high`` tokens, with scores overall and by third of difficulty."""
 
     low: float
     high: float
@@ -64,7 +63,7 @@ class _Bin:
 
 
 def _bins_table(bins: Sequence[_Bin], names: Mapping[str, str]) -> Table:
-    """The share right of all ranked models' replies by fifths of their length."""
+    """Return the share correct of all ranked models' responses by fifth of length."""
 
     def score(place: int) -> Callable[[_Bin], Estimate | None]:
         return lambda each: each.scores[place] if each.scores[place].n else None
@@ -88,7 +87,7 @@ def _bins_table(bins: Sequence[_Bin], names: Mapping[str, str]) -> Table:
 
 
 def _bins_figure(bins: Sequence[_Bin], names: Mapping[str, str]) -> Figure:
-    """The same as curves: one for each third of the items by difficulty."""
+    """Return one curve per third of the items by difficulty."""
     return Figure(
         name="length",
         kind="curves",
@@ -109,8 +108,7 @@ def _bins_figure(bins: Sequence[_Bin], names: Mapping[str, str]) -> Figure:
 
 
 def length_bins(ranked: RankedValues) -> list[_Bin]:
-    """The scores of all ranked models' replies by fifths of their length; none where lengths hardly
-    differ."""
+    """Return scores by fifth of response length; empty if lengths hardly differ."""
     sheet, table = ranked.sheet, ranked.sheet.table
     if table.tokens is None:
         return []
@@ -160,8 +158,10 @@ _PARTS = 5
 
 
 def lengths_section(evidence: Evidence) -> Section | None:
-    """The change of score for a reply twice as long, over items and within items. None unless the
-    tokens of replies are known."""
+    """Return the change of score per doubling of response length, over items and within items.
+
+    None if tokens of responses are unknown.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or ranked.sheet.table.tokens is None:
         return None
@@ -213,8 +213,10 @@ def lengths_section(evidence: Evidence) -> Section | None:
 
 
 def _figures(ranked: RankedValues) -> Iterator[Figure]:
-    """Each model's score on its replies in five parts by their length: a curve a model over tokens;
-    none with fewer than two parts of any."""
+    """Yield a curve per model of score over tokens, in fifths of response length.
+
+    None with fewer than two fifths for any model.
+    """
     marks = [
         estimate_mark(score, row=label, x=tokens)
         for label, who in zip(ranked.labels, ranked.respondents, strict=True)
@@ -245,8 +247,7 @@ def _figures(ranked: RankedValues) -> Iterator[Figure]:
 
 
 def _parts(ranked: RankedValues, who: int) -> Iterator[tuple[float, Estimate]]:
-    """The median tokens and the score of each part, in order; equal lengths stay together, so that
-    some may be larger than others."""
+    """Return median tokens and score of each fifth in order; equal lengths are not split."""
     sheet, table, tokens = ranked.sheet, ranked.sheet.table, ranked.sheet.table.tokens
     if tokens is None:
         return
@@ -325,15 +326,17 @@ def _table(rows: Sequence[tuple[str, float, LengthEffect]], level: float) -> Tab
     )  # fmt: skip
 
 
-# Accuracy against the length of replies (Encyclo-K appendix E, Figure 7).
+# Accuracy by response length (Encyclo-K appendix E, Figure 7).
 
 _QUARTERS = 4
 
 
 def analyze_lengths(parts: Sequence[Part]) -> Analysis:
-    """Mean tokens of each respondent's replies, of right and of wrong ones, and its accuracy by
-    quarter of its own replies' length. Tokens are the endpoint's count, reasoning included where
-    it counts it. Raises BadUsage where no endpoint counted any."""
+    """Return mean tokens of responses, of right and wrong ones, and accuracy by quarter of length.
+
+    Quarters are those of each model's own responses. Tokens are counted by the endpoint, including
+    reasoning if it counts it. Raises BadUsage if no endpoint counted any.
+    """
     (part,) = parts
     labels = complete_everywhere(parts)
     told = {
@@ -388,7 +391,7 @@ def analyze_lengths(parts: Sequence[Part]) -> Analysis:
 
 
 def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[np.float64] | None:
-    """The mean tokens of a respondent's replies by unit, NaN where not told; None where nowhere."""
+    """Return a model's mean tokens by unit, NaN if unknown; None if all are unknown."""
     if part.lengths is None:
         return None
     mine = part.lengths.respondent == part.complete[label]

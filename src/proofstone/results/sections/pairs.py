@@ -1,4 +1,4 @@
-"""Which differences between models are more than noise, over all pairs."""
+"""Pairwise differences between models, with adjusted tests, and statistical power."""
 
 from __future__ import annotations
 
@@ -32,17 +32,20 @@ from proofstone.stats.power import Resolution, Separation, resolution_after
 from proofstone.stats.ranks import Comparison, tiers
 from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
 
-# What else is said of a pair: another correction, and the items that only one got right.
+# Further columns of a pair: q-value and discordant items.
 
 
 def further_columns(evidence: Evidence, group: Standings) -> tuple[ReadColumn, ...]:
-    """Of each pair: what Benjamini and Hochberg make of its p-value among all; and where all scores
-    are right or wrong, the items that only one of the two got right, with McNemar's exact test."""
+    """Return the q-value (Benjamini-Hochberg) of each pair.
+
+    For right-or-wrong scores, also the items that only one of the two got right, with McNemar's
+    exact test.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or not ((ranked.values == 0) | (ranked.values == 1)).all():
         return (_rate_column(group),)
     both = (ranked.values.T @ ranked.values).round().astype(np.int64)
-    only = np.diag(both)[:, None] - both  # how often the row's model is right, the column's not
+    only = np.diag(both)[:, None] - both  # items that only the row's model got right
     exact, _ = mcnemar_p(only, only.T)
     return (
         _rate_column(group),
@@ -61,7 +64,7 @@ def further_columns(evidence: Evidence, group: Standings) -> tuple[ReadColumn, .
 _MOST_DRAWN = 30  # a larger matrix cannot be read
 
 
-# Of more pairs (fifty models') only those of neighbors and of the leading models are listed.
+# With more pairs (fifty models), only adjacent pairs and those of leading models are listed.
 _MOST_LISTED = 1225
 
 
@@ -69,9 +72,10 @@ _TOP = 25
 
 
 def pairs_section(evidence: Evidence) -> Section | None:
-    """How many pairs the data tell apart, and the differences between neighbours of the ranking.
+    """Return the number of significant pairs, and the differences of adjacent models.
 
-    None where nobody can be compared."""
+    None if no models are compared.
+    """
     group = next((group for group in evidence.board.standings if group.compared), None)
     if group is None:
         return None
@@ -106,7 +110,8 @@ def _finding(resolved: int, total: int, n_models: int) -> str:
 
 
 def _tiers(group: Standings) -> str:
-    """How many groups the ranking falls into, where everyone above beats everyone below."""
+    """Return the number of tiers, where every model above is significantly better than every one
+    below."""
     better = np.zeros((len(group.ranked), len(group.ranked)), dtype=bool)
     for pair in group.compared:
         better[pair.first, pair.second] = pair.resolved and pair.difference > 0
@@ -135,7 +140,7 @@ def _plain(group: Standings) -> str:
 
 
 def _cannot(group: Standings) -> str:
-    """The closest pairs that are left open, best models first."""
+    """Return the closest pairs without a significant difference, best models first."""
     open_pairs = [
         pair for pair in group.compared if pair.second == pair.first + 1 and not pair.resolved
     ]
@@ -159,8 +164,10 @@ def _cannot(group: Standings) -> str:
 
 
 def _by_extraction(group: Standings) -> str:
-    """Significant differences no larger than the share of the lower model's unparsed responses:
-    had these been read, nothing might be left of them."""
+    """Return significant differences no larger than the lower model's share of unparsed responses.
+
+    Such a difference might vanish if these responses were parsed.
+    """
     shares = [row.rate("unparsed") for row in group.ranked]
     if not any(rate.count for rate in shares):
         return ""
@@ -225,7 +232,7 @@ def _tables(evidence: Evidence, group: Standings) -> Iterator[Table]:
 
 
 def all_pairs(board: Leaderboard) -> Table | None:
-    """Every pair of a ranking of which the section lists only some; None where it lists all."""
+    """Return every pair if the section lists only some; otherwise None."""
     group = next((group for group in board.standings if group.compared), None)
     if group is None or len(group.compared) <= _MOST_LISTED:
         return None
@@ -316,8 +323,10 @@ def _matrix(group: Standings) -> Iterator[Figure]:
 
 
 def resolution_section(evidence: Evidence) -> Section | None:
-    """The smallest difference that these items resolve at 80% power once all pairs are compared,
-    and the items that each neighbouring pair would need. None with fewer than two ranked."""
+    """Return the minimum detectable difference at 80% power, adjusted for all pairs.
+
+    Also the items that each adjacent pair would need. None with fewer than two ranked models.
+    """
     ranked = ranked_values(evidence)
     if ranked is None:
         return None
@@ -400,9 +409,10 @@ def _resolution_finding(found: Resolution, n_pairs: int) -> str:
 
 
 def _items(found: Resolution) -> str:
-    """How many they are, and in how many independent groups of equal size, as it were, where some
-    share a key: their number alone sets the degrees of freedom, so items are not said to be worth
-    no more than that."""
+    """Return the number of items, and the effective number of equal-sized clusters, if clustered.
+
+    The number of clusters only sets the degrees of freedom. It is not an effective number of items.
+    """
     items = counted(found.n_units, "item")
     if found.groups > found.n_units - 0.5:
         return items

@@ -1,5 +1,4 @@
-"""Analyses over several parts: forms, the scores on each, who is complete on which, and what
-an analysis of them gives."""
+"""Parts of analyses: forms with their scores, complete models, and results."""
 
 from __future__ import annotations
 
@@ -49,8 +48,11 @@ from proofstone.wording.messages import listed, say, word
 
 @dataclass(frozen=True)
 class ResponseLengths:
-    """Tokens of replies as parallel arrays (N): unit and respondent as in the part's table, the
-    completion's tokens, and those of them that were reasoning (NaN where not told)."""
+    """Tokens of responses as parallel arrays (N).
+
+    ``unit`` and ``respondent`` are as in the part's table. ``reasoning`` is the part of
+    ``completion`` that is reasoning (NaN if unknown).
+    """
 
     unit: NDArray[np.int32]
     respondent: NDArray[np.int32]
@@ -61,10 +63,11 @@ class ResponseLengths:
 
 @dataclass(frozen=True)
 class HowAsked:
-    """How a respondent was asked: its model, the way, its settings, and the model's size in
-    billions of parameters, and of its card the kind and the family, where they are known.
-    ``prompt`` is the hash of its templates and few-shot examples, ``replicate`` what sets a repeat
-    apart, ``judge`` whose verdicts its scores are (empty: no judge's)."""
+    """Request settings of a model, with size (billions of parameters), kind and family, if known.
+
+    ``prompt`` is the hash of its templates and few-shot examples. ``replicate`` distinguishes
+    repetitions. ``judge`` names the judge (empty: none).
+    """
 
     model: str
     prompt_method: str
@@ -78,7 +81,7 @@ class HowAsked:
 
 
 class Interval(TypedDict):
-    """What an interval speaks of, and how surely."""
+    """Target population and confidence of an interval."""
 
     population: Population
     confidence: float
@@ -86,13 +89,14 @@ class Interval(TypedDict):
 
 @dataclass(frozen=True)
 class Part:
-    """A form (or several of one recipe, together) with the scores on it under ``measure``.
-    ``asked`` says by respondent of the table how it was asked. ``origins`` are the facts that the
-    table's units come from, for studies that compare forms of the same questions: of a unit on
-    one fact, what that was made from, or the fact itself; empty bytes for others. The table's
-    ``items`` in their order. ``others`` are measures of the same scores that stand beside. Where a
-    part is what one judge made of the replies, ``judged`` says of each score (N) whether a judge
-    was asked for it. Intervals speak of the ``population`` at ``confidence``."""
+    """A form, or several of one recipe, with its scores under ``measure``.
+
+    ``asked`` has the settings of each model of the table. ``origins`` (one per unit) identify the
+    same question on different forms: for a unit with one fact, the origin of that fact or the fact
+    itself, otherwise empty bytes. ``others`` are further measures of the same scores. For a part of
+    one judge, ``judged`` (N) is a mask of the scores that a judge was asked for. Intervals use
+    ``population`` and ``confidence``.
+    """
 
     name: str
     kind: str
@@ -110,23 +114,24 @@ class Part:
 
     @cached_property
     def interval(self) -> Interval:
-        """Of what intervals of this part speak, and at which confidence."""
+        """Return population and confidence of this part's intervals."""
         return Interval(population=self.population, confidence=self.confidence)
 
     @cached_property
     def sheet(self) -> Sheet:
-        """The scores as the measure values them."""
+        """Return the scores under the measure."""
         return Sheet.of(self.table, self.measure)
 
     @cached_property
     def sheets(self) -> dict[str, Sheet]:
-        """The same under the measure and each of the others, by what heads their columns."""
+        """Map column headings to the scores under the measure and each of the others."""
         found = {self.measure.label or self.measure.name: self.sheet}
         return found | {each.label: Sheet.of(self.table, each) for each in self.others}
 
     @cached_property
     def complete(self) -> dict[str, int]:
-        """The complete respondents by label, in the table's order; simulated ones are marked."""
+        """Map labels of complete models to indices, in the table's order; simulated ones are
+        marked."""
         return {
             label_of(who): place
             for place, who in enumerate(self.table.respondents)
@@ -134,7 +139,7 @@ class Part:
         }
 
     def estimates(self, labels: Sequence[str]) -> dict[str, Estimate]:
-        """The mean of each of these complete respondents on the items that they have in common."""
+        """Map each of these complete models to its mean on their common items."""
         units, values = self.block(labels)
         found = self.means(labels, units, values)
         return dict(zip(labels, found, strict=True))
@@ -146,9 +151,11 @@ class Part:
         values: NDArray[np.float64],
         weighting: Weighting | None = None,
     ) -> tuple[Estimate, ...]:
-        """The mean of each respondent's column of ``values`` (units, labels), where nothing else is
-        said with equal weights. A score that is a share is of as many right-or-wrong answers as its
-        unit has keys."""
+        """Return the mean of each model's column of ``values`` (units, labels), by default
+        unweighted.
+
+        A share consists of as many right-or-wrong answers as its unit has cluster keys.
+        """
         keys = self.sheet.keys.among(units)
         weighting = weighting or equal_weights(len(units))
         found: dict[int, Estimate] = {}
@@ -166,29 +173,29 @@ class Part:
         return tuple(found[column] for column in range(len(labels)))
 
     def _is_of_parts(self, label: str) -> bool:
-        """Whether a respondent's scores are shares of an item's parts, one a key of it."""
+        """Return True if a model's scores are shares over an item's parts, one per cluster key."""
         return values_kind(self.table.respondents[self.complete[label]].scale) != ""
 
     def block(self, labels: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The units that count for all of these respondents, and their values (units, labels)."""
+        """Return the units that count for all of these models, and their values (units, labels)."""
         places = [self.complete[label] for label in labels]
         units = np.flatnonzero(~np.isnan(self.sheet.values[:, places]).any(axis=1))
         return units, self.sheet.block(units, places)
 
     def change(self, before: str, after: str) -> Estimate:
-        """The mean of one respondent less that of another, on the items of both."""
+        """Return the mean of ``after`` minus ``before`` on the items of both."""
         places = [self.complete[before], self.complete[after]]
         return paired_change(self.sheet.values[:, places], self.sheet.keys, self)
 
     def measured(self, sheet: Sheet, units: NDArray[np.int64], *labels: str) -> list[Estimate]:
-        """Each respondent's figure under one of the part's ``sheets``, on these units."""
+        """Return each model's estimate under one of the part's ``sheets`` on these units."""
         places = [self.complete[label] for label in labels]
         return list(measure_estimates(sheet, units, places, **self.interval))
 
     def measured_change(
         self, sheet: Sheet, units: NDArray[np.int64], before: str, after: str
     ) -> Estimate:
-        """The change between two respondents in such a figure, item by item."""
+        """Return the paired change between two models in such an estimate."""
         values = linear_values(sheet, units, [self.complete[before], self.complete[after]])
         return pair_change(values[:, 0], values[:, 1], sheet.keys.among(units), self)
 
@@ -197,8 +204,10 @@ class Part:
 
 
 def paired_change(values: NDArray[np.float64], keys: SharedKeys, of: Part) -> Estimate:
-    """The second column of ``values`` (n units, 2; NaN where one is missing) less the first.
-    ``keys`` are those of all n units."""
+    """Return the second column of ``values`` (n units, 2; NaN if missing) minus the first.
+
+    ``keys`` are those of all n units.
+    """
     found = measure_contrasts(values[:, :1], values[:, 1:], keys, of.population, paired=True)
     (change,) = found.estimates(confidence=of.confidence)
     return change
@@ -207,15 +216,17 @@ def paired_change(values: NDArray[np.float64], keys: SharedKeys, of: Part) -> Es
 def pair_change(
     first: NDArray[np.float64], second: NDArray[np.float64], keys: SharedKeys, of: Part
 ) -> Estimate:
-    """The second column (units) less the first, both of all units, as ``compare`` has it: where no
-    unit differs, with what so many equal ones leave open. NaN where a column is unknown."""
+    """Return the second column (units) minus the first over all units, as ``compare`` does.
+
+    If no unit differs, the interval is what that many equal units allow. NaN if a column has a NaN.
+    """
     if np.isnan(first).any() or np.isnan(second).any():
         return Estimate(value=math.nan, n=len(first), low=math.nan, high=math.nan)
     return compare_pair(first, second, keys, **of.interval).estimate
 
 
 def count_resolved(changes: Sequence[Estimate]) -> dict[str, int]:
-    """How many changes lie wholly above nothing (``rises``) and below it (``falls``)."""
+    """Count the changes whose interval is above 0 (``rises``) and below 0 (``falls``)."""
     return {
         "rises": sum(change.low > 0.0 for change in changes),
         "falls": sum(change.high < 0.0 for change in changes),
@@ -223,15 +234,15 @@ def count_resolved(changes: Sequence[Estimate]) -> dict[str, int]:
 
 
 def label_of(who: Respondent) -> str:
-    """A respondent as a study names it, the same on every form."""
+    """Return a model's label in an analysis, the same on every form."""
     shown = " ".join(part for part in (who.name, who.prompt_method, who.settings) if part)
     return f"{shown} (simulated)" if who.simulated else shown
 
 
 def complete_everywhere(parts: Sequence[Part]) -> list[str]:
-    """The respondents that are complete on every part, in the order of the first.
+    """Return the models complete on every part, in the order of the first.
 
-    Raises BadUsage where there is none.
+    Raises BadUsage without any.
     """
     labels = [label for label in parts[0].complete if all(label in part.complete for part in parts)]
     if not labels:
@@ -244,7 +255,7 @@ def complete_everywhere(parts: Sequence[Part]) -> list[str]:
 
 
 def left_out(parts: Sequence[Part], labels: Sequence[str]) -> tuple[str, ...]:
-    """A note naming the respondents that the study leaves out, or none."""
+    """Return a note naming the models that the analysis omits, if any."""
     known = {label_of(who): None for part in parts for who in part.table.respondents}
     missing = [label for label in known if label not in labels]
     if not missing:
@@ -252,13 +263,16 @@ def left_out(parts: Sequence[Part], labels: Sequence[str]) -> tuple[str, ...]:
     return (say("Left out, not complete on every form here: {models}.", models=listed(missing)),)
 
 
-# What an analysis of parts gives.
+# Results of an analysis of parts.
 
 
 class Analysis(Section, frozen=True, kw_only=True):
-    """A section over several parts. ``data`` are the marks of its figure as a file holds them: the
-    series as rows, each at a number ``x`` or at a name (``column``). Axes and series are in English
-    there, whatever the language; what is drawn has them in words."""
+    """A section over several parts.
+
+    ``data`` are the marks of its figure for a file: series as rows, each at a number ``x`` or a
+    name (``column``). Axes and series are always in English there; figures use the current
+    language.
+    """
 
     data: Figure
 
@@ -276,9 +290,11 @@ def make_analysis(
     more: Sequence[Table] = (),
     figures: Iterable[Figure] = (),
 ) -> Analysis:
-    """An analysis with its first table, under the analysis's own title, and ``more``; ``axes`` name
-    what marks stand at and what they show. ``rows`` hold the cells of ``columns``, or the records
-    that these read."""
+    """Return an analysis with its first table and ``more``.
+
+    ``axes`` name the positions and the values of marks. ``rows`` hold the cells of ``columns``, or
+    the records that the columns read.
+    """
     read = [each for each in columns if isinstance(each, ReadColumn)]
     plain = tuple(each for each in columns if isinstance(each, Column))
     table = Table(title=title, columns=plain, rows=() if read else tuple(rows), sorts=False)
@@ -292,14 +308,14 @@ def make_analysis(
 
 
 def mark_of(series: str, at: float | str, estimate: Estimate) -> Mark:
-    """An estimate as a mark of an analysis's data."""
+    """Return an estimate as a mark of an analysis's data."""
     if isinstance(at, str):
         return estimate_mark(estimate, row=series, column=at)
     return estimate_mark(estimate, row=series, x=at)
 
 
 def figure_rows(data: Figure) -> list[dict[str, Any]]:
-    """The marks of an analysis, one row each, under the names of its axes."""
+    """Return the marks of an analysis, one row each, under the names of its axes."""
     return [
         {
             "series": mark.row,
@@ -314,7 +330,7 @@ def figure_rows(data: Figure) -> list[dict[str, Any]]:
 
 
 def write_figure_data(made: Analysis, path: Path) -> None:
-    """Writes the marks of an analysis as rows; the suffix of ``path`` says in which form."""
+    """Write the marks of an analysis as rows; the suffix of ``path`` sets the format."""
     write_rows(path, figure_rows(made.data))
 
 
@@ -322,8 +338,10 @@ _MOST_ROWS = 40
 
 
 def drawn_figures(made: Analysis) -> tuple[Figure, ...]:
-    """The figures of an analysis: its own, or one of its data, lines over numbers and over names a
-    row each, with a mark for each series. None where there is no mark."""
+    """Return the figures of an analysis: its own, or one of its data; none without marks.
+
+    Data over numbers are lines; data over names have one row per name and one mark per series.
+    """
     if made.figures or not made.data.marks:
         return made.figures
     marks = made.data.marks
@@ -362,7 +380,7 @@ def _drawn(
     x_axis: str = "",
     more: str = "",
 ) -> Figure:
-    """The data as a figure: shares and their differences out of 100, ranks as they are."""
+    """Return the data as a figure: shares and their differences out of 100, ranks unchanged."""
     has_intervals = not all(math.isnan(mark.low) for mark in data.marks)
     unit: AxisUnit = "points" if all(abs(m.value) <= 1.0 for m in data.marks) else "number"
     axis = word(data.value_axis)
@@ -380,11 +398,11 @@ def _drawn(
     )
 
 
-# From targets to the parts that an analysis reads: forms, the scores on them, lengths of replies.
+# From targets to the parts of an analysis: forms, scores, response lengths.
 
 
 class Reads(TypedDict, total=False):
-    """What is read beside scores: how long replies are, what the questions come from."""
+    """Optional data: response lengths, origins of questions."""
 
     lengths: bool
     origins: bool
@@ -396,7 +414,7 @@ def parts_together(
     targets: Sequence[Found],
     **reads: Unpack[Reads],
 ) -> list[Part]:
-    """All targets as one part, as a leaderboard takes them. Raises what ``select_runs`` does."""
+    """Return all targets as one part, as in a leaderboard. Raises as ``select_runs`` does."""
     selection = select_runs(store, targets)
     return [part_of(store, find_method(selection.method), selection, **reads)]
 
@@ -407,11 +425,11 @@ def parts_by_form(
     targets: Sequence[Found],
     **reads: Unpack[Reads],
 ) -> list[Part]:
-    """A part a form that was asked; a bank means all of its forms, of whatever recipe.
+    """Return one part per form with runs; a bank means all of its forms, of any recipe.
 
-    Raises NotFound where nothing was run on any.
+    Raises NotFound without runs.
     """
-    # The runs on each form: of a run that was named, that run alone.
+    # The runs on each form; a named run stands for itself only.
     chosen: dict[bytes, dict[bytes, tuple[int, Run]]] = {}
     for target in targets:
         if target.kind == "run":
@@ -439,7 +457,7 @@ def part_of(
     origins: bool = False,
     view: View = CURRENT,
 ) -> Part:
-    """A selection's scores, as ``view`` wants them, as one part."""
+    """Return a selection's scores, selected by ``view``, as one part."""
     table = with_shared_part(read_scores(store, method, selection, view=view))
     if method.grouping is not None:
         table = replace(table, level_names=dict(method.grouping.level_names))
@@ -474,7 +492,7 @@ def part_of(
 
 
 def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[bytes, ...]:
-    """By unit, what the one fact it rests on was made from, or that fact itself."""
+    """Return by unit the origin of its only fact, or that fact itself."""
     found: dict[bytes, bytes] = {}
     for item_set in selection.item_sets:
         for page in store.items.pages(item_set.id):
@@ -486,7 +504,7 @@ def _origins(store: Store, selection: Selection, table: ScoreTable) -> tuple[byt
 
 
 def _beside(method: Method) -> tuple[Measure, ...]:
-    """The measures of the headline's scores that have a column beside it."""
+    """Return the measures of the headline's scores that have a column next to it."""
     first = headline(method)
     return tuple(
         each for each in method.measures
@@ -524,5 +542,5 @@ def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ResponseL
 
 
 def median_points(changes: Sequence[Estimate]) -> float:
-    """The median of changes, in points out of 100."""
+    """Return the median change in points out of 100."""
     return 100 * float(np.median([change.value for change in changes]))

@@ -1,4 +1,4 @@
-"""Does a model favour a position among the options?"""
+"""Position bias: effects of the position and order of options."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from proofstone.stats.power import answer_consistency, consistency
 from proofstone.stats.ranks import homogeneity
 from proofstone.wording.messages import counted, listed, noted, paragraph, say, word
 
-# Do answers hold when the options of a question are shown in another order?
+# Consistency of answers over orders of options.
 
 Values = NDArray[np.float64]
 
@@ -55,14 +55,16 @@ Values = NDArray[np.float64]
 _FEW = 30
 
 
-_MOST_PAIRS = 100_000_000  # of one model: beyond, pairs are not compared
+_MOST_PAIRS = 100_000_000  # per model; with more, pairs are not compared
 
 
 @dataclass(frozen=True, slots=True)
 class _Held:
-    """What of one model's answers holds over orders, over ``n`` items that it was asked in two or
-    more: ``apart`` and ``same`` are the shares of pairs of replies in different orders, and in the
-    same one, that are alike; ``mean`` score and share right ``in_all`` orders."""
+    """Consistency of one model over orders, on ``n`` items with two or more orders.
+
+    ``apart`` and ``same`` are the shares of equal pairs of responses in different orders and in the
+    same order. ``mean`` is the mean score, ``in_all`` the share right in all orders.
+    """
 
     label: str
     n: int
@@ -73,13 +75,16 @@ class _Held:
 
 
 def orders_section(evidence: Evidence) -> Section | None:
-    """How often replies to one item in two orders of its options choose the same one, beside two
-    in the same order. None unless the order of options is told, and two were shown of some item."""
+    """Return how often two orders of options of one item give the same choice.
+
+    Pairs with the same order are shown for comparison. None unless orders are recorded and an item
+    has two.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or ranked.sheet.table.order is None:
         return None
     table, shown = ranked.sheet.table, ranked.sheet.table.order
-    # Which option an answer chose is known by a spelled order, or by its text.
+    # The chosen option is known from a spelled order, or from its text.
     named = [name for name in table.answers if name]
     contents = bool(named) and (table.orders_spelled or any(len(x.strip()) > 1 for x in named))
     if len(ranked.values) * (int(table.sample.max(initial=0)) + 1) ** 2 > _MOST_PAIRS:
@@ -219,8 +224,10 @@ def _table(found: Sequence[_Held]) -> Table:
 
 
 def positions_section(evidence: Evidence) -> Section | None:
-    """Accuracy by the right option's position, how often each position is chosen, and the tests.
-    None unless right answers and answers are letters, and numbers of options are known."""
+    """Return accuracy by the answer key's position, choices by position, and tests.
+
+    None unless answer keys and answers are letters and numbers of options are known.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or not _has_positions(ranked.sheet.table):
         return None
@@ -260,7 +267,7 @@ def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
 def _has_positions(table: ScoreTable) -> bool:
     letters = [name for name in table.answers if name]
     if table.order is not None and not table.orders_spelled:
-        return False  # a letter is another option in each order, and so is the right one
+        return False  # letters, including the answer key, mean another option in each order
     return (
         any(table.answer_keys)
         and bool((table.n_options > 0).any())
@@ -289,8 +296,10 @@ def _bias(ranked: RankedValues, respondent: int) -> PositionBias:
 def _as_shown(
     original: NDArray[np.int64], orders: NDArray[np.int32], names: Sequence[str]
 ) -> NDArray[np.int64]:
-    """Places in the original order as places in the one that each reply was shown, a code of
-    ``names``; -1 for those that are not known."""
+    """Map positions in the original order to those in the order of each response.
+
+    Orders are codes of ``names``; -1 if unknown.
+    """
     most = max(map(len, names), default=0)
     shown = np.full((len(names) + 1, most + 1), -1, dtype=np.int64)
     for code, name in enumerate(names):
@@ -301,7 +310,7 @@ def _as_shown(
 
 
 def _positions(names: Sequence[str]) -> NDArray[np.int64]:
-    """Letters (or the digits from 1 on) as places from 0; -1 for anything else."""
+    """Map letters (or digits from 1) to positions from 0; -1 for other texts."""
     places = {letter: place for place, letter in enumerate(string.ascii_uppercase)}
     places |= {str(digit): digit - 1 for digit in range(1, 10)}
     return np.array([places.get(name.strip().upper(), -1) for name in names], dtype=np.int64)
@@ -374,13 +383,15 @@ def _shares(found: Sequence[tuple[str, PositionBias]]) -> Table:
     )  # fmt: skip
 
 
-# Accuracy by the position of the right option, and how often each position is chosen (Table 5).
+# Accuracy by the position of the answer key, and choices by position (Table 5).
 
 
 def analyze_positions(parts: Sequence[Part]) -> Analysis:
-    """One row a respondent and position: its accuracy where the right option stands there, and how
-    often it chose that position against how often that was right. Chi-square tests whether one
-    accuracy holds at all positions. Raises BadUsage where items have no options."""
+    """Return accuracy and choices by position, one row per model and position.
+
+    A chi-square test checks for equal accuracy at all positions. Raises BadUsage if items have no
+    options.
+    """
     (part,) = parts
     answer_keys = part.table.answer_keys
     if not any(answer_keys):
@@ -432,7 +443,7 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
 
 
 def _chosen_shares(part: Part, label: str) -> dict[str, float]:
-    """The share of the respondent's replies that chose each answer."""
+    """Return the share of the model's responses that chose each answer."""
     answers: NDArray[np.int32] = part.table.answer[part.table.respondent == part.complete[label]]
     shares = np.bincount(answers, minlength=len(part.table.answers)) / len(answers)
     return dict(zip(part.table.answers, shares.tolist(), strict=True))

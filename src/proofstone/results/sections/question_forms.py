@@ -1,5 +1,8 @@
-"""The same questions over options, over shuffled options, and open (Chinese SimpleQA, appendix C,
-Table 3): three accuracies on the same items, what shuffling changes, and the relative drop."""
+"""The same questions with options, shuffled options, and open; and other effects of settings.
+
+Chinese SimpleQA, appendix C, Table 3: accuracies on the same items, the effect of shuffling, and
+the relative drop.
+"""
 
 from __future__ import annotations
 
@@ -48,12 +51,15 @@ _NAMES = {
 Floats = NDArray[np.float64]
 
 
-_FEW = 50  # questions, below which a bootstrap's ends are rough
+_FEW = 50  # with fewer questions, bootstrap limits are rough
 
 
 class _Asked(Struct, frozen=True):
-    """One respondent: its accuracies by form on the ``n`` items that have a grade in all of them,
-    what shuffling changes, the drop, and how many replies had no grade in each form."""
+    """One model: accuracies by form on ``n`` items graded in all of them.
+
+    ``change`` is the effect of shuffling, ``drop`` the relative drop, ``ungraded`` the responses
+    without a grade in each form.
+    """
 
     label: str
     n: int
@@ -64,10 +70,12 @@ class _Asked(Struct, frozen=True):
 
 
 def analyze_choices(parts: Sequence[Part]) -> Analysis:
-    """One row a respondent. Items are the same where they come from the same fact; several forms
-    put in one way count together, a question's value being its mean over them. The drop is
-    (options - open) / options, of shuffled options where there are no original ones. Raises
-    BadUsage where fewer than two of the three ways were asked, or no item is in all of them."""
+    """Compare accuracies of question forms, one row per model.
+
+    Items with the same origin are the same question. Several forms of one kind are averaged by
+    question. The drop is (options - open) / options, with shuffled options if there are no original
+    ones. Raises BadUsage with fewer than two kinds, or without a common item.
+    """
     by_form = _by_form(parts)
     used = [part for each in by_form.values() for part in each]
     labels = complete_everywhere(used)
@@ -125,7 +133,7 @@ def _notes(
 
 
 def _by_form(parts: Sequence[Part]) -> dict[str, list[Part]]:
-    """The parts by how they put their questions, in the order of the table's columns."""
+    """Map kinds of questions to parts, in the order of the table's columns."""
     found = {
         form: [part for part in parts if part.recipe.get("posed", "open") == form] for form in FORMS
     }
@@ -141,7 +149,7 @@ def _by_form(parts: Sequence[Part]) -> dict[str, list[Part]]:
 
 
 def _common_origins(parts: Sequence[Part]) -> list[bytes]:
-    """What the items of all parts come from, in the order of the first part."""
+    """Return the origins common to all parts, in the order of the first."""
     others = [set(part.origins) for part in parts[1:]]
     common = [
         origin
@@ -167,7 +175,7 @@ def _asked(label: str, by_form: Mapping[str, Sequence[Part]], common: Sequence[b
     values = np.stack([_values(by_form[form], label, common) for form in forms], axis=1)
     graded = values[~np.isnan(values).any(axis=1)]
     n = len(graded)
-    keys = SharedKeys(n, np.arange(n), np.arange(n))  # each question has its own origin
+    keys = SharedKeys(n, np.arange(n), np.arange(n))  # each question has a separate origin
     estimates = mean_estimates(graded, equal_weights(n), keys, **of.interval)
     change = None
     if "original" in by_form and "shuffled" in by_form and n:
@@ -191,8 +199,8 @@ def _asked(label: str, by_form: Mapping[str, Sequence[Part]], common: Sequence[b
 
 
 def _values(parts: Sequence[Part], label: str, common: Sequence[bytes]) -> Floats:
-    """The respondent's value on each of the common items (N), the mean over parts; NaN where one of
-    them has no grade."""
+    """Return the model's value on each common item (N), averaged over parts; NaN without a
+    grade."""
     of_parts = []
     for part in parts:
         place = {origin: unit for unit, origin in enumerate(part.origins)}
@@ -238,15 +246,18 @@ def _finding(found: Sequence[_Asked], n: int) -> str:
     return paragraph(*sentences) or say("No model has a grade in every form.")
 
 
-_SAID_ONLY = (PROMPT_NAME, LEFT_OUT)  # no option: a file's name, and what a form lacks
+_SAID_ONLY = (PROMPT_NAME, LEFT_OUT)  # not options: a file's name, and items that a form lacks
 
 
 _Found = Mapping[tuple[str, str], Estimate]  # by model and setting
 
 
 def analyze_settings(parts: Sequence[Part]) -> Analysis:
-    """One row a model under one group of settings, one column a setting; of several forms of a
-    setting the one with most items. Raises BadUsage where fewer than two settings were asked."""
+    """Return estimates by setting, one row per model and group of options.
+
+    Of several forms with one setting, the one with the most items is used. Raises BadUsage with
+    fewer than two settings.
+    """
     found = _by_setting(parts)
     settings = sorted(dict.fromkeys(setting for _model, setting in found), reverse=True)
     if len(settings) < 2:
@@ -286,9 +297,11 @@ def analyze_settings(parts: Sequence[Part]) -> Analysis:
 
 
 def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
-    """The estimates by row and column. A row is a model with all options of its runs; it shows
-    those in which rows of the model differ."""
-    options: dict[tuple[str, str], dict[str, Any]] = {}  # of a model, by their canonical text
+    """Return the estimates by row and column.
+
+    A row is a model with all options of its runs; its label shows those that differ between rows.
+    """
+    options: dict[tuple[str, str], dict[str, Any]] = {}  # by model, then canonical text
     cells: dict[tuple[str, str, str], Estimate] = {}
     prompts: dict[tuple[str, str, str], set[str]] = {}
     complete = [
@@ -298,7 +311,7 @@ def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
         prompts.setdefault(_cell(part, asked, _options(asked)), set()).add(asked.prompt)
     for part, label, asked in complete:
         own = _options(asked)
-        # Columns have prompts of their own; only two prompts of one column make two rows.
+        # Columns have different prompts; only two prompts in one column make two rows.
         if len(prompts[_cell(part, asked, own)]) > 1:
             own["prompt"] = asked.prompt[:8]
         cell = _cell(part, asked, own)
@@ -316,19 +329,19 @@ def _by_setting(parts: Sequence[Part]) -> dict[tuple[str, str], Estimate]:
 
 
 def _options(asked: HowAsked) -> dict[str, Any]:
-    """All that a person may set of a run, beside its model and its way."""
+    """Return all options of a run other than model and prompting method."""
     own = {name: value for name, value in asked.settings.items() if name not in _SAID_ONLY}
     return own | {"replicate": asked.replicate, "judge": asked.judge}
 
 
 def _cell(part: Part, asked: HowAsked, options: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The model, its options and the column of a run."""
+    """Return the model, options and column of a run."""
     column = f"{part.recipe.get('setting', part.kind)}, {asked.prompt_method}"
     return asked.model, canonical_json(options).decode(), column
 
 
 def _row(model: str, own: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> str:
-    """The model with the options in which its rows differ; one that is not set is left out."""
+    """Return the model with the options that differ between its rows; unset ones are omitted."""
     names = dict.fromkeys(name for each in others for name in each)
     differing = [
         f"{name}={own[name]}"
@@ -352,8 +365,10 @@ def _settings_finding(found: _Found, models: Sequence[str], settings: Sequence[s
 
 
 def analyze_levels(parts: Sequence[Part]) -> Analysis:
-    """Each respondent's mean over questions and over each level of strata with equal weight, and
-    Kendall's tau-b of each level's order with the one by questions."""
+    """Return each model's mean over questions and over equally weighted groups of each level.
+
+    Also Kendall's tau-b of each level's ranking with the ranking by questions.
+    """
     (part,) = parts
     labels = complete_everywhere(parts)
     units, values = part.block(labels)
@@ -420,8 +435,11 @@ def _levels_finding(
 
 
 def analyze_options(parts: Sequence[Part]) -> Analysis:
-    """Each respondent at each number of options, and the paired change from fewest to most: forms
-    of one sweep hold the same questions in the same order. Raises BadUsage without such forms."""
+    """Return accuracy by number of options, and the paired change from fewest to most.
+
+    Forms of one sweep have the same questions in the same order. Raises BadUsage without such
+    forms.
+    """
     sweep = _of_one_sweep(parts)
     numbers, parts = [number for number, _part in sweep], [part for _number, part in sweep]
     labels = complete_everywhere(parts)
@@ -475,7 +493,7 @@ def analyze_options(parts: Sequence[Part]) -> Analysis:
 
 
 def _of_one_sweep(parts: Sequence[Part]) -> list[tuple[int, Part]]:
-    """The forms that differ by their number of options alone, fewest first, with that number."""
+    """Return forms that differ only in their number of options, fewest first, with that number."""
     sweeps: dict[bytes, list[tuple[int, Part]]] = {}
     for part in parts:
         numbers = np.unique(part.table.n_options).tolist()

@@ -1,4 +1,4 @@
-"""The same items asked several times: what repetition adds, and what it cannot."""
+"""Repeated samples of items: averages, pass@k, majority votes and variance components."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from proofstone.stats.power import (
 )
 from proofstone.wording.messages import joined, noted, say, word
 
-# Votes compare all samples of an item with each other; beyond this many pairs they are left out.
+# Votes compare all samples of an item; with more pairs they are omitted.
 _MOST_PAIRS = 100_000_000
 
 
@@ -47,8 +47,10 @@ Cube = NDArray[np.float64]
 
 
 def _asked_again(evidence: Evidence) -> tuple[RankedValues, Responses, int] | None:
-    """The ranked values with the replies behind them, and how often each item was asked at least;
-    None where nobody was asked twice."""
+    """Return the ranked values, their responses, and the minimum number of samples per item.
+
+    None if no item was sampled twice.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or not len(ranked.units):
         return None
@@ -58,8 +60,10 @@ def _asked_again(evidence: Evidence) -> tuple[RankedValues, Responses, int] | No
 
 
 def samples_section(evidence: Evidence) -> Section | None:
-    """AVG@k, at least one of k right, the majority's answer, and how much of the uncertainty comes
-    from items. None unless the ranked respondents have two or more samples of an item."""
+    """Return AVG@k, pass@k, the majority answer's score, and the variance due to items.
+
+    None unless ranked models have two or more samples of an item.
+    """
     found = _asked_again(evidence)
     if found is None:
         return None
@@ -177,7 +181,7 @@ _HELP = {
 }
 
 
-# What more samples buy, with somebody who knows the right answer and without.
+# Gain from further samples, with and without an oracle that knows the answer key.
 
 _SIZES = (1, 2, 3, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256)
 
@@ -199,8 +203,10 @@ _NAMES = {
 
 
 def best_of_section(evidence: Evidence) -> Section | None:
-    """Best-of-N, and the majority and the surest of N, for N up to the samples at hand. None unless
-    each item has two or more samples of every ranked respondent."""
+    """Return best-of-N, majority of N and most confident of N up to the available samples.
+
+    None unless each item has two or more samples of every ranked model.
+    """
     found = _asked_again(evidence)
     if found is None or found[2] < 2:
         return None
@@ -236,7 +242,7 @@ def best_of_section(evidence: Evidence) -> Section | None:
 
 
 def _chosen(k: int) -> list[int]:
-    """At most eight sizes from 1 to k, both among them."""
+    """Return at most eight sizes from 1 to k, including both."""
     sizes = [size for size in _SIZES if size < k] + [k]
     if len(sizes) <= _MOST_SIZES:
         return sizes
@@ -337,7 +343,7 @@ _MOST_DRAWN = 12  # models of a figure
 
 
 def _best_of_figure(ranked: RankedValues, curves: Curves) -> Figure:
-    """A panel a model, in it a curve a rule; with one rule alone, a curve a model."""
+    """Return a panel per model with a curve per rule; with one rule, a curve per model."""
     shown = ranked.labels[:_MOST_DRAWN]
     cut = "; " + say("the first {n} of {all} models", n=len(shown), all=len(ranked.labels))
     alone = len(curves) == 1

@@ -1,4 +1,4 @@
-"""What ten times the parameters are worth, family by family, and whether scores level off."""
+"""Scores by model size (slopes by family, saturation) and by cost."""
 
 from __future__ import annotations
 
@@ -38,14 +38,16 @@ from proofstone.stats.scaling import (
 )
 from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
 
-# What quality costs: scores against US dollars for 1,000 questions.
+# Scores by US dollars per 1,000 questions.
 
 _DIGITS = 4
 
 
 def costs_section(evidence: Evidence) -> Section | None:
-    """The ranked models whose calls all have a price; None with fewer than two that cost anything.
-    Nothing of simulated respondents, whom nobody pays."""
+    """Return the ranked models whose calls all have a price; None with fewer than two with a cost.
+
+    Simulated models are omitted.
+    """
     board = evidence.board
     groups = (g for g in board.standings if g.ranked and not g.experiment and not g.simulated)
     group = next(groups, None)
@@ -139,8 +141,10 @@ _FEWEST_SIZES = 3
 
 @dataclass(frozen=True, slots=True)
 class _Sized:
-    """Models with a size: their scores (m) and, where known, the covariance of these over items
-    (m, m): ``n_items`` of them, worth ``groups`` independent ones."""
+    """Models with a size: scores (m) and, if known, their covariance over items (m, m).
+
+    ``groups`` is the effective number of clusters of the ``n_items`` items.
+    """
 
     sizes: tuple[ModelSize, ...]
     scores: NDArray[np.float64]
@@ -149,19 +153,19 @@ class _Sized:
     n_items: int = 0
 
     def of(self, places: Sequence[int]) -> _Sized:
-        """Some of them."""
+        """Return some of the models."""
         own = None if self.covariance is None else self.covariance[np.ix_(places, places)]
         sizes = tuple(self.sizes[place] for place in places)
         return _Sized(sizes, self.scores[list(places)], own, self.groups, self.n_items)
 
     def parameters(self, basis: str) -> NDArray[np.float64]:
-        """Billions of parameters on one basis (m)."""
+        """Return billions of parameters on one basis (m)."""
         return np.array([s.total_b if basis == "total" else s.active_b for s in self.sizes])
 
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """The dense models of a family, the line through them, and the curve where it levels off."""
+    """Dense models of a family, the fitted line, and the saturating curve."""
 
     name: str
     models: _Sized
@@ -170,8 +174,10 @@ class _Family:
 
 
 def scaling_section(evidence: Evidence) -> Section | None:
-    """One row a family of dense models of three sizes or more; mixtures beside them on total and on
-    active parameters. None where no family has three sizes."""
+    """Return one row per family with three or more sizes of dense models.
+
+    Mixtures are compared on total and on active parameters. None if no family has three sizes.
+    """
     groups = (group for group in evidence.board.standings if not group.experiment)
     group = next((group for group in groups if group.ranked), None)
     if group is None:
@@ -213,14 +219,14 @@ def scaling_section(evidence: Evidence) -> Section | None:
 
 
 def _sized(evidence: Evidence, group: Standings) -> _Sized:
-    """The ranked models whose size is known, with what is known of their scores' noise."""
+    """Return the ranked models with a known size, and the sampling error of their scores."""
     known = [
         (place, row, size)
         for place, row in enumerate(group.ranked)
         if (size := size_of(row.name, row.card, evidence.families.get(row.name, ""))) is not None
     ]
     places = [place for place, _, _ in known]
-    sizes = tuple(_told_apart(row, size) for _, row, size in known)
+    sizes = tuple(_by_method(row, size) for _, row, size in known)
     ranked = ranked_values(evidence)
     if ranked is not None and ranked.group is group:
         weighting = equal_weights(len(ranked.units))
@@ -235,8 +241,8 @@ def _sized(evidence: Evidence, group: Standings) -> _Sized:
     return _Sized(sizes, scores, np.diag(scores * (1 - scores) / n), float(least), least)
 
 
-def _told_apart(row: BoardRow, size: ModelSize) -> ModelSize:
-    """The size with the way of asking as part of its family: other ways, other lines."""
+def _by_method(row: BoardRow, size: ModelSize) -> ModelSize:
+    """Return the size with the prompting method as part of the family, for separate lines."""
     how = [part for part in (row.prompt_method, row.settings) if part]
     return structs.replace(size, family=f"{size.family}, {' '.join(how)}") if how else size
 
@@ -249,7 +255,7 @@ def _by_family(sized: _Sized) -> dict[str, list[int]]:
 
 
 def _gaps(sized: _Sized, confidence: float) -> Iterator[tuple[str, MixtureGap]]:
-    """Of each family with mixtures and two sizes of dense models, the gap on both bases."""
+    """Yield the gap on both bases for each family with mixtures and two sizes of dense models."""
     for name, places in _by_family(sized).items():
         own = sized.of(places)
         mixed = np.array([size.is_mixture for size in own.sizes])
@@ -393,8 +399,7 @@ _STEPS = 24
 
 
 def _sizes_figure(families: Sequence[_Family], confidence: float, group: Standings) -> Figure:
-    """A point a dense model with what luck in the items leaves open, and a line a family, over
-    parameters by their logarithm."""
+    """Return a point with interval per dense model and a line per family, over log parameters."""
     return Figure(
         name="scaling",
         kind="points",

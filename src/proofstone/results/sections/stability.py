@@ -48,19 +48,23 @@ from proofstone.wording.messages import counted, joined, paragraph, say, word
 _TOP = 10
 
 
-_MOST_RANKS = 40  # columns of the figure; of hundreds of models a rank's share is near 0
+_MOST_RANKS = (
+    40  # columns of the figure; with hundreds of models, shares of single ranks are near 0
+)
 
 
 _MOST_DRAWN = 20  # rows of the figure of ranks
 
 
-_MOST_NAMED = 3  # models whose probability of being best stands in a sentence
+_MOST_NAMED = 3  # models whose probability of being best is in a sentence
 
 
 def stability_section(evidence: Evidence) -> Section | None:
-    """Kendall's tau over the top ten, retention of the first rank and of the top, the ranks that
-    each respondent takes, and true scores under a hierarchical model. None with fewer than two
-    ranked, or fewer than ten items."""
+    """Return Kendall's tau of the top ten, retention of the leader and the top, and rank shares.
+
+    Also true scores under a hierarchical model. None with fewer than two ranked models or ten
+    items.
+    """
     ranked = ranked_values(evidence)
     if ranked is None or len(ranked.values) < 10:
         return None
@@ -90,8 +94,10 @@ def stability_section(evidence: Evidence) -> Section | None:
 
 
 def probability_of_best(ranked: RankedValues) -> str:
-    """The posterior probability of being the best of the models that are likeliest to be; empty
-    where the hierarchical model does not apply. The opening and the section say it alike."""
+    """Return the posterior probability of being best for the most probable models.
+
+    Empty if the hierarchical model does not apply. Summary and section use the same text.
+    """
     found = ranked.shrinkage
     if found is None:
         return ""
@@ -112,7 +118,7 @@ def probability_of_best(ranked: RankedValues) -> str:
 
 
 def _is_level(drawn: Stability) -> bool:
-    """Whether the whole top scores the same, so that there is no order to keep."""
+    """Return True if all top models have the same score, so there is no order."""
     return math.isnan(drawn.tau.mean) and len(drawn.leaders) >= drawn.k > 1
 
 
@@ -135,7 +141,7 @@ def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
 
 
 def _first_alone(ranked: RankedValues, boot: Stability) -> str:
-    """How often the leader is first and no other ties with it."""
+    """Return the share of resamples in which the leader alone ranks first."""
     told = {"stays": shown_share(boot.first_alone), "n_resamples": boot.n_resamples}
     if len(boot.leaders) == 1:
         return say(
@@ -307,13 +313,15 @@ def _figure(ranked: RankedValues, boot: Stability) -> Iterator[Figure]:
     )
 
 
-# How much results move between forms that differ by their seed alone (Encyclo-K 5.2, Figure 4).
+# Variation of results between forms with different seeds (Encyclo-K 5.2, Figure 4).
 
 
 def analyze_seeds(parts: Sequence[Part]) -> Analysis:
-    """Range and standard deviation over seeds, beside what sampling items alone would give; rank
-    changes and Kendall's tau-b between seeds. Intervals are of fresh forms of the bank, for that
-    is what seeds vary. Raises BadUsage where there are not two forms of one recipe."""
+    """Return range and standard deviation over seeds, rank changes and Kendall's tau-b.
+
+    They are compared with item sampling error alone. Intervals refer to fresh forms of the bank,
+    because seeds vary the form. Raises BadUsage without two forms of one recipe.
+    """
     parts = sorted(_of_one_recipe(parts), key=lambda p: (p.seed is None, p.seed or 0, p.name))
     parts = [replace(part, population="bank") for part in parts]
     labels = complete_everywhere(parts)
@@ -356,7 +364,7 @@ def analyze_seeds(parts: Sequence[Part]) -> Analysis:
 
 
 def _of_one_recipe(parts: Sequence[Part]) -> list[Part]:
-    """The forms that differ by their seed alone; a bank may hold others besides."""
+    """Return the forms that differ only in their seed; other forms of a bank are ignored."""
     by_recipe: dict[bytes, list[Part]] = {}
     for part in parts:
         by_recipe.setdefault(canonical_json(part.recipe), []).append(part)
@@ -378,8 +386,10 @@ def _of_one_recipe(parts: Sequence[Part]) -> list[Part]:
 def _seeds_row(
     parts: Sequence[Part], label: str, means: np.ndarray, ranks: np.ndarray
 ) -> tuple[Cell, ...]:
-    """A respondent's means with their spread, beside the root mean square of their standard errors
-    (items taken as independent), the test of one accuracy on all seeds, and its ranks."""
+    """Return a model's means with their spread, standard error, homogeneity test and ranks.
+
+    The standard error is the root mean square over forms, with items taken as independent.
+    """
     blocks = [part.block([label])[1][:, 0] for part in parts]
     variances = [each.var(ddof=1) / len(each) if len(each) > 1 else np.nan for each in blocks]
     groups = np.repeat(np.arange(len(blocks)), [len(each) for each in blocks])

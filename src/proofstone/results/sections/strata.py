@@ -1,4 +1,4 @@
-"""Accuracy by stratum: where a model's points come from."""
+"""Accuracy by stratum, document and topic."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _MOST_DRAWN = 30  # rows of a figure that fits on a printed page
 
 
 def strata_section(evidence: Evidence) -> Section | None:
-    """One table and heat map a level; None without strata."""
+    """Return one table and heat map per level; None without strata."""
     groups = (group for group in evidence.board.standings if not group.experiment)
     group = next((group for group in groups if group.breakdowns), None)
     if group is None:
@@ -80,7 +80,7 @@ def strata_section(evidence: Evidence) -> Section | None:
 def _distinct(
     breakdowns: Sequence[Breakdown],
 ) -> tuple[tuple[Breakdown, ...], tuple[str, ...]]:
-    """Those that group the items in ways of their own, and notes on those that repeat another."""
+    """Return distinct groupings of the items, and notes on those that repeat another."""
     first: dict[object, Breakdown] = {}
     notes = []
     for part in breakdowns:
@@ -106,7 +106,7 @@ def _finding(group: Standings) -> str:
     if len(group.ranked) < 2:
         return scores
     first = group.breakdowns[0]
-    if group.ranked[0].estimate.value == group.ranked[-1].estimate.value:  # nobody is first
+    if group.ranked[0].estimate.value == group.ranked[-1].estimate.value:  # all scores are equal
         tied = sum(len({one.value for one in each.estimates}) == 1 for each in first.groups)
         level = say(
             "All {models} score the same overall, and in {n} of the {groups} groups by {by}.",
@@ -129,14 +129,17 @@ def _finding(group: Standings) -> str:
 
 
 def _leader(estimates: Sequence[Estimate]) -> int:
-    """The place of the highest value; 0 where none is known."""
+    """Return the index of the highest value; 0 if all are unknown."""
     known = [-1.0 if math.isnan(each.value) else each.value for each in estimates]
     return known.index(max(known))
 
 
 def _plain(group: Standings) -> str:
-    """The leader's highest and lowest group, each with n and interval; that one is the highest, or
-    the lowest, only where it differs from every other group after Holm's correction over all."""
+    """Return the leader's highest and lowest group, each with n and interval.
+
+    A group is called highest or lowest only if it differs significantly from every other group
+    (Holm-adjusted).
+    """
     part = group.breakdowns[0]
     known = [
         (each.estimates[0], each)
@@ -198,7 +201,7 @@ def breakdown_table(group: Standings, part: Breakdown) -> Table:
 def _model_table(
     group: Standings, title: str, part: Breakdown, estimates: Sequence[Sequence[Estimate]]
 ) -> Table:
-    """Models as rows, and a column for each group with its number of items in the head."""
+    """Return models as rows and groups as columns, with the number of items in the header."""
     return Table(
         title=title,
         columns=(
@@ -223,7 +226,7 @@ def _group_table(
     columns: Sequence[tuple[str, str]],
     cells: Sequence[tuple[Estimate, ...]],
 ) -> Table:
-    """Groups as rows with their items, and the cells of each under columns of key and name."""
+    """Return groups as rows with their number of items; ``columns`` are pairs of key and name."""
     return Table(
         title=title,
         columns=(
@@ -239,7 +242,7 @@ def _group_table(
 
 
 def _others(group: Standings, part: Breakdown) -> Iterator[Table]:
-    """The other measures by group: of one model side by side, of several a table each."""
+    """Yield the other measures by group: one table for one model, otherwise one per measure."""
     others = part.other_measures
     if len(group.ranked) == 1 and others:
         yield _group_table(
@@ -259,7 +262,8 @@ def _others(group: Standings, part: Breakdown) -> Iterator[Table]:
 
 
 def _figures(evidence: Evidence, group: Standings) -> Iterator[Figure]:
-    """What the items are about, and of each level all models on a line a group, then in cells."""
+    """Yield the composition of items, and for each level the models by group as strips and
+    cells."""
     if evidence.sheet is not None and (made_of := composition_figure(evidence.sheet.table)):
         yield made_of
     for place, part in enumerate(group.breakdowns, start=1):
@@ -296,8 +300,7 @@ def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
     )
 
 
-# Who is best in which topic: the first ten by F in each, ties as ties (Chinese SimpleQA, I and
-# Figure 17).
+# Top ten models by F in each topic, with ties (Chinese SimpleQA, I and Figure 17).
 
 _FIRST = 10
 
@@ -312,8 +315,11 @@ class _Place(Struct, frozen=True):
 
 
 class _Topic(Struct, frozen=True):
-    """A topic's models, best first; ``ties`` are runs of them that the data cannot tell apart, and
-    ``n_best`` how many nobody beats."""
+    """A topic's models, best first.
+
+    ``ties`` are runs of models without significant differences. ``n_best`` counts models that no
+    model is significantly better than.
+    """
 
     name: str
     n: int
@@ -323,9 +329,11 @@ class _Topic(Struct, frozen=True):
 
 
 def analyze_topics(parts: Sequence[Part]) -> Analysis:
-    """The first ten of each topic by F (by the headline measure where a method has none), each with
-    its interval and the ranks that the data leave open among all models there. Raises BadUsage
-    where items have no topics, or no respondent is complete."""
+    """Return the top ten of each topic by F, or by the headline measure if a method has no F.
+
+    Each has its interval and its rank range among all models. Raises BadUsage without topics, or if
+    no model is complete.
+    """
     (part,) = parts
     labels = complete_everywhere(parts)
     measure = next((one for one in part.others if one.name == _F), part.measure)
@@ -382,7 +390,7 @@ def _topics(
         own = units[codes == code]
         if not len(own):
             continue
-        if measure.weights:  # a ratio is the mean of its residuals around it
+        if measure.weights:  # a ratio is the mean of its linearized values
             tops, bottoms = (each[own][:, places] for each in sheet.ratio_parts)
             values = ratio_values(tops, bottoms)
         else:
@@ -443,7 +451,7 @@ def _topics_finding(topics: Sequence[_Topic]) -> str:
 
 
 def _figure(topic: _Topic, number: int, measure: str) -> Figure:
-    """The first ten of a topic with their intervals, ties as bars."""
+    """Return the top ten of a topic with intervals, ties as bars."""
     shown = topic.places[:_FIRST]
     runs = [(low, min(high, len(shown) - 1)) for low, high in topic.ties]
     said = say("{n:,} questions, {models} models", n=topic.n, models=len(topic.places))
@@ -469,7 +477,7 @@ def _figure(topic: _Topic, number: int, measure: str) -> Figure:
     )  # fmt: skip
 
 
-# Scores by document: where a model's points come from, by the sources that items rest on.
+# Scores by document.
 
 
 _MOST_LISTED = 30
@@ -479,8 +487,8 @@ _MOST_NAMED = 3  # documents of one item
 
 
 def documents_section(evidence: Evidence) -> Section | None:
-    """The documents of most items, each with the score of every ranked model; None where no
-    document is known."""
+    """Return the documents with the most items, with every ranked model's score; None if
+    unknown."""
     standings = evidence.board.standings
     group = next((group for group in standings if group.documents is not None), None)
     if group is None or group.documents is None:
@@ -538,7 +546,7 @@ def documents_section(evidence: Evidence) -> Section | None:
 
 
 def all_documents(board: Leaderboard) -> Table | None:
-    """Every document, where the section lists only some; None where it lists all."""
+    """Return every document if the section lists only some; otherwise None."""
     group = next((group for group in board.standings if group.documents is not None), None)
     if group is None or group.documents is None or len(group.documents.groups) <= _MOST_LISTED:
         return None
@@ -553,7 +561,7 @@ def all_documents(board: Leaderboard) -> Table | None:
 def document_column(
     table: ScoreTable | None, documents: Callable[[Any], Sequence[DocumentPages]]
 ) -> tuple[ReadColumn, ...]:
-    """The column of the ``documents`` of items or statements; none where no document is known."""
+    """Return the column of the ``documents`` of items or statements; none if unknown."""
     if table is None or table.documents is None:
         return ()
     name = word("document")
@@ -561,8 +569,10 @@ def document_column(
 
 
 def documents_text(documents: Sequence[DocumentPages], most: int | None = _MOST_NAMED) -> str:
-    """The documents of an item or statement, with their pages: ``Metals (page 3)``; of many the
-    first three, and how many more, or all of them (``most`` None)."""
+    """Return the documents of an item or statement with pages, such as ``Metals (page 3)``.
+
+    At most ``most`` are listed, followed by the number of others (None: all).
+    """
     return listed([_documents_named(each) for each in documents], most)
 
 
@@ -584,8 +594,10 @@ _MOST_STRIPS = 30  # groups of a figure that fits on a printed page
 def strips_figure(
     board: Leaderboard, group: Standings, part: Breakdown, *, table: int = 0
 ) -> Figure | None:
-    """Every model on a row of each group of items, the first three with their intervals; None where
-    there is one group only."""
+    """Return every model on a row per group of items, the first three with intervals.
+
+    None for a single group.
+    """
     if len(part.groups) < 2:
         return None
     shown = part.groups[:_MOST_STRIPS]
@@ -625,8 +637,10 @@ _MOST_BARS = 120
 
 
 def composition_figure(table: ScoreTable) -> Figure | None:
-    """How many items each field has, under its discipline: the two coarsest levels that tell items
-    apart, or the only one; None without any."""
+    """Return the number of items by field within discipline.
+
+    These are the two coarsest levels with several groups, or the only one; None without any.
+    """
     names = table.stratum_names
     levels = sorted((x for x in names if len(names[x]) > 1), key=lambda x: len(names[x]))
     if not levels or not len(table.items):
@@ -651,7 +665,7 @@ def composition_figure(table: ScoreTable) -> Figure | None:
 
 
 def _within(table: ScoreTable, outer: str, others: list[str]) -> str:
-    """The coarsest of the other levels whose groups lie each in one group of ``outer``; or none."""
+    """Return the coarsest other level nested in ``outer``, or ""."""
     for level in others:
         pairs = np.unique(np.stack([table.strata[level], table.strata[outer]]), axis=1)
         if len(np.unique(pairs[0])) == pairs.shape[1]:
