@@ -1,6 +1,8 @@
-"""``proofstone audit`` with its page, in a process of its own: 12,000 items of 28 models as a wide
-table, over a million scores as a long one, 50 items of 1,000 models, and a table of 20,000 columns
-without sense."""
+"""Time ``proofstone audit`` with its page in a separate process.
+
+Tables: 12,000 items of 28 models (wide), over a million scores (long), 50 items of 1,000 models,
+and 20,000 nonsense columns.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ N_ITEMS, N_MODELS, N_SAMPLES = 12_000, 28, 3
 
 
 def write_wide(path: Path) -> None:
-    """One row an item; twelve disciplines, sixty books."""
+    """Write one row per item, with twelve disciplines and sixty books."""
     rng = np.random.default_rng(1)
     right = rng.random((N_ITEMS, N_MODELS)) < 0.3 + 0.01 * np.arange(N_MODELS)
     with path.open("w", encoding="utf-8") as file:
@@ -27,7 +29,7 @@ def write_wide(path: Path) -> None:
 
 
 def write_long(path: Path) -> None:
-    """One row a score: 1,008,000 of them."""
+    """Write one row per score, 1,008,000 in total."""
     rng = np.random.default_rng(2)
     with path.open("w", encoding="utf-8") as file:
         file.write("qid,model,sample,score,discipline\n")
@@ -41,7 +43,7 @@ def write_long(path: Path) -> None:
 
 
 def write_many(path: Path, n_models: int) -> None:
-    """One row an item, fifty items of many models."""
+    """Write one row per item: fifty items of many models."""
     rng = np.random.default_rng(1)
     right = rng.random((50, n_models)) < rng.uniform(0.3, 0.8, n_models)
     with path.open("w", encoding="utf-8") as file:
@@ -51,7 +53,7 @@ def write_many(path: Path, n_models: int) -> None:
 
 
 def write_nonsense(path: Path) -> None:
-    """Twenty rows of 20,000 columns: numbers, words and gaps."""
+    """Write twenty rows of 20,000 columns: numbers, words and gaps."""
     rng = np.random.default_rng(0)
     with path.open("w", encoding="utf-8") as file:
         print(*(f"c{column}" for column in range(20_000)), sep=",", file=file)
@@ -60,7 +62,7 @@ def write_nonsense(path: Path) -> None:
 
 
 def audit(table: Path, page: Path, *, refused: bool = False) -> tuple[float, float, float]:
-    """Wall and processor seconds and the most memory (MB) of one audit."""
+    """Return wall and processor seconds and peak memory (MB) of one audit."""
     command = [sys.executable, "-m", "proofstone", "audit", str(table), "-o", str(page)]
     # Compiled modules are kept, as where it is installed.
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
@@ -78,7 +80,7 @@ def audit(table: Path, page: Path, *, refused: bool = False) -> tuple[float, flo
 
 
 def main() -> bool:
-    """Prints each, against 5 s; 20 s and 1 GB; 20 s and a page of 5 MB; 10 s."""
+    """Print each against its bound: 5 s; 20 s and 1 GB; 20 s and a page of 5 MB; 10 s."""
     with tempfile.TemporaryDirectory() as folder:
         wide, long, page = (Path(folder) / name for name in ("w.csv", "l.csv", "p.html"))
         write_wide(wide)

@@ -1,4 +1,5 @@
-"""Composing the paper's size: 5,038 questions from 43,019 statements, and a long stream."""
+"""Time composition at the paper's size (5,038 questions, 43,019 statements) and as a long
+stream."""
 
 from __future__ import annotations
 
@@ -29,12 +30,13 @@ class Bank:
         self._facts = sorted(facts, key=lambda fact: fact.id)
 
     def facts(self) -> list[Fact]:
-        """All facts, in the order of their ids."""
+        """Return all facts in the order of their ids."""
         return self._facts
 
 
 def paper_sized() -> Bank:
-    """As many statements as the paper has, of its mean length (334 tokens, some 1,300 letters)."""
+    """Return as many statements as in the paper, of its mean length (334 tokens, about 1,300
+    letters)."""
     facts: list[Fact] = []
     for i in range(CORRECT):
         book = i % BOOKS
@@ -54,7 +56,7 @@ def _fact(payload: Statement, stratum: Stratum) -> Fact:
 
 
 def main() -> bool:
-    """Composes and prints the table."""
+    """Compose and print the table."""
     bank = paper_sized()
     one = recipe({})
     list(islice(compose(bank, one, 0), 10))  # phrases and tables are read once a process

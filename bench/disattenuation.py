@@ -1,8 +1,8 @@
-"""How often the intervals of a disattenuated correlation hold it near a correlation of 1.
+"""Coverage of intervals of a disattenuated correlation near a correlation of 1.
 
-Two benchmarks of 200 items each, on models whose skills correlate as stated. The truth is the
-correlation of the means that endless items of the same two kinds would give: over items of these
-very models, over models of endless ones. Run by hand:
+Two benchmarks of 200 items each, on models with correlated skills. The truth is the correlation of
+the means over infinitely many items of the same two kinds. Intervals over items refer to these
+models, intervals over models to infinitely many.
 
     python bench/disattenuation.py [PAIRS]
 """
@@ -29,14 +29,14 @@ MODELS = (10, 30)
 
 
 def means_of(skills: Floats, ease: Floats) -> Floats:
-    """The share of items of this ease that each model gets right."""
+    """Return each model's share of correct items at these levels of ease."""
     return np.asarray((1 / (1 + np.exp(-ease[:, None] - skills))).mean(axis=0))
 
 
 def skills_of(
     m: int, spread: float, correlation: float, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """The skills of m models on both benchmarks, in logits."""
+    """Return the skills of m models on both benchmarks, in logits."""
     own, new = rng.normal(0, spread, (2, m))
     return own, correlation * own + np.sqrt(1 - correlation**2) * new
 
@@ -52,8 +52,10 @@ def answers(skills: Floats, rng: np.random.Generator) -> Floats:
 
 
 def held(m: int, spread: float, correlation: float, n_pairs: int) -> Iterator[tuple[float, ...]]:
-    """Of each pair of benchmarks: whether the interval over models and over items held the truth,
-    the estimate less it, and the reliability of the first."""
+    """Yield for each pair of benchmarks: coverage over models and items, error, and reliability.
+
+    Reliability is that of the first benchmark.
+    """
     none = np.empty(0, dtype=np.int64)
     keys = SharedKeys(N_ITEMS, none, none)
     ease = np.random.default_rng(17).normal(size=N_EASE)

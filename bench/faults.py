@@ -1,12 +1,11 @@
-"""What a run keeps when the endpoint fails: lm-eval, Inspect and ours on one faulty endpoint.
+"""Compare the completeness of runs of lm-eval, Inspect and proofstone on one faulty endpoint.
 
-    python bench/faults.py           # ours alone
-    python bench/faults.py --peers   # beside the harnesses that peers.py installs
+    python bench/faults.py           # proofstone only
+    python bench/faults.py --peers   # also the harnesses that peers.py installs
 
-Each harness asks four models 300 questions each, with its own defaults for retries. One model
-answers always; one meets rate limits and overload; one meets broken connections and bodies; of one
-the endpoint rejects 3 questions for good (400). Every fault but the last passes: the next request
-may succeed.
+Each harness asks four models 300 questions each, with its default retries. One model always
+answers. One has rate limits and overload. One has broken connections and bodies. For one, the
+endpoint permanently rejects 3 questions (400). All other faults are transient.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ MODELS = {
 
 
 def main(arguments: Sequence[str] = ()) -> bool:
-    """Runs each harness on each model; whether ours kept all that could be kept."""
+    """Run each harness on each model; return True if proofstone kept every response possible."""
     harnesses = ["proofstone", *(PEERS if "--peers" in arguments else ())]
     print(f"faulty endpoint: {machine()}")
     fine = True
@@ -90,7 +89,7 @@ def _ours(url: str, model: str) -> dict[str, Any]:
 
 @contextmanager
 def _endpoint() -> Iterator[str]:
-    """The base address of a faulty endpoint, in a thread of its own; faults by seed."""
+    """Yield the base URL of a faulty endpoint in a separate thread; faults depend on a seed."""
     from scripted_acts import drop, drop_after_headers, empty, error, half, malformed
     from scripted_server import ScriptedServer, Seen, answer
 

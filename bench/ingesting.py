@@ -1,4 +1,4 @@
-"""Documents to passages: 796 pages of PDF, by the processor and in memory that does not grow."""
+"""Time reading a PDF of 796 pages, and check that memory does not grow."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CACHE = Path(tempfile.gettempdir()) / "proofstone-bench"
 
 
 class Seconds:
-    """A clock that stands still: nothing here hangs on the time."""
+    """A constant clock; nothing here depends on time."""
 
     def now(self) -> float:
         return 0.0
 
 
 def fetched() -> Path | str:
-    """The book, kept between runs; or why it is not there."""
+    """Return the cached book, or the reason why it is missing."""
     book = CACHE / BOOK
     if book.exists():
         return book
@@ -46,13 +46,13 @@ def fetched() -> Path | str:
 
 
 def children_s() -> float:
-    """Processor seconds of the processes that have ended."""
+    """Return processor seconds of terminated child processes."""
     times = os.times()
     return times.children_user + times.children_system
 
 
 def peak_mb(book: Path, last: int) -> float:
-    """The most memory that a process held that read the pages up to ``last``."""
+    """Return the peak memory of a process that reads the pages up to ``last``."""
     code = (
         "import resource, sys; from pathlib import Path;"
         "from proofstone.documents.pdf import PdfFile;"
@@ -66,7 +66,7 @@ def peak_mb(book: Path, last: int) -> float:
 
 
 def main() -> bool:
-    """Reads the book into a workspace, and again in one process for its memory."""
+    """Read the book into a workspace, and again in one process to measure memory."""
     book = fetched()
     if isinstance(book, str):
         print(f"\ningesting is not measured: {book}")

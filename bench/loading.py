@@ -1,4 +1,4 @@
-"""200,000 scores: loaded as columns for analysis, and a resume planned over them."""
+"""Time loading 200,000 scores as columns, and planning a resumed run over them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ N_ITEMS, N_MODELS, N_CLUSTERS, PAGE = 5_000, 40, 9, 128
 
 
 class Note(Struct, frozen=True, tag="bench.note"):
-    """A payload: one text."""
+    """A payload with one text."""
 
     text: str
 
 
 def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
-    """A set of 5,000 items, 40 runs with all replies and a complete scoring each."""
+    """Create a set of 5,000 items, and 40 runs with all responses and complete scorings."""
     items = []
     for number in range(N_ITEMS):
         stratum = Stratum("d", f"field {number % 12}", f"subfield {number % 60}", "")
@@ -97,7 +97,7 @@ def fill(store: Store) -> tuple[ItemSet, list[tuple[int, int]]]:
 
 
 def main() -> bool:
-    """Fills a workspace and prints what loading and planning take."""
+    """Fill a workspace and print the time of loading and planning."""
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{Path(folder) / 'bench.sqlite'}"
         store = Store(url, lambda _kind: PayloadType(Note))

@@ -1,4 +1,4 @@
-"""How benches measure and print: ratios taken in one run, each beside the bound it must hold."""
+"""Measurements of benches: lines with values and bounds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Line", "Timing", "machine", "print_lines", "timed"]
 
 @dataclass
 class Line:
-    """One measured line; ``bound`` says in words what must hold, ``holds`` whether it does."""
+    """One measured line; ``bound`` is the bound as text, ``holds`` whether it is met."""
 
     name: str
     value: str
@@ -33,7 +33,7 @@ class Timing:
 
 @contextmanager
 def timed() -> Iterator[Timing]:
-    """Times a block, all threads of this process counted."""
+    """Time a block over all threads of this process."""
     timing = Timing()
     wall, cpu = time.perf_counter(), time.process_time()
     yield timing
@@ -42,14 +42,14 @@ def timed() -> Iterator[Timing]:
 
 
 def machine() -> str:
-    """The machine and Python, as a table of figures needs them."""
+    """Return a description of the machine and Python version."""
     cores = os.cpu_count() or 0
     system = f"{platform.system()} {platform.machine()}"
     return f"{system}, {cores} cores, Python {platform.python_version()}"
 
 
 def print_lines(title: str, lines: list[Line]) -> bool:
-    """Prints a table; whether every bound holds."""
+    """Print a table; return True if every bound holds."""
     print(f"\n{title}")
     width = max(len(line.name) for line in lines)
     for line in lines:

@@ -1,7 +1,7 @@
-"""Other harnesses on the same questions and the same endpoint, in one run with ours.
+"""Time other harnesses on the same questions and endpoint.
 
-Each is installed into an environment of its own below .cache/peers, once. What they do is not what
-we do: each line says so. On a slow remote endpoint no harness is the bottleneck.
+Each is installed once in a separate environment below .cache/peers. Harnesses do different work,
+which each line states. With a slow remote endpoint, no harness is the bottleneck.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PEERS = {
 
 
 def main() -> bool:
-    """Installs what is missing, runs each and prints the table."""
+    """Install missing harnesses, run each and print the table."""
     from run_loop import CONNECTIONS, N_CHARACTERS, _side
 
     from scripted_server import child_server
@@ -51,7 +51,7 @@ def _line(name: str, figures: dict[str, Any], does: str) -> Line:
 
 
 def ask(name: str, packages: list[str], url: str, n: int, model: str = "one") -> dict[str, Any]:
-    """What the harness's script in peer_scripts/ prints about a run of ``n`` questions.
+    """Return the output of the harness's script in peer_scripts/ for a run of ``n`` questions.
 
     Raises subprocess.TimeoutExpired after ``LIMIT_S`` seconds.
     """

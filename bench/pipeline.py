@@ -1,11 +1,11 @@
-"""What a pipeline costs beside its calls: rows through three steps into a store, and resumed.
+"""Time a pipeline without its calls: rows through three steps into a store, and resumed.
 
-python bench/pipeline.py                  50,000 rows
-python bench/pipeline.py --rows 1000000   the claim of flat memory, in some minutes
+    python bench/pipeline.py                  # 50,000 rows
+    python bench/pipeline.py --rows 1000000   # constant memory, takes minutes
 
-The first step is plain and drops a tenth, the second a coroutine that asks nobody and makes one row
-of each, the third plain and makes two of every tenth. Bounds: under 0.3 ms of processor time a row
-for all three, committed; memory that no longer grows once caches are full.
+The first step drops a tenth of the rows. The second is a coroutine without API calls that replaces
+each row. The third returns two rows for every tenth. Bounds: under 0.3 ms of processor time per row
+for all three, committed; constant memory once caches are full.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MORE_MB = 25.0
 
 
 class Text(Struct, frozen=True):
-    """A row of some three hundred characters."""
+    """A row of about three hundred characters."""
 
     n: int
     text: str
@@ -62,18 +62,18 @@ TEXT = "The heat of vaporisation of water at its boiling point is 40.65 kJ for e
 
 
 def sift(row: Text, _context: StepContext) -> Kept:
-    """Drops a tenth."""
+    """Drop a tenth of the rows."""
     return Drop("tenth", row.text[:20]) if row.n % 10 == 3 else row
 
 
 async def rewrite(row: Text, _context: StepContext) -> Kept:
-    """Waits once, as for a reply, and makes another row."""
+    """Wait once, as for a response, and return another row."""
     await asyncio.sleep(0)
     return Text(row.n, f"It is said: {row.text}")
 
 
 def split(row: Text, _context: StepContext) -> Kept:
-    """Two rows of every tenth, the others as they are."""
+    """Return two rows for every tenth row, other rows unchanged."""
     return [Text(row.n, row.text, part) for part in (1, 2)] if row.n % 10 == 7 else row
 
 
@@ -86,12 +86,12 @@ KEYS = plain_keys(STEPS, {}, 0)
 
 
 def lines(n: int) -> Iterator[PipelineRow]:
-    """The rows that enter."""
+    """Yield the input rows."""
     return (make_row(Text(i, f"{i} {TEXT}")) for i in range(n))
 
 
 def store_build(store: Store, n: int) -> int:
-    """The build with its rows, stored."""
+    """Store the build with its rows."""
     names = tuple(
         StepName(step.name, 1, key, step.reasons) for step, key in zip(STEPS, KEYS, strict=True)
     )
@@ -102,7 +102,7 @@ def store_build(store: Store, n: int) -> int:
 
 
 async def perform(store: Store, key: int, watch: Callable[[int], None]) -> None:
-    """All rows through all steps."""
+    """Run all rows through all steps."""
     progress = [StepProgress(step.name) for step in STEPS]
     async with store.writer() as writer:
         journal = StoreJournal(store.outcomes, writer)
@@ -121,7 +121,7 @@ async def perform(store: Store, key: int, watch: Callable[[int], None]) -> None:
 
 
 def funnel(store: Store, key: int) -> BuildFunnel:
-    """Counted from the journal."""
+    """Return counts from the journal."""
     journal = StoreJournal(store.outcomes)
     journal.know(store.builds.step_keys(KEYS))
     names = [StepName(s.name, 1, k, s.reasons) for s, k in zip(STEPS, KEYS, strict=True)]
@@ -129,20 +129,20 @@ def funnel(store: Store, key: int) -> BuildFunnel:
 
 
 def resident_mb() -> float:
-    """The memory that this process holds now."""
+    """Return the current memory of this process."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 class Watcher:
-    """The memory after half of the rows, and the most from then on."""
+    """Memory after half of the rows, and the peak afterward."""
 
     def __init__(self, n: int) -> None:
         self._n, self._calls = n, 0
         self.early = self.most = 0.0
 
     def __call__(self, entered: int) -> None:
-        """Looks now and then."""
+        """Sample the memory occasionally."""
         self._calls += 1
         if self._calls % 2000 == 0 and entered > self._n // 2:
             now = resident_mb()
@@ -150,12 +150,12 @@ class Watcher:
 
 
 def per_row(timing: Timing, n: int) -> str:
-    """Processor time a row, and the wall time of it all."""
+    """Return processor time per row, and total wall time."""
     return f"{timing.cpu_s / n * 1e3:.3f} ms a row, {timing.wall_s:.1f} s"
 
 
 def main() -> int:
-    """Prints the measures; 1 where a bound does not hold."""
+    """Print the measurements; return 1 if a bound is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=50_000)
     n = parser.parse_args().rows

@@ -1,5 +1,7 @@
-"""1,000 stratified subsamples at three rates: top-10 tau and rank-1 retention of 42 models on 899
-items of 4 samples, beside a NumPy loop over SciPy's tau and beside plain Python."""
+"""Time 1,000 stratified subsamples at three rates: top-10 tau and rank-1 retention.
+
+42 models, 899 items, 4 samples, compared with a NumPy loop over SciPy's tau and with plain Python.
+"""
 
 from __future__ import annotations
 
@@ -17,14 +19,14 @@ from proofstone.stats.stability import subsample_stability
 
 SIZES = (40, 34, 31, 308, 13, 65, 65, 29, 81, 13, 201, 19)
 N_MODELS, N_SAMPLES, N_RESAMPLES, TOP, RATES = 42, 4, 1_000, 10, (0.5, 0.7, 0.9)
-# The slow ways take as long for each draw, so a part of the draws says enough.
+# The slow methods take the same time per resample, so a part of the resamples suffices.
 SCIPY_DRAWS, PYTHON_DRAWS = 300, 30
 
 Floats = NDArray[np.float64]
 
 
 def scipy_loop(scores: Floats, strata: NDArray[np.int64], n_resamples: int) -> list[float]:
-    """One draw after the other, each by NumPy and SciPy."""
+    """Process one resample after the other with NumPy and SciPy."""
     rng = np.random.default_rng(0)
     places = [np.flatnonzero(strata == code) for code in range(len(SIZES))]
     full = scores.mean(axis=(0, 2))
@@ -39,7 +41,7 @@ def scipy_loop(scores: Floats, strata: NDArray[np.int64], n_resamples: int) -> l
 
 
 def plain_python(scores: Floats, n_resamples: int) -> list[float]:
-    """The same in lists."""
+    """Process one resample after the other with lists."""
     rng = random.Random(0)
     rows = scores.mean(axis=2).tolist()
     places, start = [], 0
@@ -62,7 +64,7 @@ def plain_python(scores: Floats, n_resamples: int) -> list[float]:
 
 
 def seconds(work: Callable[[], object], times: int) -> float:
-    """The shortest of several: other work on the machine only ever adds."""
+    """Return the shortest of several times, because other load only adds time."""
     taken = []
     for _ in range(times):
         start = time.perf_counter()
@@ -72,7 +74,7 @@ def seconds(work: Callable[[], object], times: int) -> float:
 
 
 def main() -> bool:
-    """Prints the three side by side, all draws at all rates."""
+    """Print the three times for all resamples at all rates."""
     strata = np.repeat(np.arange(len(SIZES)), SIZES)
     chances = np.linspace(0.53, 0.15, N_MODELS)[None, :, None]
     draws = np.random.default_rng(1).random((len(strata), N_MODELS, N_SAMPLES))

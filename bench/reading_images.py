@@ -1,10 +1,10 @@
-"""How well pages are read from their images: they are drawn, made worse, and read again.
+"""Measure recognition of page images: pages are rendered, degraded, and read again.
 
     python bench/reading_images.py BOOK.pdf --pages 31,60,61 --dpi 150
     python bench/reading_images.py BOOK.pdf --pages 31,60,61 --dpi 150 --tilt 1.5 --noise 12
 
-What is compared is the text of the same pages as their PDF has it, without white space and without
-lines of formulas: characters to be changed, left out or put in, a hundred.
+The reference is the text of the same pages in the PDF, without white space and lines of formulas.
+The error rate is the number of character edits per hundred characters.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MATHS = ("equation", "figure", "contents")
 
 
 def main() -> None:
-    """Reads the arguments, and prints a row a page."""
+    """Read the arguments, and print one row per page."""
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("book", type=Path)
     asked.add_argument("--pages", required=True)
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def _processor_s() -> float:
-    """Processor seconds of the processes that have ended; the models are loaded in them, too."""
+    """Return processor seconds of terminated child processes, which includes loading of models."""
     times = os.times()
     return times.children_user + times.children_system
 
@@ -89,7 +89,7 @@ def _read(job: Job, wanted: set[int] | None) -> dict[int, PageRead]:
 
 
 def _plain(page: PageRead) -> str:
-    """A page's characters without white space, and without what is set as a formula."""
+    """Return a page's characters without white space and formulas."""
     left_out = [
         (mark.start, mark.end)
         for mark in unpack_layout(page.layout, page.width, page.height).marks
@@ -104,7 +104,7 @@ def _plain(page: PageRead) -> str:
 
 
 def _distance(wanted: str, got: str) -> int:
-    """Levenshtein's, row by row; what is put in along a row by a running minimum."""
+    """Return the Levenshtein distance, computed row by row; insertions use a running minimum."""
     codes = np.array([ord(character) for character in got])
     steps = np.arange(len(got) + 1)
     row = steps.copy()

@@ -1,5 +1,6 @@
-"""Near-duplicates among 100,000 vectors beside all pairs compared and faiss-cpu's IVF; BM25 over
-100,000 passages beside bm25s; in one run. faiss-cpu (MIT) is a peer: without it its line says so.
+"""Time near-duplicate search in 100,000 vectors, and BM25 over 100,000 passages.
+
+Peers are all-pairs comparison, faiss-cpu's IVF (MIT) and bm25s. A missing peer is reported.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Floats = NDArray[np.float32]
 
 
 def texts_as_vectors() -> Floats:
-    """Topics within which texts have a third to a half in common, near-misses and duplicates."""
+    """Return vectors in topics whose texts share a third to a half, with near-misses and
+    duplicates."""
     rng = np.random.default_rng(1)
     topics = unit(rng.standard_normal((TOPICS, DIMENSIONS)))
     share = rng.uniform(0.4, 0.75, (N_FIRST, 1))
@@ -44,7 +46,7 @@ def unit(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def all_compared(vectors: Floats, rows: NDArray[np.int64]) -> set[tuple[int, int]]:
-    """The pairs of these rows with any other, every one compared whole."""
+    """Return the pairs of these rows with any other, by exhaustive comparison."""
     found = set()
     for part in np.array_split(rows, max(1, len(rows) // 1000)):
         near = vectors[part] @ vectors.T
@@ -56,7 +58,7 @@ def all_compared(vectors: Floats, rows: NDArray[np.int64]) -> set[tuple[int, int
 
 
 def by_faiss(vectors: Floats) -> set[tuple[int, int]]:
-    """faiss's inverted file, ranges searched in eight of its lists."""
+    """Return the pairs found by range search in eight lists of faiss's inverted file."""
     import faiss
 
     n_lists = int(4 * np.sqrt(len(vectors)))
@@ -98,7 +100,7 @@ def near_duplicates() -> bool:
 
 
 def search_by_words() -> bool:
-    """Passages of 40 to 120 words used as unevenly as those of a language (Zipf)."""
+    """Search passages of 40 to 120 words with a Zipf distribution."""
     rng = np.random.default_rng(0)
     reach = np.cumsum(1 / np.arange(1, WORDS + 1))
     lengths = rng.integers(40, 120, N)

@@ -1,7 +1,7 @@
-"""All benches, one after the other; exits with 1 where a bound does not hold.
+"""Run all benches; exit with 1 if a bound is exceeded.
 
-make bench             everything in a few minutes
-make bench PEERS=1     beside them lm-eval and Inspect, installed into environments of their own
+make bench             # everything, a few minutes
+make bench PEERS=1     # also lm-eval and Inspect in separate environments
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BENCHES = (
 
 
 def main() -> int:
-    """Runs each bench in a process of its own."""
+    """Run each bench in a separate process."""
     peers = ("peers.py", "faults.py --peers") if os.environ.get("PEERS") else ("faults.py",)
     benches = [*BENCHES, *peers]
     failed = []

@@ -1,11 +1,11 @@
-"""The run loop against bare aiohttp: the same 5,000 questions, one endpoint, the same run.
+"""Compare the run loop with bare aiohttp on the same 5,000 questions and endpoint.
 
     python bench/run_loop.py                  # the table
     python bench/run_loop.py --memory         # 50,000 and 200,000 questions
 
-Every side is a process of its own and every time is taken inside it. "bare" posts the finished
-request bodies with aiohttp and reads the replies. "proofstone" takes a stored form and does all
-that a run does: plans, renders, hashes, limits, asks, reads, compresses, stores durably, scores.
+Each side is a separate process and measures its own time. "bare" posts finished request bodies with
+aiohttp and reads the responses. "proofstone" starts from a stored form and does everything that a
+run does: plan, render, hash, limit rates, send, read, compress, store durably, score.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ROUNDS = 3  # the best of each side counts: the machine's noise only ever adds
 
 
 def main(arguments: Sequence[str] | None = None) -> bool:
-    """Runs what the arguments say; whether every bound holds."""
+    """Run as the arguments say; return True if every bound holds."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--side", choices=["bare", "prepare", "proofstone"])
     parser.add_argument("--url", default="")
@@ -209,13 +209,13 @@ async def _measured(workspace: Workspace, spec: RunSpec) -> dict[str, float]:
 
 
 class _StallWatch:
-    """The longest time for which the loop let a timer of 5 ms wait beyond its moment."""
+    """The longest delay of a 5 ms timer in the event loop."""
 
     def __init__(self) -> None:
         self.worst_s = 0.0
 
     async def watch(self) -> None:
-        """Measures until cancelled."""
+        """Measure until cancelled."""
         while True:
             began = time.perf_counter()
             await asyncio.sleep(0.005)
@@ -223,7 +223,7 @@ class _StallWatch:
 
 
 def _write_form(path: Path, n: int) -> None:
-    """Questions whose prompts are of some 3,000 characters, each its own."""
+    """Write distinct questions with prompts of about 3,000 characters."""
     with path.open("w", encoding="utf-8") as file:
         for i in range(n):
             said = [f"In case {i}-{j} of {path.stem}, {i * 7919 % 4001} holds." for j in range(80)]

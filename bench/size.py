@@ -1,10 +1,10 @@
-"""How large the core is when installed, and how long it takes to start.
+"""Measure the installed size of the core and its start-up time.
 
     python -m bench.size [--json]
 
-Size: the bytes of every file that the core and its requirements (no extra) put into the
-environment, by each distribution's record. Time: best of five fresh interpreters, each a whole
-process, also as a multiple of an interpreter that does nothing. Byte code is warm.
+Size: bytes of every file that the core and its requirements (no extra) install, by each
+distribution's record. Time: best of five fresh interpreters, each a whole process, also as a
+multiple of an empty interpreter. Byte code is cached.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STARTS = {
 
 @dataclass(frozen=True)
 class Start:
-    """The best time of one command in seconds, and as a multiple of the bare interpreter's."""
+    """The best time of one command in seconds, and as a multiple of an empty interpreter's."""
 
     command: str
     best_s: float
@@ -38,7 +38,7 @@ class Start:
 
 @dataclass(frozen=True)
 class Report:
-    """Sizes in bytes, own code and largest packages first, and the start-up times."""
+    """Sizes in bytes, largest packages first, and start-up times."""
 
     core_bytes: int
     core_packages: int
@@ -48,13 +48,13 @@ class Report:
 
 
 def installed_bytes(distribution: metadata.Distribution) -> int:
-    """The size of the files in its record that exist; 0 where it keeps no record."""
+    """Return the size of the existing files in its record; 0 without a record."""
     places = (Path(str(file.locate())) for file in distribution.files or [])
     return sum(place.stat().st_size for place in places if place.is_file())
 
 
 def own_bytes() -> int:
-    """The size of the package's own files (an editable install records none of them)."""
+    """Return the size of the package's files, which an editable install does not record."""
     package = ROOT / "src" / "proofstone"
     files = (file for file in package.rglob("*") if file.is_file())
     return sum(file.stat().st_size for file in files if not _is_cache(file.relative_to(package)))
@@ -65,7 +65,8 @@ def _is_cache(file: Path) -> bool:
 
 
 def best_start_s(arguments: list[str]) -> float:
-    """The shortest of ROUNDS whole processes. Raises CalledProcessError where one fails."""
+    """Return the shortest time of ROUNDS whole processes. Raises CalledProcessError if one
+    fails."""
     times = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
@@ -75,7 +76,7 @@ def best_start_s(arguments: list[str]) -> float:
 
 
 def measure() -> Report:
-    """Everything, in about ten seconds."""
+    """Measure everything, in about ten seconds."""
     core = closure(read_project().core)
     sizes = {name: installed_bytes(found) for name, found in core.items()}
     best = {command: best_start_s(arguments) for command, arguments in STARTS.items()}
@@ -90,7 +91,7 @@ def measure() -> Report:
 
 
 def table(report: Report) -> str:
-    """The report as a Markdown table."""
+    """Return the report as a Markdown table."""
     rows = [("what", "size or best time", "of `python -c pass`"), ("---", "---", "---")]
     rows.append((f"core, {report.core_packages} packages", megabytes(report.core_bytes), ""))
     rows.append(("of it proofstone", megabytes(report.own_bytes), ""))
@@ -103,7 +104,7 @@ def table(report: Report) -> str:
 
 
 def megabytes(size: int) -> str:
-    """A size as people read it: 10**6 bytes, one digit after the point."""
+    """Return a size in units of 10**6 bytes with one decimal."""
     return f"{size / 1e6:.1f} MB"
 
 

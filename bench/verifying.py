@@ -1,9 +1,10 @@
-"""Verifying triples: judge calls that blocking saves beside exhaustive pairing, at the recall lost;
-passages found a second by words and meaning together; and millions of triples planned in bounded
-memory. The judge of the first is known: each elicited triple says which fact it tells, if any.
+"""Measure verification of triples: blocking, passage search, and memory of planning.
 
---memory        10,000 entities x 20 models x 40 triples planned, and as many verdicts ranked,
-                each in a process of its own
+Blocking: judge calls saved compared with exhaustive pairing, and recall lost; the true matches are
+known. Search: passages per second by words and meaning.
+
+    --memory    plan 10,000 entities x 20 models x 40 triples and rank as many verdicts,
+                each in a separate process
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ from proofstone.search.index import SentenceEncoder
 
 ENTITIES, KNOWN, SAID, K = 150, 90, 45, 10
 TIMED = 40  # entities whose passages are searched
-# Ways to say one predicate: reference and model seldom choose the same.
+# Synonymous predicates: reference and model seldom use the same one.
 PREDICATES = (
     ("dateOfBirth", "bornOn", "birthDate"), ("placeOfBirth", "bornIn", "birthplace"),
     ("occupation", "profession", "worksAs"), ("spouse", "marriedTo", "wife"),
@@ -71,14 +72,14 @@ ROOTS = ("bel", "kor", "mar", "sten", "vil", "dun", "ras", "ola", "tem", "gri", 
 
 
 class Fact(Struct, frozen=True):
-    """A fact of an entity, its predicate by number, its object in the ways it may be written."""
+    """A fact of an entity: its predicate by number, and spellings of its object."""
 
     predicate: int
     objects: tuple[str, ...]
 
 
 class World(Struct, frozen=True):
-    """An entity: its facts, and what a model says, each with the fact that it tells (-1: none)."""
+    """An entity with its facts, and elicited triples with the fact that each states (-1: none)."""
 
     name: str
     facts: list[Fact]
@@ -105,8 +106,11 @@ def object_of(rng: Random) -> tuple[str, ...]:
 
 
 def made_world(seed: int) -> World:
-    """Facts of which a model tells half, each in its own words; the rest of what it says is wrong:
-    a known predicate with another object, as often as not one of this entity's other objects."""
+    """Return facts of which a model states half in other words, and incorrect triples.
+
+    These have a known predicate and another object, in half of the cases one of the entity's other
+    objects.
+    """
     rng = Random(seed)
     name = name_of(rng)
     facts = [Fact(rng.randrange(len(PREDICATES)), object_of(rng)) for _ in range(KNOWN)]
@@ -127,8 +131,8 @@ def made_world(seed: int) -> World:
 def blocking(
     prompt_method: SearchMethod, embedding_model: SentenceEncoder | None
 ) -> tuple[int, int, int, int]:
-    """Reference triples, those that some elicited triple tells, those of which one that does is
-    among the candidates, and calls by exhaustive pairing."""
+    """Return numbers of reference triples, stated ones, those among candidates, and exhaustive
+    calls."""
     known = covered = found = pairs = 0
     for seed in range(ENTITIES):
         world = made_world(seed)
@@ -170,7 +174,7 @@ def blocked(embedding_model: SentenceEncoder) -> bool:
 
 
 def searched(embedding_model: SentenceEncoder) -> bool:
-    """Passages of 40 entities, each indexed once, for all that a model says of them."""
+    """Search passages of 40 entities, each indexed once, for all triples about them."""
     worlds = [made_world(seed) for seed in range(TIMED)]
     embedding_model.embed(["warm"])
     with timed() as made:
@@ -222,7 +226,7 @@ def known_rows(entities: int, triples: int) -> Iterator[Row]:
 
 
 def planned(entities: int, models: int, triples: int) -> None:
-    """Gathers and plans, then poses the questions of the sample."""
+    """Gather and plan, then create the prompts of the sample."""
     with (
         Spool[tuple[int, int], GivenTriple](GivenTriple) as elicited,
         Spool[int, ReferenceRow](ReferenceRow) as known,
@@ -240,7 +244,7 @@ def planned(entities: int, models: int, triples: int) -> None:
 
 
 def ranked(entities: int, models: int, each: int) -> None:
-    """The board of so many verdicts of each direction, model and entity, made as they are read."""
+    """Build the board from this number of verdicts per direction, model and entity."""
     rng = Random(5)
     outcomes = [rng.choices(range(3), (5, 1, 4), k=4_099) for _model in range(models)]
     labels: tuple[tuple[VerdictLabel, ...], ...] = (
@@ -277,7 +281,7 @@ def ranked(entities: int, models: int, each: int) -> None:
 
 
 def memory() -> bool:
-    """Both, in processes of their own."""
+    """Run both in separate processes."""
     total, n, read_s, made_s, peak = _apart("--planned")
     lines = [
         Line("triples read", f"{total:,.0f} in {read_s:.0f} s"),
@@ -316,7 +320,7 @@ def main() -> int:
         return 0 if memory() else 1
     if asked.searched:
         return 0 if searched(SentenceEncoder()) else 1
-    # One thread of BLAS: several wait for each other where a machine is busy, and bill for it.
+    # One BLAS thread: several threads busy-wait under load, which counts as processor time.
     alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     apart = subprocess.run([sys.executable, __file__, "--searched"], check=False, env=alone)
     return 0 if blocked(SentenceEncoder()) and not apart.returncode else 1

@@ -1,1 +1,1 @@
-"""What `make check` and `make docs` run: `python -m tools.NAME` from the repository's root."""
+"""Tools of `make check` and `make docs`: `python -m tools.NAME` from the repository's root."""

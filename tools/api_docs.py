@@ -1,7 +1,7 @@
 """docs/reference/api.md lists what a workspace can do in a notebook: every method of ``Workspace``.
 
-python -m tools.api_docs            writes it from proofstone.api
-python -m tools.api_docs --check    fails where it is out of date
+python -m tools.api_docs            # write it from proofstone.api
+python -m tools.api_docs --check    # fail if it is out of date
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ digits (`form:9ab3c4d1`), or a record that another method returned. This page is
 
 
 class _Written(str):
-    """An annotation as it stands in the source."""
+    """An annotation as written in the source."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def sections() -> Iterator[tuple[str, list[str]]]:
-    """The headings of ``Workspace`` as they stand there, each with the names below it."""
+    """Yield the headings of ``Workspace`` in source order, each with its names."""
     heading, names = "", list[str]()
     for line in inspect.getsource(api.Workspace).splitlines():
         if begun := re.fullmatch(r"    # (.+)", line):
@@ -65,7 +65,7 @@ def sections() -> Iterator[tuple[str, list[str]]]:
 
 
 def entry(name: str) -> str:
-    """A method: how it is called, and the first paragraph of what it says of itself."""
+    """Return a method's signature and the first paragraph of its docstring."""
     function = getattr(api.Workspace, name)
     signature = inspect.signature(function)
     own = [
@@ -85,8 +85,11 @@ def entry(name: str) -> str:
 
 
 def keywords(function: Callable[..., Any]) -> Iterator[str]:
-    """The keywords of a function that are fields of records, a table for each record that its
-    docstring names, as "fields of ``module.Record``"; those in its signature are left out."""
+    """Yield a table of fields for each record that a docstring names as "fields of
+    ``module.Record``".
+
+    Parameters in the function's signature are omitted.
+    """
     stated = inspect.signature(function).parameters
     for module, name in re.findall(
         r"fields of\s+``([\w.]+)\.(\w+)``", inspect.getdoc(function) or ""
@@ -103,7 +106,7 @@ def keywords(function: Callable[..., Any]) -> Iterator[str]:
 
 
 def _type(annotation: str) -> str:
-    """A type as it is written, without what ``Annotated`` adds; its bars kept from the table."""
+    """Return a type as written, without ``Annotated``, with escaped bars."""
     tree = ast.parse(annotation, mode="eval").body
     match tree:
         case ast.Subscript(value=ast.Name("Annotated"), slice=ast.Tuple(elts=[first, *_])):
@@ -112,18 +115,18 @@ def _type(annotation: str) -> str:
 
 
 def default_of(field: FieldInfo) -> Any:
-    """What a field holds where nothing is said."""
+    """Return the default of a field."""
     return field.default if field.default is not NODEFAULT else field.default_factory()
 
 
 def help_of(field: FieldInfo) -> str:
-    """What the option of a field says."""
+    """Return the help of a field's option."""
     _kind, option = declared_option(field.type)
     return (option.help or "") if option is not None else ""
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     parts = [HEADER]
     for heading, names in sections():
         parts.append(f"## {heading.capitalize()}\n")

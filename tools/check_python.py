@@ -1,13 +1,13 @@
-"""This interpreter can make the project's environment, or it is said why not and what to do.
+"""Check that this interpreter can create the project's environment, with advice if not.
 
-Runs on any Python from 3.6, so that an old one gets this message and not a syntax error.
+It runs on Python 3.6 or later, so that old versions print this message and no syntax error.
 """
 
 import sys
 
 
 def trouble() -> str:
-    """What is missing, or an empty text."""
+    """Return what is missing, or an empty text."""
     if sys.version_info < (3, 11):  # noqa: UP036  (the one file that older versions run)
         found = sys.version.split()[0]
         return (

@@ -1,4 +1,4 @@
-"""Where a Chromium is, and how it is started so that it reaches nothing and leaves nothing."""
+"""Find Chromium, and its flags for isolated use."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable
 
 
 def find_chromium() -> str | None:
-    """The program that CHROMIUM names, else the first of the usual names on the path."""
+    """Return the program named by CHROMIUM, otherwise the first of the usual names on the path."""
     named = os.environ.get("CHROMIUM")
     return shutil.which(named) if named else next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 def quiet_flags() -> list[str]:
-    """Flags of a browser without a window: it asks no host for anything, whatever a page tries."""
+    """Return flags of a headless browser without any network access."""
     flags = [
         "--headless",
         "--disable-gpu",

@@ -30,8 +30,10 @@ commands' own `--help` by `make docs`. Exit codes and errors are in [errors](../
 
 
 def commands(root: click.Command, name: str) -> Iterator[click.Context]:
-    """A context for ``root`` and every visible command below it, in help's order. Its
-    ``command_path`` is the whole name; help is as wide as WIDTH."""
+    """Yield a context for ``root`` and every visible command below it, in order of help.
+
+    Its ``command_path`` is the full name; help is as wide as WIDTH.
+    """
     pending = [_context(root, name, None)]
     while pending:
         context = pending.pop(0)
@@ -97,7 +99,7 @@ def _options(context: click.Context) -> Mapping[str, str]:
 
 
 def plain(text: str) -> str:
-    """``text`` without the blanks that end its lines, and without the last line break."""
+    """Return ``text`` without trailing spaces and without the last line break."""
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 

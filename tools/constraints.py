@@ -1,7 +1,7 @@
-"""constraints.txt names the exact version of every package that the project and its extras need.
+"""Generate constraints.txt, the exact version of every required package.
 
-python -m tools.constraints            writes it from what is installed here
-python -m tools.constraints --check    fails where it differs from what is installed here
+python -m tools.constraints            # write it from what is installed
+python -m tools.constraints --check    # fail if it differs from what is installed
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HEADER = """\
 
 
 def pins() -> str:
-    """The file's text: one ``name==version`` a line, in order of names."""
+    """Return the file's text: one ``name==version`` per line, in order of names."""
     packages = closure(read_project().everything())
     versions = {name: found.version for name, found in packages.items()}
     versions[BUNDLED_MODEL] = metadata.version(BUNDLED_MODEL)

@@ -1,4 +1,4 @@
-"""The Markdown pages of the repository as data: code blocks, links and headings."""
+"""Code blocks, links and headings of the repository's Markdown pages."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ _UNSAID_IN_ANCHORS = re.compile(r"[^\w\- ]")
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, the words after it (tags), its text, and its first line's
-    number in the page, counted from 1."""
+    """A fenced block: language, tags after it, text, and number of its first line from 1."""
 
     language: str
     tags: tuple[str, ...]
@@ -29,7 +28,8 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """README, CHANGELOG, everything under docs/ and the methods' READMEs, in order of paths."""
+    """Return README, CHANGELOG, everything under docs/ and the methods' READMEs, in order of
+    paths."""
     found = [
         ROOT / "README.md",
         ROOT / "README.zh-CN.md",
@@ -41,7 +41,7 @@ def pages() -> list[Path]:
 
 
 def blocks(page: str) -> Iterator[Block]:
-    """Every fenced block of ``page``, in order. One that is never closed runs to the end."""
+    """Yield every fenced block of ``page`` in order. An unclosed one extends to the end."""
     opened: re.Match[str] | None = None
     inside: list[str] = []
     for number, line in enumerate([*page.splitlines(), "\0"], 1):
@@ -65,7 +65,7 @@ def _block(opened: re.Match[str], inside: list[str], end: int) -> Block:
 
 
 def _prose(page: str) -> list[str]:
-    """The lines outside fenced blocks, without inline code."""
+    """Return the lines outside fenced blocks, without inline code."""
     fenced = {
         number
         for block in blocks(page)
@@ -76,12 +76,12 @@ def _prose(page: str) -> list[str]:
 
 
 def links(page: str) -> list[str]:
-    """The targets of all links and pictures of ``page`` outside code."""
+    """Return the targets of all links and images of ``page`` outside code."""
     return [target for line in _prose(page) for target in _LINK.findall(line)]
 
 
 def anchors(page: str) -> set[str]:
-    """The fragment of every heading, as the usual renderers form it."""
+    """Return the fragment of every heading, as common renderers form it."""
     fenced = {block.text for block in blocks(page)}
     found: set[str] = set()
     for line in page.splitlines():

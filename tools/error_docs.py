@@ -1,7 +1,7 @@
 """docs/reference/errors.md lists every error of a command: its code, exit code and meaning.
 
-python -m tools.error_docs            writes it from proofstone.errors
-python -m tools.error_docs --check    fails where it is out of date
+python -m tools.error_docs            # write it from proofstone.errors
+python -m tools.error_docs --check    # fail if it is out of date
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ the next step. This page explains each kind, with its usual cause and remedy. It
 
 
 def errors() -> Iterator[type[ProofstoneError]]:
-    """Every kind of error below ProofstoneError, parents before children, in source order."""
+    """Yield every error class below ProofstoneError, parents before children, in source order."""
     pending = ProofstoneError.__subclasses__()
     while pending:
         kind = pending.pop(0)
@@ -47,7 +47,7 @@ def errors() -> Iterator[type[ProofstoneError]]:
 
 
 def section(kind: type[ProofstoneError]) -> str:
-    """One error under its code, so that a link can name it: meaning, cause, remedy."""
+    """Return one error under its code as an anchor: meaning, cause, remedy."""
     meaning = (inspect.getdoc(kind) or "").replace("``", "`")
     parents = [
         self_evaluation.code
@@ -63,12 +63,12 @@ def section(kind: type[ProofstoneError]) -> str:
 
 
 def spoken(kind: type[ProofstoneError]) -> str:
-    """A kind's name in words: BadUsage is "Bad usage"."""
+    """Return an error's name as text: BadUsage is "Bad usage"."""
     return re.sub(r"(?<!^)([A-Z])", r" \1", kind.__name__).capitalize()
 
 
 def overview() -> str:
-    """All codes in a table, by number."""
+    """Return a table of all codes, by number."""
     rows = [
         f"| [{kind.code}](#{kind.code.lower()}) | {spoken(kind)} |"
         for kind in sorted(errors(), key=lambda kind: kind.code)
@@ -77,7 +77,7 @@ def overview() -> str:
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the page."""
     by_code = sorted(errors(), key=lambda kind: kind.code)
     return "\n".join([HEADER, overview(), *map(section, by_code)])
 

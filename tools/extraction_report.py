@@ -1,9 +1,9 @@
-"""docs/reference/extraction.md: the rules of extraction, and how they read 903 real responses.
+"""Generate docs/extraction.md: the rules of extraction, and results on 903 real responses.
 
-python -m tools.extraction_report            writes its section on the responses
-python -m tools.extraction_report --check    fails where it is out of date
+    python -m tools.extraction_report            # write it from responses next to the repository
+    python -m tools.extraction_report --check    # fail if it is out of date
 
-The responses (../shared/data/mcq-responses-mmlu-pro.jsonl.gz) are not part of the project; without
+The responses (../shared/data/mcq-responses-mmlu-pro.jsonl.gz) are not part of the project. Without
 them nothing is written or compared.
 """
 
@@ -48,7 +48,7 @@ read: **no accuracy can be read from them.** "None" means that no letter was rea
 
 
 class Row(msgspec.Struct, rename={"answer_key": "gold"}):
-    """One reply with its question's options, the gold letter and the references' readings."""
+    """One response with its question's options, the answer key and the references' extractions."""
 
     model: str
     question_id: int
@@ -60,7 +60,8 @@ class Row(msgspec.Struct, rename={"answer_key": "gold"}):
 
 @dataclass(frozen=True)
 class Reading:
-    """A reply as we read it and as the references do: letters in upper case, "" for none."""
+    """A response with our extraction and those of the references: upper-case letters, "" for
+    none."""
 
     row: Row
     ours: Extraction
@@ -68,7 +69,7 @@ class Reading:
 
 
 def readings() -> list[Reading]:
-    """All replies, read; empty where the data are absent."""
+    """Return all responses with extractions; empty without the data."""
     if not DATA.exists():
         return []
     with gzip.open(DATA, "rt", encoding="utf-8") as lines:
@@ -86,7 +87,7 @@ def _letter(said: str | list[str] | None) -> str:
 
 
 def page(read: list[Reading]) -> str:
-    """The whole page: the rules as they stand in it, and the section on the responses."""
+    """Return the page."""
     rules = PAGE.read_text(encoding="utf-8").partition(TITLE)[0].removesuffix("\n")
     return "\n".join(
         [
@@ -105,7 +106,7 @@ def page(read: list[Reading]) -> str:
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[object]], numbers: int) -> str:
-    """A Markdown table whose last ``numbers`` columns are numbers."""
+    """Return a Markdown table whose last ``numbers`` columns are numbers."""
     head = list(head)
     marks = ["---"] * (len(head) - numbers) + ["---:"] * numbers
     lines = [head, marks, *rows]
@@ -131,7 +132,7 @@ def _what(ours: Extraction) -> str:
 
 
 def _agreement(read: list[Reading]) -> str:
-    """Agreement with each reference and with gold."""
+    """Return agreement with each reference and with the answer key."""
     ours = [r.ours.letter for r in read]
     rows: list[Iterable[object]] = []
     for name, title in REFERENCES.items():
@@ -182,7 +183,7 @@ KINDS = {
 
 
 def kind_of(reading: Reading, theirs: str) -> str:
-    """The kind of a disagreement with one reference that read ``theirs``."""
+    """Return the kind of a disagreement with one reference that extracted ``theirs``."""
     ours = reading.ours
     if not ours.letter:
         if ours.tier:
@@ -198,7 +199,7 @@ def kind_of(reading: Reading, theirs: str) -> str:
 
 
 def _kinds(read: list[Reading]) -> str:
-    """Each kind with its counts and an example."""
+    """Return each kind with its counts and two examples."""
     pairs = [
         (kind_of(r, letter), r)
         for r in read
@@ -217,7 +218,7 @@ def _kinds(read: list[Reading]) -> str:
 
 
 def _differing(reading: Reading) -> int:
-    """How many references read something else than we do."""
+    """Return the number of references with another extraction than ours."""
     return sum(letter != reading.ours.letter for letter in reading.theirs.values())
 
 
@@ -230,7 +231,7 @@ def _example(reading: Reading) -> str:
 
 
 def main(arguments: list[str]) -> str | None:
-    """Writes or compares the page; says so where the data are absent."""
+    """Write or compare the page; report missing data."""
     read = readings()
     if not read:
         sys.stderr.write(f"{PAGE.name} is left as it is: {DATA.name} is not beside this tree\n")

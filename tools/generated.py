@@ -1,4 +1,4 @@
-"""A generated file is written, or with ``--check`` compared with what would be written."""
+"""Write a generated file, or compare it with ``--check``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["settle"]
 
 
 def settle(path: Path, text: str, arguments: Sequence[str], remedy: str) -> str | None:
-    """Writes ``text`` to ``path``; with ``--check`` says where they differ, None where they agree.
+    """Write ``text`` to ``path``, or with ``--check`` return where they differ (None if equal).
 
-    ``remedy`` is the command that writes the file again. The answer suits ``sys.exit``.
+    ``remedy`` is the command that regenerates the file. The result is for ``sys.exit``.
     """
     if list(arguments) not in ([], ["--check"]):
         return f"expected no argument or --check, got {' '.join(arguments)}"

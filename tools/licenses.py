@@ -1,6 +1,6 @@
-"""Every resolved package carries a license that tools/licenses.toml allows, or is named there.
+"""Check that tools/licenses.toml allows the license of every resolved package or names the package.
 
-The core's packages may only carry allowed ones; GPL and AGPL are let in nowhere. A package's
+The core's packages must have allowed licenses; GPL and AGPL are never accepted. A package's
 License-Expression, license field and classifiers are all read, and each must be allowed.
 """
 
@@ -28,7 +28,7 @@ _LONGEST_NAME = 60
 
 @dataclass(frozen=True)
 class Rules:
-    """The tables of licenses.toml; ``named`` and ``reviewed`` map a package to its licenses."""
+    """Tables of licenses.toml; ``named`` and ``reviewed`` map a package to its licenses."""
 
     allowed: frozenset[str]
     unwanted: frozenset[str]
@@ -40,14 +40,14 @@ class Rules:
 
 @dataclass(frozen=True)
 class Said:
-    """What a package says of its license: SPDX expressions, and texts that nothing here reads."""
+    """A package's license statements: SPDX expressions, and texts that are not parsed."""
 
     expressions: tuple[str, ...]
     unread: tuple[str, ...] = ()
 
 
 def read_rules(path: Path = ROOT / "tools" / "licenses.toml") -> Rules:
-    """The rules in ``path``. Raises ValueError where an exception has no reason, or is GPL."""
+    """Return the rules in ``path``. Raises ValueError if an exception has no reason, or is GPL."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))
     named, reviewed = (_exceptions(table[part]) for part in ("outside_core", "reviewed"))
     return Rules(
@@ -73,8 +73,11 @@ def _exceptions(part: Mapping[str, Mapping[str, object]]) -> dict[str, frozenset
 
 
 def said_by(distribution: metadata.Distribution, rules: Rules) -> Said:
-    """All that ``distribution`` says of its license. A long license field holds a license's text:
-    it goes unread, and wants a reviewed entry, unless an expression stands beside it."""
+    """Return all license statements of ``distribution``.
+
+    A long license field is the license's text. It is not parsed and needs a reviewed entry, unless
+    there is also an expression.
+    """
     told = distribution.metadata
     expressions = [told["License-Expression"]] if told["License-Expression"] else []
     field = (told["License"] or "").strip()
@@ -102,9 +105,9 @@ def _is_expression(text: str) -> bool:
 
 
 def trouble(package: str, said: Said, rules: Rules, *, in_core: bool) -> str:
-    """Why ``package`` (canonical name) may not be resolved here, or an empty text.
+    """Return why ``package`` (canonical name) is not allowed, or an empty text.
 
-    A reviewed entry stands for what could not be read, never for what was read and is not allowed.
+    A reviewed entry replaces statements that could not be parsed, never a disallowed license.
     """
     if strong := [text for text in said.unread if _STRONG.match(text)]:
         return f"{package}: {strong[0]} is allowed nowhere"
@@ -124,7 +127,7 @@ def trouble(package: str, said: Said, rules: Rules, *, in_core: bool) -> str:
 
 
 def check_project(rules: Rules) -> tuple[int, list[str]]:
-    """How many packages the core and its extras resolve to, and every trouble with them."""
+    """Return the number of packages of the core and its extras, and every problem."""
     project = read_project()
     core = closure(project.core)
     user = closure(
@@ -147,7 +150,7 @@ def check_project(rules: Rules) -> tuple[int, list[str]]:
 
 
 def main() -> str | None:
-    """One line where all is well, else every trouble and what to do (for ``sys.exit``)."""
+    """Return None if all are allowed, otherwise every problem and advice (for ``sys.exit``)."""
     count, found = check_project(read_rules())
     if found:
         advice = (

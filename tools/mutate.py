@@ -1,9 +1,9 @@
-"""Change the code in small ways and see whether a test notices: `make mutate`.
+"""Mutation testing: change the code in small ways and check that a test fails (`make mutate`).
 
-A mutant is one changed operator, number, truth value or bound in one of the areas below. The tests
-that run its line are run on it, and it survives where none fails. Mutants are drawn by a seed, so
-that a survivor can be had again: `python -m tools.mutate --seed 1 --mutants 400`. Survivors are to
-be read: each is a missing test, or a change that means nothing (docs/contributing/benchmarks.md).
+A mutant is one changed operator, number, boolean or bound in one of the areas below. The tests that
+run its line are run on it, and it survives if none fails. Mutants are sampled with a seed, so
+survivors are reproducible: `python -m tools.mutate --seed 1 --mutants 400`. Each survivor is a
+missing test or an equivalent change, which docs/mutants.md then documents.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from queue import SimpleQueue
 
 from tools.resolved import ROOT
 
-# An area: the files that are changed, and the tests that may notice.
+# An area: the files to change, and the tests to run.
 AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "scoring": (
         ("choices/*.py", "run/scorings.py", "methods/*/score.py"),
@@ -59,7 +59,7 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
          "tests/outside/test_web_searching.py", "tests/cli/test_egress.py"),
     ),
 }  # fmt: skip
-_MOST_TESTS = 60  # of a line, the fastest to find being the first that were recorded
+_MOST_TESTS = 60  # per line, in the order of recording
 _TIMEOUT_S = 180
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -90,13 +90,13 @@ class Mutant:
 
 
 def count_of(file: Path) -> int:
-    """How many mutants a file has."""
+    """Return the number of mutants of a file."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return sum(1 for node in _nodes(tree) for _change in _changes(node))
 
 
 def mutant_of(area: str, file: Path, place: int) -> Mutant:
-    """The mutant of a file at a place, from 0, in the order of its tree."""
+    """Return the mutant of a file at a place from 0, in the order of its tree."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     changes = ((node, change) for node in _nodes(tree) for change in _changes(node))
     node, change = next(islice(changes, place, None))
@@ -106,7 +106,7 @@ def mutant_of(area: str, file: Path, place: int) -> Mutant:
 
 
 def _nodes(tree: ast.Module) -> Iterator[ast.expr]:
-    """The expressions of functions: constants of a module are data."""
+    """Yield the expressions of functions; constants of a module are data."""
     for part in ast.walk(tree):
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
             for statement in part.body:
@@ -118,7 +118,7 @@ def _nodes(tree: ast.Module) -> Iterator[ast.expr]:
 
 
 def _changes(node: ast.expr) -> Iterator[Callable[[], None]]:
-    """The changes that can be made to an expression, as functions that make them in place."""
+    """Yield the possible changes of an expression, as functions that make them in place."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in _COMPARED:
         yield lambda: node.ops.__setitem__(0, _COMPARED[type(node.ops[0])]())
     elif isinstance(node, ast.BinOp) and type(node.op) in _COMPUTED:
@@ -145,7 +145,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def drawn(n: int, seed: int, areas: Sequence[str]) -> list[Mutant]:
-    """``n`` mutants, as many of each area as there are, by the seed."""
+    """Return ``n`` mutants sampled with ``seed``, evenly over areas."""
     rng = random.Random(seed)
     chosen: list[Mutant] = []
     for place, area in enumerate(areas):
@@ -163,7 +163,7 @@ def drawn(n: int, seed: int, areas: Sequence[str]) -> list[Mutant]:
 
 
 def tests_by_line(area: str, folder: Path) -> dict[tuple[str, int], list[str]]:
-    """The tests that run each line of an area's files, measured by one run of its tests."""
+    """Return the tests that run each line of an area's files, measured by one run of its tests."""
     import coverage  # noqa: PLC0415 - of the dev extra
 
     data = folder / f"{area}.coverage"
@@ -188,7 +188,7 @@ def tests_by_line(area: str, folder: Path) -> dict[tuple[str, int], list[str]]:
 
 
 def survives(mutant: Mutant, tests: Sequence[str], copy: Path) -> bool:
-    """Whether all ``tests`` pass on a copy of the sources that has this change."""
+    """Return True if all ``tests`` pass on a copy of the sources with this change."""
     file = copy / mutant.file.relative_to(ROOT)
     before = file.read_text(encoding="utf-8")
     file.write_text(mutant.text, encoding="utf-8")
@@ -211,7 +211,7 @@ def survives(mutant: Mutant, tests: Sequence[str], copy: Path) -> bool:
 
 
 def main() -> int:
-    """Prints each survivor and the share of mutants that were found; 0 always: it is to be read."""
+    """Print each survivor and the share of killed mutants; always return 0."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--mutants", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,7 +1,7 @@
-"""Where texts for readers use words that the project's language guide replaces.
+"""Find words in texts for readers that the project's language guide replaces.
 
-python -m tools.plain_language           prints the counts by area
-python -m tools.plain_language --list    prints each place, the words, and what to write instead
+python -m tools.plain_language           # print the counts by area
+python -m tools.plain_language --list    # print each place, the words, and a replacement
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ class Found(NamedTuple):
 
 @cache
 def _rules() -> tuple[re.Pattern[str], re.Pattern[str], list[tuple[re.Pattern[str], str]]]:
-    """The uses that are correct, any phrase to replace, and each with what replaces it."""
+    """Return patterns of correct uses, of any phrase to replace, and each phrase with its
+    replacement."""
     table = tomllib.loads(_RULES.read_text(encoding="utf-8"))
     words = [(re.compile(p, re.IGNORECASE), instead) for p, instead in table["words"].items()]
     allowed = re.compile("|".join(table["allowed"]["patterns"]), re.IGNORECASE)
@@ -54,13 +55,13 @@ def _rules() -> tuple[re.Pattern[str], re.Pattern[str], list[tuple[re.Pattern[st
 
 
 def ceilings() -> dict[str, int]:
-    """The most phrases of each area; an area without an entry has none."""
+    """Return the maximum number of phrases by area; an area without an entry has none."""
     table: dict[str, int] = tomllib.loads(_RULES.read_text(encoding="utf-8"))["ceilings"]
     return table
 
 
 def found_in(area: Area, place: str, text: str) -> Iterator[Found]:
-    """Yield each phrase of ``text`` that has a replacement; code is left out."""
+    """Yield each phrase of ``text`` that has a replacement; code is omitted."""
     allowed, phrase, words = _rules()
     prose = allowed.sub(" _ ", re.sub(r"``[^`]+``|`[^`]*`", " _ ", " ".join(text.split())))
     for pattern, instead in words if phrase.search(prose) else ():
@@ -69,7 +70,7 @@ def found_in(area: Area, place: str, text: str) -> Iterator[Found]:
 
 
 def texts() -> Iterator[tuple[Area, str, str]]:
-    """Yield area, place and text of all that people read; prompts for models are not part of it."""
+    """Yield area, place and text of everything for readers; prompts for models are not included."""
     yield from _documents()
     yield from _help()
     for path, tree in modules():

@@ -1,7 +1,7 @@
-"""The installed distributions that the project's requirements resolve to, for each extra.
+"""Return the installed distributions of the project's requirements, by extra.
 
-Read from pyproject.toml and the metadata of what is installed here, so the answer is that of this
-platform and Python version: packages whose markers exclude it are not seen.
+They are read from pyproject.toml and installed metadata, so the result is for this platform and
+Python version. Packages whose markers exclude it are missing.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ class NotInstalledError(Exception):
 
 @dataclass(frozen=True)
 class Project:
-    """What pyproject.toml asks for: the core's requirements, and those of each extra."""
+    """Requirements in pyproject.toml: the core's, and those of each extra."""
 
     core: tuple[Requirement, ...]
     extras: dict[str, tuple[Requirement, ...]]
 
     def everything(self) -> tuple[Requirement, ...]:
-        """The requirements of the core and of all extras."""
+        """Return the requirements of the core and of all extras."""
         return self.core + tuple(need for needs in self.extras.values() for need in needs)
 
 
 def read_project(pyproject: Path = ROOT / "pyproject.toml") -> Project:
-    """The requirements as they stand in ``pyproject``."""
+    """Return the requirements in ``pyproject``."""
     table = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     extras = table.get("optional-dependencies", {})
     return Project(
@@ -48,9 +48,10 @@ def read_project(pyproject: Path = ROOT / "pyproject.toml") -> Project:
 
 
 def closure(requirements: Iterable[Requirement]) -> dict[str, metadata.Distribution]:
-    """Every distribution that ``requirements`` need here, by canonical name, in order of names.
+    """Return every distribution that ``requirements`` need here, by canonical name, in order of
+    names.
 
-    Raises NotInstalledError naming all that are absent.
+    Raises NotInstalledError naming all that are missing.
     """
     found: dict[str, metadata.Distribution] = {}
     missing: set[str] = set()
@@ -73,7 +74,8 @@ def closure(requirements: Iterable[Requirement]) -> dict[str, metadata.Distribut
 
 
 def _needs(distribution: metadata.Distribution, extras: set[str]) -> list[Requirement]:
-    """What ``distribution`` declares for this platform under any of ``extras`` ("" is none)."""
+    """Return the requirements of ``distribution`` on this platform under ``extras`` ("" is
+    none)."""
     declared = map(Requirement, distribution.requires or [])
     return [
         need

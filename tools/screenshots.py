@@ -1,7 +1,7 @@
-"""The README's pictures of pages, taken of pages that are made now.
+"""Take the README's screenshots of freshly made pages.
 
-python -m tools.screenshots                      docs/audit.png: the audit of a published table
-python -m tools.screenshots demo/questions.html  docs/page.png too: this page, by `make demo`
+python -m tools.screenshots                      # docs/audit.png: audit of a published table
+python -m tools.screenshots demo/questions.html  # also docs/page.png: this page of `make demo`
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tools.chromium import find_chromium, quiet_flags
 from tools.resolved import ROOT
 
 DOCS = ROOT / "docs"
-WIDTH, HEIGHT = 1280, 800  # pixels of the page; the picture has half as many again
+WIDTH, HEIGHT = 1280, 800  # pixels of the page; the picture is 1.5 times as large
 
 
 def photograph(program: str, page: Path, picture: Path) -> None:
-    """The top of ``page`` as PNG."""
+    """Save the top of ``page`` as PNG."""
     size = f"--window-size={WIDTH},{HEIGHT}"
     flags = [*quiet_flags(), size, "--force-device-scale-factor=1.5", f"--screenshot={picture}"]
     subprocess.run([program, *flags, page.resolve().as_uri()], check=True, capture_output=True)
@@ -27,7 +27,7 @@ def photograph(program: str, page: Path, picture: Path) -> None:
 
 
 def audit_page(folder: Path) -> Path:
-    """The page of the table that the README audits."""
+    """Return the page of the table that the README audits."""
     page = folder / "report.html"
     table = "docs/data/kina-table-3.csv"
     command = [sys.executable, "-m", "proofstone", "audit", table, "-o", str(page)]
@@ -36,7 +36,7 @@ def audit_page(folder: Path) -> Path:
 
 
 def main(pages: list[str]) -> int:
-    """Takes all that can be taken; the exit code."""
+    """Take all possible screenshots; return the exit code."""
     program = find_chromium()
     if program is None:
         print("expected a Chromium on the path, or its name in CHROMIUM; found none")

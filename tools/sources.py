@@ -1,4 +1,4 @@
-"""The modules of the package as syntax trees, parsed once a process."""
+"""Modules of the package as syntax trees, parsed once per process."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ SOURCES = ROOT / "src" / "proofstone"
 
 @cache
 def modules() -> tuple[tuple[Path, ast.Module], ...]:
-    """Every module with its file, in order of files."""
+    """Return every module with its file, in order of files."""
     files = sorted(SOURCES.rglob("*.py"))
     return tuple((path, ast.parse(path.read_text(encoding="utf-8"))) for path in files)

@@ -1,7 +1,7 @@
-"""SPDX licence expressions: which of the licences named in one would have to be allowed.
+"""Evaluate SPDX license expressions.
 
-Grammar of the SPDX specification, annex D: names joined by OR, AND, WITH and parentheses; AND
-binds tighter than OR.
+Grammar of the SPDX specification, annex D: names joined by OR, AND, WITH and parentheses; AND binds
+tighter than OR.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _JOINING = {"(", ")", "AND", "OR", "WITH"}
 
 
 def holds(expression: str, is_allowed: Callable[[str], bool]) -> bool:
-    """Whether ``expression`` can be met by allowed licences alone.
+    """Return True if allowed licenses alone can satisfy ``expression``.
 
-    ``X WITH E`` holds where X is allowed, or the whole text ``X WITH E``. Raises ValueError where
-    the text is no expression.
+    ``X WITH E`` is satisfied if X is allowed, or the whole text ``X WITH E``. Raises ValueError for
+    an invalid expression.
     """
     if _TOKEN.sub("", expression).strip():
         raise ValueError(f"no SPDX expression: {expression!r}")

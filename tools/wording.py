@@ -1,6 +1,6 @@
-"""What the code and the page templates say to readers, and what a catalogue lacks of it.
+"""Collect messages in code and page templates, and find missing translations.
 
-python -m tools.wording     prints what the Chinese catalogue lacks, as lines to fill in
+python -m tools.wording     # print missing Chinese entries as lines to fill in
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NOUN = 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Said:
-    """A message, or the ``noun`` of a counted thing, and the file that says it."""
+    """A message, or the ``noun`` of a counted thing, and its file."""
 
     text: str
     where: str
@@ -45,7 +45,7 @@ class Said:
 
 @cache
 def said_in_code() -> tuple[Said, ...]:
-    """Everything that modules say through ``proofstone.wording``, in order of files."""
+    """Return all messages in modules, in order of files."""
     return tuple(_said_in_code())
 
 
@@ -61,7 +61,7 @@ def _said_in_code() -> Iterator[Said]:
 
 @cache
 def said_in_templates() -> tuple[Said, ...]:
-    """The same of the page's templates."""
+    """Return all messages in the page's templates."""
     return tuple(_said_in_templates())
 
 
@@ -84,8 +84,7 @@ def _said_in_templates() -> Iterator[Said]:
 
 
 def literal_texts() -> Iterator[Said]:
-    """Words that stand in a template outside of every message: text, or an attribute that is read
-    out."""
+    """Yield template texts outside of messages: text, or an attribute read by screen readers."""
     from jinja2 import Environment  # noqa: PLC0415
 
     for path in _templates():
@@ -98,8 +97,10 @@ def literal_texts() -> Iterator[Said]:
 
 
 def constants() -> set[str]:
-    """Every string that stands in a module or a template call, whole and in parts between commas:
-    what a word may come from."""
+    """Return every string of a module or template call, whole and split at commas.
+
+    ``word`` may be given any of these.
+    """
     found = {said.text for said in said_in_templates()}
     for _path, tree in modules():
         for node in ast.walk(tree):
@@ -110,7 +111,7 @@ def constants() -> set[str]:
 
 
 def closed_sets() -> Iterator[str]:
-    """Names of closed sets that readers see through ``word``."""
+    """Yield names of closed sets that readers see through ``word``."""
     from proofstone.records.knowledge import RoleName  # noqa: PLC0415
     from proofstone.records.runs import (  # noqa: PLC0415
         FLAGS,
@@ -131,13 +132,15 @@ def closed_sets() -> Iterator[str]:
 
 
 def places(message: str) -> set[str]:
-    """The named places of a message."""
+    """Return the named placeholders of a message."""
     return {name for _text, name, _spec, _how in Formatter().parse(message) if name is not None}
 
 
 def _wording_names(tree: ast.Module) -> dict[str, str]:
-    """The functions a module takes from ``proofstone.wording``, by their name there (another
-    ``say`` prints)."""
+    """Map the functions imported from ``proofstone.wording`` to their names in a module.
+
+    Another ``say`` prints.
+    """
     return {
         alias.asname or alias.name: alias.name
         for node in ast.walk(tree)
@@ -156,7 +159,7 @@ def _said(function: str, arguments: list[list[str]], where: str) -> Iterator[Sai
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
-    """The texts that an argument may be: a constant, or either side of a choice of constants."""
+    """Yield the texts that an argument may be: a constant, or both sides of a conditional."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     if isinstance(node, ast.IfExp):
@@ -165,7 +168,7 @@ def _texts(node: ast.expr) -> Iterator[str]:
 
 
 class _Texts(HTMLParser):
-    """Collects what a reader would see or hear: letters in text and in read attributes."""
+    """Collect what a reader would see or hear: letters in text and in read attributes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -193,7 +196,7 @@ def _where(path: Path) -> str:
 
 
 def main() -> int:
-    """Prints the missing entries; 1 where there are any."""
+    """Print the missing entries; return 1 if there are any."""
     from proofstone.wording.messages import catalogue, nouns  # noqa: PLC0415
 
     known, counted = catalogue("zh"), nouns("zh")

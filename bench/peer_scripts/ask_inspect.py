@@ -1,4 +1,4 @@
-"""A whole Inspect eval of the bench's questions; run by peers.py in an environment with Inspect."""
+"""Run a complete Inspect eval of the bench's questions; peers.py runs this script with Inspect."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from inspect_ai.solver import generate
 
 
 def main() -> None:
-    """URL N MODEL: prints status, samples with an answer, rate and processor time a question."""
+    """Print status, number of answered samples, rate and processor time (arguments: URL N
+    MODEL)."""
     url, n, model = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     text = "x" * 3000
     samples = [Sample(input=f"{i} {text}", target="A", id=i) for i in range(n)]

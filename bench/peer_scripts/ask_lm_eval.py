@@ -1,6 +1,6 @@
-"""lm-eval's request phase on the bench's questions; run by peers.py in an environment with it.
+"""Run lm-eval's request phase on the bench's questions; peers.py runs this script with lm-eval.
 
-Only the phase of asking: replies are in memory, and on disk only at the end of an evaluation.
+Responses stay in memory; lm-eval writes them at the end of an evaluation only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from lm_eval.models.openai_completions import LocalChatCompletion
 
 
 def main() -> None:
-    """URL N MODEL: prints status, questions answered, rate and processor time a question."""
+    """Print status, number of answered questions, rate and processor time (arguments: URL N
+    MODEL)."""
     url, n, model = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     text = "x" * 3000
     lm = LocalChatCompletion(base_url=f"{url}/chat/completions", model=model, num_concurrent=64)

@@ -104,8 +104,8 @@ def broken(text: str, width: int) -> str:
 def aligned(rows: Sequence[Sequence[str]], *, left: Sequence[int], gap: str = "  ") -> list[str]:
     """Return each row as a line; columns are right-aligned except ``left``.
 
-    All rows have the same number of cells. No row gives no line. A row with a cell of several lines
-    is a text of several lines.
+    All rows have the same number of cells. No rows give no lines. A row whose cells have several
+    lines becomes several lines.
     """
     widest = widths(rows)
     return ["\n".join(_row_lines(row, widest, left, gap)) for row in rows]
@@ -120,7 +120,7 @@ def _row_lines(
 
 
 def widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    """The cells that each column takes; none without a row."""
+    """Return the width of each column in cells; empty without rows."""
     return [
         max(cell_width(part) for cell in column for part in cell.split("\n"))
         for column in zip(*rows, strict=True)
@@ -143,8 +143,10 @@ _NARROWEST_NAME = 12
 
 
 def narrowed(rows: Sequence[Sequence[str]], name: int, width: int) -> list[list[str]]:
-    """The rows with the column ``name`` broken over lines so far that the widest row fits in
-    ``width`` cells, but never below 12."""
+    """Return the rows with the column ``name`` wrapped so that rows fit in ``width`` cells.
+
+    Never below 12 cells.
+    """
     widest = widths(rows)
     others = sum(widest) - widest[name] + 2 * (len(widest) - 1)
     limit = max(_NARROWEST_NAME, width - others)

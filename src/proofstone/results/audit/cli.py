@@ -225,7 +225,7 @@ def _audit_runs(
     beside: BesideAsked,
     folder: Path | None,
 ) -> tuple[Audit, PageWritten]:
-    """The audit of runs, forms or a bank of a workspace, and its page, which is their report."""
+    """Return the audit of runs, forms or a bank, and its page, which is their report."""
     from proofstone.errors import BadUsage, WorkspaceUnusable
     from proofstone.files.csv import missing_file
     from proofstone.results.compare_inputs import naming_missing_files
