@@ -1,7 +1,7 @@
 """Define a method: one record of data and functions, with optional capabilities.
 
-See docs/methods.md. Methods are found by name: folders of ``proofstone.methods``, and entry points
-of other packages.
+See docs/tutorials/write-a-method.md. Methods are found by name: folders of ``proofstone.methods``,
+and entry points of other packages.
 """
 
 from __future__ import annotations

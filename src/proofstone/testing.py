@@ -1,4 +1,4 @@
-"""Check a custom method against the contract of ``docs/methods.md``.
+"""Check a custom method against the contract of ``docs/tutorials/write-a-method.md``.
 
 ``check_method(METHOD, facts=rows)`` runs a method through everything that commands do with it:
 facts from rows, forms, each prompting method, scores, export and import. Scripted responses replace
@@ -99,7 +99,7 @@ def check_method(
         raise BadInput(
             f"method {method.name} breaks the contract in {len(found.problems)} places",
             found.problems,
-            hint="docs/methods.md describes the contract of each part",
+            hint="docs/tutorials/write-a-method.md describes the contract of each part",
         )
 
 

@@ -1,5 +1,5 @@
-"""The method of docs/methods.md, installed from outside as it stands on the page, and the contract
-check that its page names."""
+"""The method of docs/tutorials/write-a-method.md, installed from outside as it stands on the page,
+and the contract check that its page names."""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ ROWS = [
 @pytest.fixture(scope="module")
 def page() -> str:
     """The method that the page writes, unchanged; what checks it stands behind."""
-    text = (
-        (ROOT / "docs" / "methods.md").read_text(encoding="utf-8").partition("### Checking it")[0]
-    )
+    place = ROOT / "docs" / "tutorials" / "write-a-method.md"
+    text = place.read_text(encoding="utf-8").partition("### Checking it")[0]
     return "\n".join(block.text for block in blocks(text) if block.language == "python")
 
 
@@ -96,7 +95,7 @@ def capitals(page: str) -> Method:
     """The method that the page writes."""
     module = ModuleType("capitals_of_the_page")
     sys.modules[module.__name__] = module  # dataclasses look their module up
-    exec(compile(page, "docs/methods.md", "exec"), module.__dict__)  # noqa: S102 - our own page
+    exec(compile(page, "docs/tutorials/write-a-method.md", "exec"), module.__dict__)  # noqa: S102 - our own page
     method: Method = module.METHOD
     return method
 
