@@ -121,4 +121,4 @@ def _address(process: subprocess.Popen[bytes], profile: Path) -> str:
             return f"ws://127.0.0.1:{lines[0]}{lines[1]}"
         time.sleep(0.02)
     said = (profile / "stderr").read_text(encoding="utf-8", errors="replace")
-    raise Refused(f"{process.args} did not start: {said[-2000:]}")
+    raise Refused(f"{process.args!r} did not start: {said[-2000:]}")
