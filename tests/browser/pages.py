@@ -49,11 +49,12 @@ def make_page(name: str, folder: Path) -> Path:
 
 def _wide(path: Path) -> None:
     """``audit`` of a table of 60 models with long and Chinese names and of 30 strata, in clusters,
-    with a few scores missing: all sections that such a table gives."""
+    with a few scores missing and a wrong answer key: all sections that such a table gives."""
     draw = np.random.default_rng(1)
     skill, ease = draw.normal(size=N_MODELS), draw.normal(size=N_ITEMS)
     chance = 1 / (1 + np.exp(-(skill + ease[:, None])))
     right = draw.random(chance.shape) < chance
+    right[11] = skill < 0  # the weak are right there, the strong wrong
     table = path.with_suffix(".csv")
     with table.open("w", newline="", encoding="utf-8") as opened:
         lines = csv.writer(opened)

@@ -25,7 +25,11 @@ class Seen:
     def __init__(self, tab: Tab, name: str) -> None:
         self._tab = tab
         self._name = name
-        self.look('region.closest("details")?.setAttribute("open", "")')
+        self.look(
+            "(() => { for (let each = region; each; each = each.parentElement)"
+            ' if (each.matches("details")) each.open = true; })()'
+        )
+        self.look('region.closest(".short")?.querySelector(".all:not(:checked)")?.click()')
 
     def look(self, expression: str) -> Any:
         """An expression over ``table``, ``heads``, visible ``rows``, its ``tools`` and

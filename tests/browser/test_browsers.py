@@ -140,7 +140,7 @@ def test_entities_have_chips_and_counts_and_lead_to_their_triples(tab: Tab, page
     assert entities.told == f"1 to 50 of {n} entities"
     entities.press("nonexistent")
     assert entities.told == f"1 to {N_NONEXISTENT} of {N_NONEXISTENT} entities"
-    assert all(name.endswith("(fictional)") for name in entities.column(0))
+    assert all(name.endswith("(nonexistent)") for name in entities.column(0))
     entities.press("Reset")
     entities.press("person")
     entities.press("well known")

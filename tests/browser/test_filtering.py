@@ -95,4 +95,4 @@ def test_a_chinese_page_filters_in_chinese(tab: Tab, page: Page) -> None:
 
 def test_a_short_table_is_seen_at_a_glance(tab: Tab, page: Page) -> None:
     tab.open(page("partial"))
-    assert tab.read("document.querySelectorAll('.tools').length") == 0
+    assert tab.read("document.querySelectorAll('.tools + .wide.board').length") == 0

@@ -8,6 +8,7 @@ import pytest
 
 from browser.pages import Page
 from browser.tab import Tab
+from browser.test_layout import OPEN_ALL
 
 # What a reader can act on, in the order in which it stands.
 STOPS = """[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")]
@@ -83,7 +84,7 @@ def test_the_first_stop_skips_to_the_answer(tab: Tab, page: Page) -> None:
     assert tab.read("document.activeElement.className") == "skip"
     assert tab.read(left) > 0
     tab.press("Enter")
-    assert tab.read("location.hash") == "#answer"
+    assert tab.read("location.hash") == "#main"
     tab.press("Tab")
     assert tab.read("!!document.activeElement.closest('main')")
 
@@ -114,7 +115,7 @@ def test_every_stop_has_a_name_and_every_landmark_is_there_once(tab: Tab, page: 
     ]
     assert nameless == []
     regions = [node["name"]["value"] for node in shown if node["role"]["value"] == "region"]
-    assert "Answer" in regions
+    assert "Leaderboard" in regions
     assert "" not in regions
 
 
@@ -140,17 +141,19 @@ def test_a_number_answers_when_it_has_the_focus(tab: Tab, page: Page) -> None:
     assert tab.read(NOTE) == []
 
 
-def test_a_head_of_whose_column_nothing_else_answers_is_reached_and_left(
-    tab: Tab, page: Page
-) -> None:
+def test_a_head_that_does_not_sort_is_reached_and_left(tab: Tab, page: Page) -> None:
     """Up from the first row of numbers, and down again."""
-    tab.open(page("accuracies"))
-    tab.read(f"{STOP_OF_TABLE}[0].focus()")
+    tab.open(page("report"))
+    tab.read(OPEN_ALL)
+    stop = '[...document.querySelectorAll(\'.wide[aria-label="Minimum detectable difference"] td '
+    tab.read(f"{stop}[data-told]')][0].focus()")
+    (number,) = tab.read(NOTE)
     tab.press("ArrowUp")
-    assert tab.read(NOTE) == ["ranks compatible with all adjusted comparisons"]
+    (head,) = tab.read(NOTE)
+    assert head != number
+    assert tab.read("!!document.activeElement.closest('th')")
     tab.press("ArrowDown")
-    (told,) = tab.read(NOTE)
-    assert told.startswith("n = 899")
+    assert tab.read(NOTE) == [number]
 
 
 def test_a_table_is_one_stop_and_arrows_move_in_it(tab: Tab, page: Page) -> None:
@@ -161,10 +164,14 @@ def test_a_table_is_one_stop_and_arrows_move_in_it(tab: Tab, page: Page) -> None
     place = """(() => { const cell = document.activeElement.closest("td");
       return [cell.parentElement.rowIndex, cell.cellIndex]; })()"""
     row, column = tab.read(place)
+    right = tab.read("""[...document.activeElement.closest("tr").cells].findIndex((cell) =>
+      cell.cellIndex > document.activeElement.closest("td").cellIndex
+      && cell.querySelector("[data-told]"))""")
+    assert right > column
     for key, there in (
         ("ArrowDown", [row + 1, column]),
-        ("ArrowRight", [row + 1, column + 1]),
-        ("ArrowUp", [row, column + 1]),
+        ("ArrowRight", [row + 1, right]),
+        ("ArrowUp", [row, right]),
         ("ArrowLeft", [row, column]),
         ("ArrowLeft", [row, column]),
         ("End", [row, tab.read("document.activeElement.closest('tr').cells.length") - 1]),
@@ -193,17 +200,18 @@ def test_a_filter_leaves_a_table_its_stop(tab: Tab, page: Page) -> None:
 def test_what_is_missing_says_why(tab: Tab, page: Page) -> None:
     """To a tap, which moves the focus there, and to the keys that lead there."""
     tab.open(page("partial"))
+    tab.read(OPEN_ALL)
     tab.read(
         """[...document.querySelectorAll("[data-told]")]
         .findLast((each) => each.innerText === "\\u2014").id = "missing" """
     )
     tab.click("#missing")
     assert tab.read("document.activeElement.id") == "missing"
-    assert tab.read(NOTE) == ["nothing was asked"]
+    assert tab.read(NOTE) == ["no calls were made"]
     tab.press("ArrowLeft")
-    assert tab.read(NOTE) == ["not asked for, or not given"]
+    assert tab.read(NOTE) == ["not requested or not reported"]
     tab.press("ArrowRight")
-    assert tab.read(NOTE) == ["nothing was asked"]
+    assert tab.read(NOTE) == ["no calls were made"]
 
 
 def test_a_pointer_asks_too_and_the_answer_goes_with_it(tab: Tab, page: Page) -> None:
@@ -218,9 +226,9 @@ def test_a_pointer_asks_too_and_the_answer_goes_with_it(tab: Tab, page: Page) ->
 
 
 def test_the_answer_goes_with_what_scrolls(tab: Tab, page: Page) -> None:
-    tab.open(page("accuracies"))
+    tab.open(page("triples"))
     tab.read(
-        """(() => { window.region = document.querySelector(".wide:has(.broad)");
+        """(() => { window.region = document.querySelector(".wide.board.scrolls");
         region.querySelector("td [data-told]").focus();
         window.away = () => document.querySelector("#told").getBoundingClientRect().left
           - document.activeElement.getBoundingClientRect().left;
@@ -232,6 +240,5 @@ def test_the_answer_goes_with_what_scrolls(tab: Tab, page: Page) -> None:
 def test_a_head_with_a_meaning_tells_it(tab: Tab, page: Page) -> None:
     """Where it sorts, the button answers for it."""
     tab.open(page("accuracies"))
-    tab.read("document.querySelector('th button:has([data-told])').closest('details').open = true")
     tab.read("document.querySelector('th button:has([data-told])').focus()")
     assert len(tab.read(NOTE)) == 1

@@ -67,6 +67,7 @@ _BROWSING_WORDS = {
     ),
     "narrowed": noted("Only {what}: show all again"),
     "none": noted("No match: 0 of {all}"),
+    "sort": noted("sort by"),
     "model": noted("model"),
 }
 
@@ -89,7 +90,6 @@ _ITEM_WORDS = {
     "response": noted("response"),
     "extracted": noted("extracted answer"),
     "open": noted("Open"),
-    "sort": noted("sort by"),
     "sort-order": noted("original order"),
     "sort-hard": noted("lowest score first"),
     "sort-low": noted("lowest discrimination first"),

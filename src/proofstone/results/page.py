@@ -108,6 +108,10 @@ MOST_COLUMNS_ON_PAPER = 12
 MOST_ROWS_ON_PAPER = 50
 
 
+# A shaded table of more groups is not printed either.
+MOST_GROUPS_ON_PAPER = 15
+
+
 def render_page(
     data: PageData, begin_drawing: BeginDrawing | None = None, held: HeldItems | None = None
 ) -> str:
@@ -194,6 +198,7 @@ def page_environment(*packages: str) -> Environment:
         "states_used": lambda items: {code for item in items.items for code in item.cells},
         "MOST_COLUMNS_ON_PAPER": MOST_COLUMNS_ON_PAPER,
         "MOST_ROWS_ON_PAPER": MOST_ROWS_ON_PAPER,
+        "MOST_GROUPS_ON_PAPER": MOST_GROUPS_ON_PAPER,
         "OVERRIDE_HEADS": OVERRIDE_HEADS,
         "bodies": table_bodies,
         "cell_of": shown_cell,

@@ -1,9 +1,9 @@
 // The entities and the verdicts of a page of verified triples.
 const held = JSON.parse(document.getElementById("held")?.textContent ?? "null");
 
-const entityOf = ([name, domain, popularity, isFictional, page, wikidata, counts, fiction], at) => ({
+const entityOf = ([name, domain, popularity, isNonexistent, page, wikidata, counts, fiction], at) => ({
   at, name, domain, popularity, page, wikidata, counts,
-  kind: isFictional ? [say("Fictional"), fiction].filter(Boolean).join(", ") : "",
+  kind: isNonexistent ? [say("Nonexistent"), fiction].filter(Boolean).join(", ") : "",
 });
 
 const verdictOf = ([group, direction, verdict, entity, subject, predicate, object, family], at) => ({
