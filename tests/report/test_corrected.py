@@ -180,13 +180,13 @@ def test_the_terminal_counts_rulings_by_model_and_says_what_is_left_out() -> Non
     table = overridden(two(), (0, 9, "correct"), (0, 0, "incorrect"), (0, 1, "invalidated"))
     text = render_terminal(leaderboard(replace(table, n_excluded=2), MEASURES, "accuracy"))
     assert (
-        "rulings          ruled on  replies  raised  lowered  upheld  void\n"
-        "lab/one  direct         3       10       1        1       0     1\n"
-        "lab/two  direct         0       10       0        0       0     0\n"
+        "overrides          ruled on  responses  raised  lowered  upheld  invalidated\n"
+        "lab/one    direct         3         10       1        1       0            1\n"
+        "lab/two    direct         0         10       0        0       0            0\n"
     ) in text
     assert (
         "2 items are retired and left out.\n"
-        "1 reply is void. An item that is void for one is left out for all: 1 of 10 items.\n"
+        "1 response is void. An item that is void for one is left out for all: 1 of 10 items.\n"
         "As people corrected it; before any correction: --ignore-corrections.\n"
     ) in text
 

@@ -179,7 +179,7 @@ def test_random_ranks_and_holds_each_model_against_the_first() -> None:
     (figure,) = made.figures
     assert [(span.first, span.last) for span in figure.spans] == [(0, 1)]
     assert made.notes[0].startswith(
-        "1 row asked with other prompts, another range or another effort"
+        "1 row with other prompts, ranges or reasoning efforts are left out"
     )
 
 
@@ -216,8 +216,8 @@ def test_domains_are_held_against_the_others_and_fictional_entities_counted_by_k
         in made.finding
     )
     assert "No domain of b/mute direct 50-100 differs" in made.finding
-    assert "Of 2 models, 1 said nothing of entities that do not exist; a/liar" in made.finding
-    assert "said most: 9 triples about 3 of 3, 100.0 [" in made.finding
+    assert "Of 2 models, 1 gave no triples about non-existent entities; a/liar" in made.finding
+    assert "gave the most: 9 triples about 3 of 3 (in percent: 100.0 [" in made.finding
     assert [(figure.kind, figure.table) for figure in made.figures] == [("strips", 1), ("bars", 2)]
     alone = section("domains", experiment([PromptMethod(made_up=2, is_verified=False)], made_up))
     assert [(figure.kind, figure.table) for figure in alone.figures] == [("bars", 1)]

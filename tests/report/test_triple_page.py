@@ -149,7 +149,9 @@ def test_what_depends_on_popularity_is_found_and_what_does_not_is_not_claimed() 
     assert domains is not None
     assert domains.n_significant == 0
     said = findings_of(shown)
-    assert any(text.startswith("F1 by popularity: higher for well known") for text in said)
+    assert any(
+        text.startswith("F1 by popularity: significantly higher for well known") for text in said
+    )
     assert "F1 by domain: no two values differ significantly in any model." in said
 
 
