@@ -176,7 +176,7 @@ def test_random_domains_and_popularity_with_what_does_not_exist(
 
     for option, message in (
         (("--population", "bank"), "generalizes to similar entities, not to an item bank"),
-        (("--pairs", "a=b"), "takes no --pairs"),
+        (("--base-models", "a=b"), "takes no --base-models"),
     ):
         made = proofstone("report", "towns", "--analysis", "random", *option)
         assert (made.code, message in made.err) == (2, True), made.err

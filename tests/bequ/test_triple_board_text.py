@@ -104,7 +104,7 @@ Rows that share a letter do not differ significantly (adjusted for all pairs).
 not ranked:
 lab/late direct  100 of 500 triples wait for a judge  so far P 60.0, R 40.0
 
-SIMULATED respondents: replies were made up by a program, no model was asked
+SIMULATED models: a program generated these responses, not a language model
 model                   F1                  P                 R
 sim/ann  20.0 [16.0, 24.0]  40.0 [36.0, 44.0]  10.0 [6.0, 14.0]
 

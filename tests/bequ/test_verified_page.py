@@ -110,7 +110,7 @@ def test_options_of_scores_of_items_are_refused(proofstone: Proofstone, runs: li
 def test_the_page_is_chinese_where_that_is_asked_for(
     proofstone: Proofstone, runs: list[str]
 ) -> None:
-    told = proofstone("report", *runs, "-o", "page.html", "--language", "zh")
+    told = proofstone("report", *runs, "-o", "page.html", "--ui-language", "zh")
     assert told.code == 0, told.err
     text = read("page.html")
     assert "的 F1 最高" in text

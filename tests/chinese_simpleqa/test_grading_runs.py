@@ -109,7 +109,7 @@ def test_runs_by_different_judges_are_not_compared(tmp_path: Path) -> None:
             assert pair.difference is None
             assert "(A: scripted/judge; B: scripted/harsh)" in pair.cannot[0]
             gated = workspace.gate(after, before, max_drop=100)
-            assert gated.verdict == "cannot tell"
+            assert gated.verdict == "inconclusive"
             assert "Different judges graded them" in gated.checks[0].said
         workspace.score(first, judge="scripted/harsh")
         (pair,) = workspace.compare(first, second).pairs

@@ -55,6 +55,24 @@ def test_how_a_reply_ended_may_be_told() -> None:
     assert _one(response="", options=2, refusal="No.")["outcome"] == "refused"
 
 
+@pytest.mark.parametrize(
+    ("response", "answer", "score"),
+    [("Answer: B", "B", 1), ("Answer: B", "gold", 1), ("Answer: A", "gold", 0), ("Hm.", "A", 0)],
+)
+def test_an_answer_key_scores_the_letter(response: str, answer: str, score: int) -> None:
+    """A key is a letter or an option's text; without a letter the score is 0."""
+    row = _one(response=response, options=["iron", "gold"], answer=answer)
+    assert (row["answer"], row["score"]) == (answer, score)
+
+
+def test_a_key_that_names_no_option_is_refused() -> None:
+    with pytest.raises(BadInput) as refused:
+        _one(response="A", options="AB", answer="C")
+    assert refused.value.problems == (
+        Problem("line 1, field answer", "expected one of AB, got 'C'"),
+    )
+
+
 def test_no_rows_are_no_rows() -> None:
     assert extract_rows([]) == []
 

@@ -138,7 +138,9 @@ def test_degenerate_results_are_answered(
     assert said in told.out
     assert proofstone("audit", path, "--json").code == 0
     for language in ("en", "zh"):
-        told = proofstone("audit", path, "-o", page, "--tables", "csv,tex", "--language", language)
+        told = proofstone(
+            "audit", path, "-o", page, "--tables", "csv,tex", "--ui-language", language
+        )
         assert told.code == 0, told.err
         assert not re.search(r"\bnan\b", page.read_text(encoding="utf-8"))
 

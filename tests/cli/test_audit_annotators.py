@@ -104,7 +104,7 @@ def test_the_public_learns_no_annotators_name(proofstone: Proofstone, tmp_path: 
     page = tmp_path / "page.html"
     told = proofstone(
         "audit", long(tmp_path), "--annotator-col", "who", "--label-col", "verdict",
-        "--audience", "public", "--language", "zh", "-o", page, "--tables", "csv",
+        "--audience", "public", "--ui-language", "zh", "-o", page, "--tables", "csv",
     )  # fmt: skip
     assert (told.code, told.err) == (0, "")
     text = page.read_text(encoding="utf-8")

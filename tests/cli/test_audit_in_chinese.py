@@ -1,4 +1,4 @@
-"""``proofstone audit --language zh``: the summary and the page in Chinese, and nothing else."""
+"""``proofstone audit --ui-language zh``: the summary and the page in Chinese, and nothing else."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def wide(tmp_path: Path) -> Path:
 def test_the_summary_is_chinese_and_as_wide_as_the_terminal(
     proofstone: Proofstone, wide: Path
 ) -> None:
-    told = proofstone("audit", wide, "--language", "zh")
+    told = proofstone("audit", wide, "--ui-language", "zh")
     assert (told.code, told.err) == (0, "")
     assert told.out.startswith(
         "读取           results.csv：宽表；60 道题、3 个模型、180 个得分\n"
@@ -54,7 +54,7 @@ def test_the_page_is_chinese_but_for_names_and_code(
     proofstone: Proofstone, wide: Path, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
-    assert proofstone("audit", wide, "-o", page, "--language", "zh").code == 0
+    assert proofstone("audit", wide, "-o", page, "--ui-language", "zh").code == 0
     text = page.read_text(encoding="utf-8")
     assert '<html lang="zh-Hans">' in text
     assert english_in(text, NAMES | {"Proofstone", "JavaScript"}) == set()
@@ -66,7 +66,7 @@ def test_replies_with_confidence_length_and_positions_are_told_in_chinese(
     """A long table with answers, stated confidence and tokens, asked twice: all those sections."""
     table, page = tmp_path / "results.csv", tmp_path / "page.html"
     table.write_text(LONG, encoding="utf-8")
-    assert proofstone("audit", table, "-o", page, "--language", "zh").code == 0
+    assert proofstone("audit", table, "-o", page, "--ui-language", "zh").code == 0
     roles = {"item", "model", "sample", "score", "answer", "gold", "confidence", "tokens"}
     text = page.read_text(encoding="utf-8")
     assert (
@@ -82,7 +82,7 @@ def test_keys_of_json_and_numbers_are_the_same_in_both_languages(
     proofstone: Proofstone, wide: Path
 ) -> None:
     english, chinese = (
-        json.loads(proofstone("audit", wide, "--json", "--language", language).out)
+        json.loads(proofstone("audit", wide, "--json", "--ui-language", language).out)
         for language in ("en", "zh")
     )
     assert english.keys() == chinese.keys()
@@ -93,7 +93,7 @@ def test_keys_of_json_and_numbers_are_the_same_in_both_languages(
 
 
 def test_the_language_ends_with_its_command(proofstone: Proofstone, wide: Path) -> None:
-    proofstone("audit", wide, "--language", "zh")
+    proofstone("audit", wide, "--ui-language", "zh")
     assert proofstone("audit", wide).out.startswith("read ")
-    told = proofstone("audit", wide, "--language", "fr")
+    told = proofstone("audit", wide, "--ui-language", "fr")
     assert (told.code, "choose from: en, zh" in told.err) == (2, True)

@@ -88,7 +88,7 @@ def test_pairs_in_the_same_order_stand_beside(proofstone: Proofstone, tmp_path: 
     for language in ("en", "zh"):
         done = proofstone(
             "audit", path, "--order-col", "shown", "-o", page, "--audience", "public",
-            "--language", language,
+            "--ui-language", language,
         )  # fmt: skip
         assert (done.code, done.err) == (0, "")
 

@@ -45,4 +45,4 @@ def test_a_work_list_of_our_own_runs_says_what_to_type(
     row = json.loads(target.read_text(encoding="utf-8").splitlines()[0])
     assert row["exclude"] == f'proofstone correct exclude {row["target"]} --reason "..."'
     _, *words = shlex.split(row["exclude"])
-    assert proofstone(*words, "-w", made, "--by", "ann").code == 0
+    assert proofstone(*words, "-w", made, "--actor", "ann").code == 0

@@ -91,7 +91,7 @@ def test_every_dropped_row_is_listed_with_its_reason(at: Path, told: Proofstone)
     listed = told("show", name, "--dropped", "-n", "99", "--json").json
     assert len(listed) == 3 + 27
     assert {row["reason"] for row in listed} == {"round", "same words"}
-    one = told("show", name, "--dropped", "--reason", "round", "-n", "99", "--json")
+    one = told("show", name, "--dropped", "--with-reason", "round", "-n", "99", "--json")
     assert len(one.json) == 3
     assert told("show", name, "--pending").err.strip() == "no such row"
     assert FUNNEL in told("show", name).out

@@ -203,7 +203,7 @@ def test_leaderboard_ranks_with_intervals(made: Path, proofstone: Proofstone) ->
     said = proofstone("leaderboard", "old-books", "-w", made)
     assert said.code == 0
     assert said.out.startswith("form    old-books-")
-    assert "SIMULATED respondents" in said.out
+    assert "SIMULATED models" in said.out
     names = re.findall(r"(?m)^ *[\d-]+  (sim/\S+) +(direct|cot) ", said.out)
     assert sorted(names) == [
         (name, prompt_method) for name in ("sim/ann?ability=0.8", "sim/bob?miss=0.5")

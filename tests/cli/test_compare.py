@@ -104,7 +104,7 @@ def test_a_retired_item_is_left_out_of_both(
     both = runs["sim/ann direct"], runs["sim/bob direct"]
     told = proofstone("compare", *both, "-w", made)
     assert "on 7 common items" in told.out
-    assert "1 retired left out" in told.out
+    assert "1 excluded" in told.out
     told = proofstone("compare", *both, "-w", made, "--ignore-corrections")
     assert "on 8 common items" in told.out
 

@@ -58,7 +58,7 @@ def test_a_second_ruling_names_the_first_and_holds(made: Path, proofstone: Proof
         "correct", "override", right, "invalidated", "--reason", "a", "-w", made, "--json"
     ).json[0]
     said = proofstone(
-        "correct", "override", right, "incorrect", "--reason", "b", "--by", "Bo", "-w", made
+        "correct", "override", right, "incorrect", "--reason", "b", "--actor", "Bo", "-w", made
     )
     assert "incorrect, before: invalidated" in said.out
     again = proofstone(

@@ -139,7 +139,7 @@ def test_the_page_has_scores_by_document_and_names_those_of_each_question(
     ):
         page = tmp_path / f"{language}.html"
         told = proofstone(
-            "report", "old-books", "-o", page, "-w", worked, "--language", language,
+            "report", "old-books", "-o", page, "-w", worked, "--ui-language", language,
             "--tables", "csv", "--tables-to", tmp_path / language,
         )  # fmt: skip
         assert told.code == 0, told.err

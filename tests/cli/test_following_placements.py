@@ -102,7 +102,7 @@ def test_the_card_says_what_stands_elsewhere_and_the_command_follows(
     told = dict(describe(workspace.store, workspace.find("old-books", "bank")).lines)
     assert told["places"].startswith("24 facts have other taxonomy labels than their source: ")
     at = ("-w", workspace.folder)
-    asked = ("correct", "edit", "old-books", "--as-labeled", "--by", "Ada")
+    asked = ("correct", "edit", "old-books", "--as-labeled", "--actor", "Ada")
     assert "a correction needs its reason" in proofstone(*asked, *at).err
     with_set = proofstone(*asked, "--set", "field=x", "--reason", "placed", *at)
     assert (with_set.code, "from placements alone" in with_set.err) == (2, True)

@@ -26,7 +26,7 @@ def write(path: Path, scores: str) -> Path:
     [
         ("1" * 200, 0, "PASS"),
         ("0" * 60 + "1" * 140, 1, "FAIL"),
-        ("0" + "1" * 199, 3, "CANNOT TELL"),
+        ("0" + "1" * 199, 3, "INCONCLUSIVE"),
     ],
 )
 def test_the_exit_code_is_the_answer(
@@ -96,7 +96,7 @@ def test_an_incomplete_run_does_not_pass(made: Path, proofstone: Proofstone) -> 
         whole = f"run:{short(workspace.store.runs.every()[0][1].id)}"
     told = proofstone("compare", whole, run, "--gate", "--max-drop", 100, "-w", made)
     assert told.code == 3
-    assert "the run lacks 6 responses; what is incomplete cannot pass" in told.out
+    assert "the run lacks 6 responses; an incomplete run cannot pass" in told.out
 
 
 def test_a_form_of_several_is_refused(made: Path, proofstone: Proofstone) -> None:

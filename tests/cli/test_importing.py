@@ -72,7 +72,15 @@ def test_rows_that_were_dropped_need_a_folder_before_anything_is_stored(
 ) -> None:
     target = tmp_path / "missing" / "dropped.csv"
     said = proofstone(
-        "import", write_bank(tmp_path), "--as", "bank", "--filter", "--dropped", target, "-w", empty
+        "import",
+        write_bank(tmp_path),
+        "--as",
+        "bank",
+        "--filter",
+        "--dropped-to",
+        target,
+        "-w",
+        empty,
     )
     assert (said.code, said.out) == (2, "")
     assert "missing does not exist" in said.err
@@ -138,7 +146,7 @@ def test_import_with_filters_prints_and_keeps_the_funnel(
     write_lines(tmp_path / "raw.jsonl", list(RAW))
     dropped = tmp_path / "dropped.jsonl"
     taken = ("import", tmp_path / "raw.jsonl", "--as", "bank", "--filter", "-w", empty)
-    said = proofstone(*taken, "--dropped", dropped)
+    said = proofstone(*taken, "--dropped-to", dropped)
     assert said.code == 0
     assert said.out.startswith(FUNNEL + "bank   raw-")
     assert f"{dropped}   5 rows dropped or cleaned, each with its reason\n" in said.err
@@ -169,10 +177,10 @@ def test_filters_are_refused_where_they_cannot_be(
     file = tmp_path / "raw.jsonl"
     said = proofstone("import", file, "--as", "form", "--filter", "-w", empty)
     assert (said.code, "--filter is for statements: --as bank" in said.err) == (2, True)
-    said = proofstone("import", file, "--as", "bank", "--dropped", "d.jsonl", "-w", empty)
-    assert (said.code, "--dropped FILE needs --filter" in said.err) == (2, True)
+    said = proofstone("import", file, "--as", "bank", "--dropped-to", "d.jsonl", "-w", empty)
+    assert (said.code, "--dropped-to FILE needs --filter" in said.err) == (2, True)
     said = proofstone(
-        "import", file, "--as", "bank", "--filter", "--dropped", tmp_path / "d.doc", "-w", empty
+        "import", file, "--as", "bank", "--filter", "--dropped-to", tmp_path / "d.doc", "-w", empty
     )
     assert (said.code, "unsupported table format" in said.err) == (2, True)
     said = proofstone("import", file, "--as", "bank", "--filter", "-w", empty)

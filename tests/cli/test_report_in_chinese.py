@@ -1,4 +1,4 @@
-"""``report --language zh``: what the method declares of its measures is said in Chinese too."""
+"""``report --ui-language zh``: what the method declares of its measures is said in Chinese too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_a_report_says_its_method_s_measures_in_chinese(
         )
     page = tmp_path / "page.html"
     told = proofstone(
-        "report", "old-books", "-o", page, "--language", "zh", "-w", tmp_path / "work"
+        "report", "old-books", "-o", page, "--ui-language", "zh", "-w", tmp_path / "work"
     )
     assert told.code == 0
     text = page.read_text(encoding="utf-8")

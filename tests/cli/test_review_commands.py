@@ -37,7 +37,7 @@ def test_from_sheets_to_a_corrected_bank(
     sheet = tmp_path / "sheet.xlsx"
     told = proofstone(
         "review", "export", "old-books", "--to", sheet, "--people", "Anna,Ben",
-        "--overlap", "100%", "-w", made,
+        "--shared", "100%", "-w", made,
     )  # fmt: skip
     assert told.code == 0
     assert told.out.splitlines()[-1] == "48 statements of old-books, 48 with several reviewers"
@@ -57,7 +57,7 @@ def test_from_sheets_to_a_corrected_bank(
         "review", "decide", "old-books", "--quorum", 2, "--flagged-items", work, "-w", made
     )  # fmt: skip
     assert told.out == "old-books   46 keep, 1 fix, 1 drop\n"
-    told = proofstone("correct", "apply", work, "--by", "Chief", "-w", made)
+    told = proofstone("correct", "apply", work, "--actor", "Chief", "-w", made)
     assert told.out.splitlines()[0] == "work.csv   1 edited, 1 excluded"
 
     told = proofstone("review", "status", "old-books", "--quorum", 2, "-w", made)
@@ -96,7 +96,7 @@ def both(proofstone: Proofstone, made: Path, tmp_path: Path) -> Path:
     sheet, work = tmp_path / "sheet.xlsx", tmp_path / "work.csv"
     proofstone(
         "review", "export", "old-books", "--to", sheet, "--people", "Anna,Ben",
-        "--overlap", "100%", "-w", made,
+        "--shared", "100%", "-w", made,
     )  # fmt: skip
     files = [tmp_path / "sheet-anna.xlsx", tmp_path / "sheet-ben.xlsx"]
     for file in files:
@@ -125,13 +125,13 @@ FIXED = ({TRUE.replace("Leaf 2", "The second leaf")}, {FALSE.replace("Leaf 2", "
 def test_a_statement_and_its_falsified_one_are_fixed_together(
     proofstone: Proofstone, made: Path, both: Path
 ) -> None:
-    told = proofstone("correct", "apply", both, "--by", "Chief", "-w", made)
+    told = proofstone("correct", "apply", both, "--actor", "Chief", "-w", made)
     assert told.code == 0, told.err
     assert told.out.splitlines()[0] == "work.csv   2 edited"
     assert texts_of(made) == FIXED
     told = proofstone("review", "status", "old-books", "-w", made)
     assert "decided: 46 keep, 2 fix; of 2 to drop or fix 2 are done" in told.out
-    again = proofstone("correct", "apply", both, "--by", "Chief", "-w", made)
+    again = proofstone("correct", "apply", both, "--actor", "Chief", "-w", made)
     assert again.out.splitlines()[0] == "work.csv   2 already in force"
 
 
@@ -142,7 +142,7 @@ def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
     head, *rows = both.read_text(encoding="utf-8-sig").splitlines()
     first, rest = tmp_path / "first.csv", tmp_path / "rest.csv"
     first.write_text("\n".join([head, *(row for row in rows if TRUE in row)]), encoding="utf-8")
-    assert proofstone("correct", "apply", first, "--by", "Chief", "-w", made).code == 0
+    assert proofstone("correct", "apply", first, "--actor", "Chief", "-w", made).code == 0
     assert texts_of(made) == (FIXED[0], {FALSE})
     told = proofstone("review", "status", "old-books", "-w", made)
     assert "decided: 46 keep, 2 fix; of 2 to drop or fix 1 are done" in told.out
@@ -155,7 +155,7 @@ def test_a_fix_stays_to_be_done_when_the_true_statement_alone_was_edited(
         (rest, made, "1 edited"),
         (both, other, "1 edited, 1 already in force"),
     ):
-        told = proofstone("correct", "apply", work, "--by", "Chief", "-w", folder)
+        told = proofstone("correct", "apply", work, "--actor", "Chief", "-w", folder)
         assert told.code == 0, told.err
         assert told.out.splitlines()[0] == f"{work.name}   {done}"
         assert texts_of(folder) == FIXED
@@ -173,7 +173,7 @@ def test_a_page_says_what_people_read_and_found(
     truth = tmp_path / "truth.xlsx"
     proofstone(
         "review", "export", "old-books", "--to", truth, "--people", "Ben", "--fact-check", 20,
-        "--only", "false", "-w", made,
+        "--answer-key", "false", "-w", made,
     )  # fmt: skip
     fill(truth, lambda n, _row: {"Is it true?": "it is false" if n else "it is true"}, tab=1)
     fill(truth, lambda _n, _row: {"Does the reason fit?": "the reason fits"}, tab=2)
@@ -249,7 +249,7 @@ def test_what_cannot_be_given_out_is_refused(
     assert "no reviewer is named" in refused(*to)
     assert "sheets are written as .xlsx" in refused("--to", tmp_path / "s.ods", "--per-person", 2)
     assert "names in --people" in refused(*to, "--people", "A,B", "--per-person", 3)
-    assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--overlap", "120%")
+    assert "a share from 0% to 100%" in refused(*to, "--people", "A", "--shared", "120%")
     assert "cannot sample 99 of 48" in refused(*to, "--people", "A", "--fact-check", 99)
     assert "no statement of old-books was reviewed yet" in refused(
         *to, "--people", "A", "--undecided"

@@ -61,7 +61,7 @@ def test_nothing_found_is_said(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["x", "--embedding-model", "a/b"], "--embedding-model goes with --by dense or hybrid"),
+        (["x", "--embedding-model", "a/b"], "--embedding-model goes with --method dense or hybrid"),
         (["x", "--source", "brave", "--in", "y"], "--in names sources of the workspace"),
     ],
 )

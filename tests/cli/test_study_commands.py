@@ -73,7 +73,7 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
 def test_a_study_in_chinese(studied: Path, proofstone: Proofstone) -> None:
     """Its sentence, heads and notes; names stay as they are."""
     told = proofstone(
-        "report", "old-books", "--analysis", "settings", "--language", "zh", "-w", studied
+        "report", "old-books", "--analysis", "settings", "--ui-language", "zh", "-w", studied
     )
     assert told.code == 0
     assert told.out.startswith("各设置下的正确率\n没有模型在每种设置下都完整。\n\n模型  ")

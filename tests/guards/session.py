@@ -482,7 +482,7 @@ def _pages(say: Session) -> None:
     say.file("work.csv")
     say("report", "sums", "-o", "sums.html", "--audience", "public")
     say.page("sums.html")
-    say("report", "sums", "-o", "sums-zh.html", "--language", "zh")
+    say("report", "sums", "-o", "sums-zh.html", "--ui-language", "zh")
     say.page("sums-zh.html")
     for analysis in ("seeds", "position", "length", "levels", "settings", "difficulty", "topics"):
         say("report", "old-books", "--analysis", analysis)
@@ -494,7 +494,7 @@ def _audits(say: Session) -> None:
     say.chapter("audits")
     say("audit", "after.csv", "-o", "after.html")
     say.page("after.html")
-    say("audit", "after.csv", "-o", "after-zh.html", "--language", "zh")
+    say("audit", "after.csv", "-o", "after-zh.html", "--ui-language", "zh")
     say.page("after-zh.html")
     for name in ("bequ-leaderboard", "encyclo-k-table-3", "chinese-simpleqa-table-2"):
         Path(f"{name}.csv").write_bytes((_DATA / f"{name}.csv").read_bytes())
@@ -532,7 +532,7 @@ def _facts() -> list[dict[str, Any]]:
 def _reviews(say: Session) -> None:
     say.chapter("reviews")
     say("review", "export", "old-books", "--to", "sheet.xlsx", "--people", "Anna,Ben",
-        "--overlap", "100%")  # fmt: skip
+        "--shared", "100%")  # fmt: skip
     for name in ("anna", "ben"):
         _fill(Path(f"sheet-{name}.xlsx"), name)
     say("review", "import", "sheet-anna.xlsx", "sheet-ben.xlsx")

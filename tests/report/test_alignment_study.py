@@ -79,8 +79,8 @@ def test_pairs_are_named_where_nothing_tells_them() -> None:
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        (["foo"], "'foo' is no pair"),
-        (["foo="], "'foo=' is no pair"),
+        (["foo"], "'foo' is not a pair"),
+        (["foo="], "'foo=' is not a pair"),
         (["foo=nobody"], "nobody: not complete here"),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_is_no_pair_is_refused(pairs: list[str], message: str) -> None:
 
 
 def test_an_option_of_another_study_is_refused() -> None:
-    with pytest.raises(BadUsage, match="the study levels takes no --pairs"):
+    with pytest.raises(BadUsage, match="analysis 'levels' takes no --base-models"):
         perform_analysis("levels", [part(foo=1, bar=2)], pairs=["foo=bar"])
 
 

@@ -241,5 +241,5 @@ def test_an_audit_writes_it(tmp_path: Path, proofstone: Proofstone) -> None:
     scores.write_text(table)
     assert proofstone("audit", str(scores), "--brief", str(html)).code == 0
     assert "a ranks first with 75.0%." in html.read_text()
-    assert proofstone("audit", str(scores), "--brief", str(pdf), "--language", "zh").code == 0
+    assert proofstone("audit", str(scores), "--brief", str(pdf), "--ui-language", "zh").code == 0
     assert "75.0%" in texts_of(pdf.read_bytes())

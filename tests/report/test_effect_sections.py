@@ -66,7 +66,7 @@ def test_kinas_slopes_are_read_from_a_leaderboard_of_accuracies() -> None:
     assert "Sizes are read from the models' names." in found.how
     slopes, shapes, mixtures = found.tables
     assert [row[1:4] for row in slopes.rows] == [(5, 0.8, 27.0), (6, 0.6, 32.0)]
-    assert {row[1] for row in shapes.rows} == {"cannot tell"}
+    assert {row[1] for row in shapes.rows} == {"inconclusive"}
     gaps = {(row[0], row[1]): row[4] for row in mixtures.rows}
     active = gaps["Qwen3.5", "active"]
     assert isinstance(active, Estimate)

@@ -56,9 +56,9 @@ def test_nothing_unlike_passes_once_there_are_enough_items() -> None:
     look planned it takes 183."""
     assert gate([1.0] * 194, [1.0] * 194).verdict == "pass"
     assert gate([1.0] * 183, [1.0] * 183, single=True).verdict == "pass"
-    assert gate([1.0] * 182, [1.0] * 182, single=True).verdict == "cannot tell"
+    assert gate([1.0] * 182, [1.0] * 182, single=True).verdict == "inconclusive"
     found = gate([1.0] * 193, [1.0] * 193)
-    assert (found.verdict, found.exit_code) == ("cannot tell", 3)
+    assert (found.verdict, found.exit_code) == ("inconclusive", 3)
     assert check(found, "drop").more >= 1
 
 
@@ -69,7 +69,7 @@ def test_a_second_look_asks_for_more_than_the_first() -> None:
     assert gate(values, values).verdict == "pass"
     before = (Look(at=1.0, n=150, marks=b""),)
     found = gate(values, values, earlier=before)
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert found.look.number == 2
     assert "Look 2 at this pair (before: 150 items)" in render_gate(found)
     with pytest.raises(BadUsage, match="not its only look"):
@@ -104,7 +104,7 @@ def test_a_drop_that_may_be_or_not_says_how_many_more_questions() -> None:
     """Four of 200 lost, six won: more questions are needed, and finitely many."""
     found = gate([1.0] * 4 + [0.0] * 6 + [1.0] * 190, [0.0] * 4 + [1.0] * 196)
     drop = check(found, "drop")
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert drop.more is not None
     assert 1 <= drop.more < 2000
     assert "more questions like these would decide with 80% power" in drop.said
@@ -120,7 +120,7 @@ def test_a_drop_at_the_limit_is_never_decided() -> None:
 def test_one_item_tells_nothing() -> None:
     """It has no interval but all of the scale."""
     found = gate([1.0], [0.0])
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert "from so few" in check(found, "drop").said
 
 
@@ -129,8 +129,8 @@ def test_an_incomplete_run_cannot_pass() -> None:
     half = [1.0] * 200 + [-1.0] * 200
     for columns in (([1.0] * 400, half), (half, [1.0] * 400)):
         found = gate(*columns)
-        assert found.verdict == "cannot tell"
-        assert "what is incomplete cannot pass" in check(found, "complete").said
+        assert found.verdict == "inconclusive"
+        assert "an incomplete run cannot pass" in check(found, "complete").said
     assert gate([1.0] * 400, [1.0] * 400).verdict == "pass"
 
 
@@ -138,12 +138,12 @@ def test_an_incomplete_run_fails_where_nothing_could_save_it() -> None:
     """100 of 200 lost, ten missing; were these ten right it would still be far below."""
     found = gate([1.0] * 200, [0.0] * 100 + [1.0] * 90 + [-1.0] * 10)
     assert found.verdict == "fail"
-    assert "at best, with all that is missing right, -50.0" in check(found, "drop").said
+    assert "at best, with all missing responses correct, -50.0" in check(found, "drop").said
 
 
 @pytest.mark.parametrize(
     ("right", "minimum", "verdict"),
-    [(95, 0.8, "pass"), (60, 0.8, "fail"), (82, 0.8, "cannot tell"), (100, 0.97, "cannot tell")],
+    [(95, 0.8, "pass"), (60, 0.8, "fail"), (82, 0.8, "inconclusive"), (100, 0.97, "inconclusive")],
 )
 def test_the_minimum_goes_by_the_interval_too(right: int, minimum: float, verdict: str) -> None:
     """Of 100: 95 is above 80 (Wilson from 88.8), 60 below, 82 open, and all right of 100 may be
@@ -158,7 +158,7 @@ def test_failing_goes_before_not_knowing() -> None:
     """The minimum fails; the drop is open: fail."""
     values = [1.0] * 10 + [0.0] * 40
     found = gate(values, values, GateRule(max_drop=0.02, minimum=0.8))
-    assert [c.verdict for c in found.checks] == ["pass", "pass", "cannot tell", "fail"]
+    assert [c.verdict for c in found.checks] == ["pass", "pass", "inconclusive", "fail"]
     assert found.verdict == "fail"
 
 
@@ -175,7 +175,7 @@ def test_scores_made_otherwise_are_no_comparison(factor: str, first: str, said: 
     values = table([1.0] * 400)
     sides = side("base", values, [{factor: first}]), side("new", values, [{factor: "2"}])
     found = gate_sides(*sides, TWO_POINTS, Ask())
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert check(found, "paired").said.startswith(said)
 
 
@@ -183,7 +183,7 @@ def test_nothing_in_common_and_other_scales_cannot_be_told() -> None:
     """Each with its reason."""
     apart = side("new", renamed(one(9, 10), "abcdefghij"))
     found = gate_sides(side("base", renamed(one(9, 10), "klmnopqrst")), apart, TWO_POINTS, Ask())
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
     assert "no item in common" in check(found, "paired").said
     scaled = side("new", one(9, who=Respondent("lab/a", "verdicts", scale=SCALE)))
     found = gate_sides(side("base", one(9)), scaled, TWO_POINTS, Ask())
@@ -214,13 +214,13 @@ def test_samples_that_are_missing_may_still_change_a_unit() -> None:
     made = [{"model": "lab/a", "samples": "2"}]
     sides = side("base", table([1.0] * 100), made), side("new", run, made)
     found = gate_sides(*sides, TWO_POINTS, Ask())
-    assert found.verdict == "cannot tell"
+    assert found.verdict == "inconclusive"
 
 
 def test_no_drop_at_all_allowed() -> None:
     """A limit of 0 needs a run that is better: ties leave it open."""
     rule = GateRule(max_drop=0.0)
-    assert gate([1.0] * 500, [1.0] * 500, rule).verdict == "cannot tell"
+    assert gate([1.0] * 500, [1.0] * 500, rule).verdict == "inconclusive"
     assert gate([0.0] * 50 + [1.0] * 50, [1.0] * 100, rule).verdict == "pass"
 
 
@@ -280,13 +280,13 @@ def test_the_answer_as_markdown() -> None:
 
 
 TEXT = """\
-gate      CANNOT TELL
+gate      INCONCLUSIVE
 run       lab/a direct; new on new, 20 items
 baseline  lab/a direct; base on base, 20 items
 measure   accuracy (all replies)
 paired    pass: on 20 common items
-complete  pass: all 20 responses of the run came
-drop      cannot tell: run - baseline -5.0 [-20.6, 11.5] points; at most 2.0 points down are
+complete  pass: all 20 responses of the run are there
+drop      inconclusive: run - baseline -5.0 [-20.6, 11.5] points; at most 2.0 points of drop are
           allowed; 1,300 more questions like these would decide with 80% power, if this is the true
           value
 differs   model: lab/a -> lab/b; the difference is between two models
@@ -294,12 +294,12 @@ so        A and B differ only in the model.
 items     won 0, lost 1, level 19
 lost      1300
 rule      pass where the interval of run - baseline lies above -2.0 points, fail where it lies
-          below, else cannot tell. First look at this pair: 96% interval. False-pass rate for a run
-          exactly at the limit, over all looks: at most about 2.5%
+          below, otherwise inconclusive. First look at this pair: 96% interval. False-pass rate for
+          a run exactly at the limit, over all looks: at most about 2.5%
 """
 
 MARKDOWN = r"""
-## Gate: CANNOT TELL
+## Gate: INCONCLUSIVE
 
 | | |
 |---|---|
@@ -309,8 +309,8 @@ MARKDOWN = r"""
 | check | answer | |
 |---|---|---|
 | paired | **pass** | on 20 common items |
-| complete | **pass** | all 20 responses of the run came |
-| drop | **cannot tell** | run - baseline -5.0 \[-20.6, 11.5\] points; at most 2.0 points down are allowed; 1,300 more questions like these would decide with 80% power, if this is the true value |
+| complete | **pass** | all 20 responses of the run are there |
+| drop | **inconclusive** | run - baseline -5.0 \[-20.6, 11.5\] points; at most 2.0 points of drop are allowed; 1,300 more questions like these would decide with 80% power, if this is the true value |
 
 What differs:
 
@@ -321,7 +321,7 @@ A and B differ only in the model.
 0 items won, 1 lost.
 Lost: 1300.
 
-Rule: pass where the interval of run - baseline lies above -2.0 points, fail where it lies below, else cannot tell. First look at this pair: 96% interval. False-pass rate for a run exactly at the limit, over all looks: at most about 2.5%.
+Rule: pass where the interval of run - baseline lies above -2.0 points, fail where it lies below, otherwise inconclusive. First look at this pair: 96% interval. False-pass rate for a run exactly at the limit, over all looks: at most about 2.5%.
 """.removeprefix("\n")  # noqa: E501 - rows of a table
 
 

@@ -253,7 +253,7 @@ def test_questions_leave_no_choice_of_who_reads_how_much(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     wanted = SheetsAsked(people=("Anna",), overlap=0.5, fact_check=3)
-    with pytest.raises(BadUsage, match="--fact-check, --overlap: questions are answered by two"):
+    with pytest.raises(BadUsage, match="--fact-check, --shared: questions are answered by two"):
         workspace.give_out_sheets("rivers", wanted, tmp_path / "s.xlsx")
 
 

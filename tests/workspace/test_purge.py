@@ -257,7 +257,7 @@ def test_what_was_purged_is_not_taken_in_again_until_the_tombstone_is_lifted(
     """The refusal names who, when and why; lifted, the same bank and form live again."""
     with open_workspace(books) as workspace:
         (bank,) = workspace.store.lookup.every("bank")
-    purge = ("workspace", "purge", "Herbal", "-w", books, "--by", "Ada", "--reason")
+    purge = ("workspace", "purge", "Herbal", "-w", books, "--actor", "Ada", "--reason")
     proofstone(*purge, "the licence has ended", "--yes")
     again = proofstone("import", bank_file(tmp_path), "--as", "bank", "-w", books)
     assert (again.code, again.out) == (2, "")

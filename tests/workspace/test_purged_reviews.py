@@ -54,7 +54,7 @@ def books(tmp_path: Path) -> Path:
 @pytest.fixture
 def reviewed(books: Path, tmp_path: Path, proofstone: Proofstone) -> Path:
     sheet, truth = tmp_path / "sheet.xlsx", tmp_path / "truth.xlsx"
-    named = ("--people", "Anna,Ben", "--overlap", "100%", "-w", books)
+    named = ("--people", "Anna,Ben", "--shared", "100%", "-w", books)
     assert proofstone("review", "export", "books", "--to", sheet, *named).code == 0
     anna = tmp_path / "sheet-anna.xlsx"
     fill(anna, decision)

@@ -243,7 +243,7 @@ def test_purged_rows_are_shown_as_such(pumps: Path, tmp_path: Path, proofstone: 
     work = tmp_path / "work"
     proofstone("workspace", "restore", tmp_path / "b.sqlite", work)
     source = f"source:{BOOK.id.hex()[:8]}"
-    purge = ("workspace", "purge", source, "--reason", "recalled", "--by", "Ada", "--yes")
+    purge = ("workspace", "purge", source, "--reason", "recalled", "--actor", "Ada", "--yes")
     assert proofstone(*purge, "-w", work).code == 0
     said = proofstone("show", source, "-w", work).out
     assert re.search(r"tombstone +purged on .* by Ada: recalled\n", said)

@@ -78,7 +78,8 @@ class ImportAsked(Struct, frozen=True, kw_only=True):
         "Apply the method's filters to a bank.", flags=("--filter",),
     )] = False  # fmt: skip
     dropped: Annotated[Path | None, Opt(
-        "With --filter: write each dropped or cleaned row with its reason.", metavar="FILE",
+        "With --filter: write each dropped or cleaned row with its reason.",
+        flags=("--dropped-to",), metavar="FILE",
     )] = None  # fmt: skip
     columns: Annotated[tuple[str, ...], Opt(
         "Default value of a column (forms and entities).",
@@ -187,7 +188,7 @@ def _check_import(kind: str, asked: ImportAsked) -> None:
     if asked.is_sifted and kind != "bank":
         raise click.UsageError("--filter is for statements: --as bank")
     if asked.dropped is not None and not asked.is_sifted:
-        raise click.UsageError("--dropped FILE needs --filter: without it every row is taken")
+        raise click.UsageError("--dropped-to FILE needs --filter: without it every row is taken")
     if asked.columns and kind in _BANKS:
         raise click.UsageError("--with is for forms and entities")
 
@@ -248,7 +249,7 @@ def _print_funnel(sifted: SiftedRows, dropped: Path | None) -> None:
     if dropped is not None:
         say(f"{dropped}   {len(sifted.touched)} rows dropped or cleaned, each with its reason")
     elif sifted.touched:
-        say("--dropped FILE writes each row that was dropped or cleaned, with its reason")
+        say("--dropped-to FILE writes each row that was dropped or cleaned, with its reason")
 
 
 class Kind(click.Choice[str]):
@@ -391,7 +392,10 @@ class ShowAsked(Struct, frozen=True, kw_only=True):
     step: Annotated[str | None, Opt(
         "With --dropped, --pending or --verdicts: only this step.", metavar="NAME",
     )] = None  # fmt: skip
-    reason: Annotated[str | None, Opt("With --dropped: only this reason.", metavar="TEXT")] = None
+    reason: Annotated[
+        str | None,
+        Opt("With --dropped: only this reason.", flags=("--with-reason",), metavar="TEXT"),
+    ] = None
     output: Annotated[Path | None, Opt(
         "Draw the page of a page or passage, with the passage marked.",
         flags=("-o", "--output"), metavar="FILE.png", is_folder=True,
@@ -500,7 +504,7 @@ def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bo
         return
     if any(of_builds.values()):
         raise click.UsageError(
-            "--dropped, --pending, --judges, --verdicts, --step and --reason are for builds"
+            "--dropped, --pending, --judges, --verdicts, --step and --with-reason are for builds"
         )
     if asked.statistics:
         show_statistics(session, found, as_json=as_json)

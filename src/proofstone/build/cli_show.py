@@ -199,7 +199,7 @@ def show_build(
         return
     if step is not None or reason is not None:
         raise click.UsageError(
-            "--step goes with --dropped, --pending or --verdicts, --reason with --dropped"
+            "--step goes with --dropped, --pending or --verdicts, --with-reason with --dropped"
         )
     description, funnel = describe_build(store, found)
     if as_json:

@@ -311,7 +311,8 @@ def extract_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Return the rows with the choice of each response, in order.
 
     ``response`` is the response's text, with or without a leading ``<think>`` block. ``options``
-    are the options' texts, their letters ("ABCD") or their number. ``finish`` (``stop``,
+    are the options' texts, their letters ("ABCD") or their number. ``answer`` may be the answer
+    key, a letter or an option's text; the row then has a ``score``, 1 or 0. ``finish`` (``stop``,
     ``length``, ``content_filter``) and ``refusal`` may state how the response ended. ``letter``,
     ``tier`` and ``outcome`` are appended to the row's columns. Raises BadInput with every problem
     of all rows.
@@ -332,12 +333,19 @@ def _extracted(values: Mapping[str, Any]) -> dict[str, Any]:
     letters, texts = _options_of(values["options"])
     reading = read_choice(_response(values), letters, texts)
     kept = {name: value for name, value in values.items() if name not in _READ}
-    return {
-        **kept,
-        "letter": reading.extraction.letter,
-        "tier": reading.extraction.tier,
-        "outcome": reading.outcome,
-    }
+    letter = reading.extraction.letter
+    row = {**kept, "letter": letter, "tier": reading.extraction.tier, "outcome": reading.outcome}
+    if (key := values.get("answer")) not in (None, ""):
+        row["score"] = int(reading.outcome == "answered" and letter == _key(key, letters, texts))
+    return row
+
+
+def _key(answer: object, letters: str, texts: Sequence[str]) -> str:
+    """Return the letter of an answer key; empty for one that names no option."""
+    said = answer.strip() if isinstance(answer, str) else ""
+    if len(said) == 1 and said in letters:
+        return said
+    return letters[list(texts).index(said)] if said in texts else ""
 
 
 def _response(values: Mapping[str, Any]) -> Response:
@@ -384,6 +392,11 @@ def _problems_of(row: Row) -> Iterator[Problem]:
         yield _problem(row, "response", "text")
     if "options" not in values or not _options_of(values["options"])[0]:
         yield _problem(row, "options", "1 to 26 texts, their number, or letters such as ABCD")
+    elif (key := values.get("answer")) not in (None, ""):
+        letters, texts = _options_of(values["options"])
+        if not _key(key, letters, texts):
+            of = " or an option's text" if texts else ""
+            yield _problem(row, "answer", f"one of {letters}{of}")
     if (values.get("finish") or "") not in _FINISHES:
         yield _problem(row, "finish", f"one of {', '.join(filter(None, _FINISHES))}")
     if not isinstance(values.get("refusal") or "", str):

@@ -79,7 +79,8 @@ reason_option = click.option(
 
 
 by_option = click.option(
-    "--by",
+    "--actor",
+    "by",
     default="",
     metavar="NAME",
     help="Person who corrects: a name or an actor id (default: PROOFSTONE_ACTOR or your login).",

@@ -13,7 +13,7 @@ import click
 from proofstone.errors import BadUsage, ProofstoneError
 from proofstone.records.ids import short
 from proofstone.session.cli_command import Group, command
-from proofstone.session.options import json_option, read_list, workspace_option
+from proofstone.session.options import json_option, read_list, workspace_option, yes_option
 from proofstone.session.progress import lost_text, spent_text
 from proofstone.session.terminal import (
     TerminalEgress,
@@ -129,6 +129,7 @@ def _defaults(session: Session, asked: AskedFor) -> Callable[[str], Mapping[str,
     metavar="FILE",
     help="Write a zip for a bug report (no keys, prompts or responses).",
 )
+@yes_option
 @workspace_option
 @json_option
 def doctor_command(
@@ -138,6 +139,7 @@ def doctor_command(
     models: tuple[str, ...],
     egress: bool,
     bundle: Path | None,
+    yes: bool,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -166,7 +168,7 @@ def doctor_command(
     if config:
         show_config(run_words, folder, as_json=as_json)
     elif online:
-        code = _online(folder, read_list(models), as_json=as_json)
+        code = _online(folder, read_list(models), yes=yes, as_json=as_json)
     elif egress:
         code = _egress(folder, as_json=as_json)
     elif bundle is not None:
@@ -184,10 +186,10 @@ def _findings(folder: Path | None, *, as_json: bool) -> int:
     return 2 if any(finding.needed and not finding.well for finding in findings) else 0
 
 
-def _online(folder: Path | None, names: list[str], *, as_json: bool) -> int:
+def _online(folder: Path | None, names: list[str], *, yes: bool, as_json: bool) -> int:
     from proofstone.keep.doctor import look_online, online_lines
 
-    found = look_online(folder, names, TerminalEgress())
+    found = look_online(folder, names, TerminalEgress(yes=yes))
     _print(found, online_lines(found), as_json=as_json)
     if not found:
         say("no model or provider is set up here: name one with -m, or see docs/how-to/models.md")
@@ -353,7 +355,11 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
 @workspace_command.command("purge")
 @click.argument("source")
 @click.option("--reason", default="", help="Reason, stored in the deletion record.")
-@click.option("--by", "name", help="Person who purges (default: PROOFSTONE_ACTOR or your login).")
+@click.option(
+    "--actor",
+    "name",
+    help="Person who purges: a name or an actor id (default: PROOFSTONE_ACTOR or your login).",
+)
 @click.option("--dry-run", is_flag=True, help="List what would be deleted; delete nothing.")
 @click.option("--lift", is_flag=True, help="Allow a purged source to be imported again.")
 @click.option("--yes", is_flag=True, help="Skip the confirmation.")

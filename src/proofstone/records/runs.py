@@ -429,7 +429,7 @@ class PlanAsked(Struct, frozen=True, kw_only=True):
         str,
         Opt(
             "Stopping rule (default: one look, after all responses).",
-            flags=("--stop",), metavar="TEXT",
+            flags=("--stopping-rule",), metavar="TEXT",
         ),
     ] = ""  # fmt: skip
     level: Annotated[

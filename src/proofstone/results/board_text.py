@@ -48,7 +48,7 @@ from proofstone.stats.intervals import Bounds
 from proofstone.wording.messages import counted, listed, noted, paragraph, say, word
 
 SIMULATED_BANNER = noted(
-    "SIMULATED respondents: replies were made up by a program, no model was asked"
+    "SIMULATED models: a program generated these responses, not a language model"
 )
 
 

@@ -506,7 +506,7 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
         "output",
         "analysis",
         "audience",
-        "language",
+        "ui_language",
         "group_by",
         "where",
         "tables",
@@ -524,7 +524,8 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     "the data of its figure.",
 )
 @click.option(
-    "--pairs",
+    "--base-models",
+    "pairs",
     multiple=True,
     metavar="BASE=CHAT,...",
     help="With --analysis alignment: chat models by their base model.",
@@ -622,7 +623,7 @@ def report_command(
         )  # fmt: skip
         return
     if pairs:
-        raise click.UsageError("--pairs goes with --analysis alignment")
+        raise click.UsageError("--base-models goes with --analysis alignment")
     if beside or beside_items:
         raise click.UsageError("--beside goes with --analysis rankings")
     asked, sheet = tables.of(path), brief.of(figures.fonts)

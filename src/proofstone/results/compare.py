@@ -283,7 +283,7 @@ def _side(side: SideShown, party: Party | None) -> str:
     of = f", {side.holds}" if side.holds == FILE else of
     said = f"{side.name}{of}, {counted(side.n_items, 'item')}"
     if side.n_excluded:
-        said += f", {side.n_excluded:,} retired left out"
+        said += f", {side.n_excluded:,} excluded"
     if party is None:
         return said
     if not party.is_complete:

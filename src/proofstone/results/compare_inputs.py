@@ -196,7 +196,7 @@ def gate_run(
     looks: Path | None = None,
     **asked: Any,
 ) -> Gated:
-    """Check a run against a baseline; ``verdict`` is "pass", "fail" or "cannot tell".
+    """Check a run against a baseline; ``verdict`` is "pass", "fail" or "inconclusive".
 
     ``max_drop`` and ``minimum`` are points out of 100. Each look at a pair is recorded in the
     workspace or in the file ``looks``. Later looks at the same pair with more items account for it.

@@ -47,7 +47,7 @@ from proofstone.wording.messages import counted, joined
 
 # Records of a gate.
 
-Verdict = Literal["pass", "fail", "cannot tell"]
+Verdict = Literal["pass", "fail", "inconclusive"]
 
 
 class GateRule(Struct, frozen=True, kw_only=True):
@@ -109,7 +109,7 @@ class Gated(Struct, frozen=True, kw_only=True):
     @property
     def exit_code(self) -> int:
         """Return 0 for pass, 1 for fail, 3 for inconclusive."""
-        return {"pass": 0, "fail": 1, "cannot tell": 3}[self.verdict]
+        return {"pass": 0, "fail": 1, "inconclusive": 3}[self.verdict]
 
     def __str__(self) -> str:
         return render_gate(self).rstrip("\n")
@@ -151,7 +151,7 @@ def rule_sentence(gated: Gated) -> str:
     drop = points(gated.rule.max_drop)
     said = (
         f"pass where the interval of run - baseline lies above -{drop} points, fail where it lies "
-        "below, else cannot tell"
+        "below, otherwise inconclusive"
     )
     if gated.rule.minimum is not None:
         said += f"; the same of the run's own score and {points(gated.rule.minimum)}"
@@ -199,7 +199,7 @@ def to_junit(gated: Gated) -> str:
     counts = {
         "tests": str(len(verdicts)),
         "failures": str(verdicts.count("fail")),
-        "errors": str(verdicts.count("cannot tell")),
+        "errors": str(verdicts.count("inconclusive")),
     }
     root = ET.Element("testsuites", {"name": "proofstone compare --gate", **counts})
     suite = ET.SubElement(root, "testsuite", {"name": "proofstone compare --gate", **counts})
@@ -226,7 +226,7 @@ def _sides(gated: Gated) -> Iterator[tuple[str, str]]:
         ("baseline", compared.before, pair.before),
     ):
         on = f", {FILE}" if side.holds == FILE else f" on {side.holds}"
-        excluded = f", {side.n_excluded:,} retired left out" if side.n_excluded else ""
+        excluded = f", {side.n_excluded:,} excluded" if side.n_excluded else ""
         yield name, f"{party.label}; {side.name}{on}, {counted(side.n_items, 'item')}{excluded}"
 
 
@@ -384,7 +384,7 @@ def gate_sides(
     at_look = structs.replace(ask, confidence=look.confidence)
     checks = tuple(_checks(_Asked(pairing, compared.pairs[0], rule, at_look, ask.confidence, look)))
     verdicts = {check.verdict for check in checks}
-    verdict: Verdict = "cannot tell" if "cannot tell" in verdicts else "pass"
+    verdict: Verdict = "inconclusive" if "inconclusive" in verdicts else "pass"
     return Gated(
         verdict="fail" if "fail" in verdicts else verdict,
         rule=rule,
@@ -456,23 +456,23 @@ def _comparable(pair: PairCompared) -> Check:
     """Check that scorer, judge and measure are the same on both sides."""
     scored = [change.factor for change in pair.changes if change.factor in _SCORED_BY]
     if pair.difference is None:
-        return Check(name="paired", verdict="cannot tell", said=" ".join(pair.cannot))
+        return Check(name="paired", verdict="inconclusive", said=" ".join(pair.cannot))
     half_known = [
         change.factor for change in pair.changes
         if change.factor == "judge" and NOT_KNOWN in (change.before, change.after)
     ]  # fmt: skip
     if half_known and scored == half_known:
         said = "the judge is known of one side alone, so it may differ between run and baseline"
-        return Check(name="paired", verdict="cannot tell", said=said)
+        return Check(name="paired", verdict="inconclusive", said=said)
     if scored:
         verb = "differs" if len(scored) == 1 else "differ"
-        again = " (--rescore scores old replies again)" if "scorer" in scored else ""
+        again = " (--rescore rescores stored responses)" if "scorer" in scored else ""
         said = f"the {joined(scored)} {verb} between run and baseline{again}"
-        return Check(name="paired", verdict="cannot tell", said=said)
+        return Check(name="paired", verdict="inconclusive", said=said)
     alone = pair.only_before + pair.only_after
     said = f"on {counted(pair.difference.estimate.n, 'common item')}"
     if alone:
-        said += f"; {counted(alone, 'item')} on one side alone, left out"
+        said += f"; {counted(alone, 'item')} on one side alone, excluded"
     return Check(name="paired", verdict="pass", said=said)
 
 
@@ -483,10 +483,12 @@ def _complete(pair: PairCompared) -> Check:
         if not party.is_complete
     ]
     if not short:
-        said = f"all {counted(pair.after.n_responses, 'response', 'responses')} of the run came"
+        said = (
+            f"all {counted(pair.after.n_responses, 'response', 'responses')} of the run are there"
+        )
         return Check(name="complete", verdict="pass", said=said)
-    said = f"{joined(short)}; what is incomplete cannot pass"
-    return Check(name="complete", verdict="cannot tell", said=said)
+    said = f"{joined(short)}; an incomplete run cannot pass"
+    return Check(name="complete", verdict="inconclusive", said=said)
 
 
 def _drop(asked: _Asked) -> Check:
@@ -496,7 +498,7 @@ def _drop(asked: _Asked) -> Check:
     baseline wrong. It fails only if no missing response could change that, and it never passes.
     """
     pair, pairing, bound = asked.pair, asked.pairing, -asked.rule.max_drop
-    limit = f"at most {points(asked.rule.max_drop)} points down are allowed"
+    limit = f"at most {points(asked.rule.max_drop)} points of drop are allowed"
     is_whole = pair.before.is_complete and pair.after.is_complete
     first, second, keys = pairing.paired.first, pairing.paired.second, pairing.paired.keys
     if not is_whole:
@@ -510,10 +512,10 @@ def _drop(asked: _Asked) -> Check:
     if not is_whole:
         several = any(party.made.get("samples", "1") != "1" for party in pairing.parties)
         if verdict == "fail" and not several:
-            said = f"at best, with all that is missing right, {shown} points; {limit}"
+            said = f"at best, with all missing responses correct, {shown} points; {limit}"
             return Check(name="drop", verdict="fail", said=said)
-        said = f"not all replies are there; {limit}"
-        return Check(name="drop", verdict="cannot tell", said=said)
+        said = f"responses are missing; {limit}"
+        return Check(name="drop", verdict="inconclusive", said=said)
     said = f"run - baseline {shown} points; {limit}"
     return _decided(
         asked, Check(name="drop", verdict=verdict, said=said), first, second, keys, bound
@@ -526,16 +528,16 @@ def _minimum(asked: _Asked, minimum: float) -> Check:
     values: NDArray[np.float64] = run.sheet.values[:, 0]
     units = np.flatnonzero(~np.isnan(values))
     own, keys = values[units], run.sheet.keys.among(units)
-    limit = f"at least {points(minimum)} are asked"
+    limit = f"at least {points(minimum)} is required"
     if not len(units):
-        return Check(name="minimum", verdict="cannot tell", said=f"no scores; {limit}")
+        return Check(name="minimum", verdict="inconclusive", said=f"no scores; {limit}")
     (estimate,) = mean_estimates(
         own[:, None], equal_weights(len(own)), keys,
         population=asked.ask.population, confidence=asked.ask.confidence,
     )  # fmt: skip
     said = f"score {shown_estimate(estimate)} on {counted(len(own), 'item')}; {limit}"
     if not run.parties[0].is_complete:
-        return Check(name="minimum", verdict="cannot tell", said=f"incomplete; so far {said}")
+        return Check(name="minimum", verdict="inconclusive", said=f"incomplete; so far {said}")
     check = Check(name="minimum", verdict=_side_of(minimum, estimate), said=said)
     return _decided(asked, check, np.zeros_like(own), own, keys, minimum)
 
@@ -547,7 +549,7 @@ def _side_of(bound: float, estimate: Estimate) -> Verdict:
     """
     if estimate.low > bound or (estimate.low >= bound and bound in (0.0, -1.0)):
         return "pass"
-    return "fail" if estimate.high < bound else "cannot tell"
+    return "fail" if estimate.high < bound else "inconclusive"
 
 
 def _decided(
@@ -562,7 +564,7 @@ def _decided(
 
     The level of the next look depends on that number, so it is iterated.
     """
-    if check.verdict != "cannot tell":
+    if check.verdict != "inconclusive":
         return check
     n = len(first)
     seen = (*asked.look.earlier, n)

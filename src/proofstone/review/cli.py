@@ -17,8 +17,8 @@ from proofstone.session.cli_command import Group, command
 from proofstone.session.options import (
     asked_for,
     json_option,
+    language_option,
     seed_option,
-    sheet_language_option,
     workspace_option,
 )
 from proofstone.session.terminal import pasted, print_json, print_table, print_text, say
@@ -326,7 +326,7 @@ def _tell_decided(
         "undecided",
         "only",
         "output",
-        "language",
+        "ui_language",
         "seed",
     ),
 )
@@ -346,7 +346,7 @@ def _tell_decided(
     metavar="FILE",
     help="Instead of sheets, write all decisions made so far as rows: .jsonl.",
 )
-@sheet_language_option
+@language_option
 @policy_options
 @seed_option
 @workspace_option
@@ -378,7 +378,7 @@ def export_command(
 
     \b
     Example:
-      proofstone review export facts --to sheet.xlsx --people Anna,Ben --overlap 20%
+      proofstone review export facts --to sheet.xlsx --people Anna,Ben --shared 20%
     """
     from proofstone.errors import BadUsage
     from proofstone.review.import_reviews import export_reviews

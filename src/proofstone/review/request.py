@@ -31,10 +31,11 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
     )] = ()  # fmt: skip
     overlap: Annotated[float | None, Opt(
         "Share of statements with several reviews, to measure "
-        "agreement; 100% as in the paper.  [default: 20%]", metavar="SHARE", is_share=True,
+        "agreement; 100% as in the paper.  [default: 20%]", flags=("--shared",), metavar="SHARE",
+        is_share=True,
     )] = None  # fmt: skip
     reviewers_each: Annotated[int | None, Opt(
-        "Reviewers per statement of the overlap (2: in pairs; default: all).",
+        "Reviewers per shared statement (2: in pairs; default: all).",
         metavar="N", least=1,
     )] = None  # fmt: skip
     most: Annotated[int | None, Opt(
@@ -49,7 +50,9 @@ class SheetsAsked(Struct, frozen=True, kw_only=True):
         "half width, such as 0.02.",
         metavar="SHARE", least=0.0, most=0.5, is_open=True,
     )] = None  # fmt: skip
-    only: Annotated[Literal["true", "false", ""], Opt("Only statements with this answer key.")] = ""
+    only: Annotated[Literal["true", "false", ""], Opt(
+        "Only statements with this answer key.", flags=("--answer-key",),
+    )] = ""  # fmt: skip
     undecided: Annotated[bool, Opt(
         "Only undecided rows, each for a reviewer who has not seen it.",
     )] = False  # fmt: skip

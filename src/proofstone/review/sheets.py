@@ -176,7 +176,7 @@ def _chosen(state: ReviewState, asked: SheetsAsked) -> _Read:
     texts = state.texts(facts)
     kept = [fact for fact in facts if asked.only in ("", texts[fact.id].claim)]
     if not kept:
-        raise BadUsage(f"{state.found.name} has nothing to review", hint="leave --only out")
+        raise BadUsage(f"{state.found.name} has nothing to review", hint="remove --answer-key")
     if asked.undecided:
         return _undecided(state.among(kept), texts, asked.policy or state.policy)
     if asked.fact_check is not None or asked.half_width is not None:
@@ -349,8 +349,8 @@ def _completed(state: ReviewState, asked: SheetsAsked) -> SheetsAsked:
         return asked if asked.overlap is not None else structs.replace(asked, overlap=_OVERLAP)
     named = {
         "--fact-check": asked.fact_check, "--half-width": asked.half_width,
-        "--only": asked.only or None,
-        "--overlap": asked.overlap, "--reviewers-each": asked.reviewers_each,
+        "--answer-key": asked.only or None,
+        "--shared": asked.overlap, "--reviewers-each": asked.reviewers_each,
     }  # fmt: skip
     refused = [name for name, value in named.items() if value is not None]
     if refused:

@@ -240,8 +240,9 @@ def run(
     (docs/reference/formats.md).
     ``context`` "evidence" adds the source passages of each question; "retrieved" adds what a search
     of the sources finds (docs/how-to/retrieval.md). A list asks once with each. ``asked`` takes
-    these and the other fields of ``run.run_options.RunAsked`` (shots, ...). All other names are
-    settings (temperature, max_tokens, ...) over the defaults of the prompting method.
+    these, the other fields of ``run.run_options.RunAsked`` (shots, ...) and settings (temperature,
+    max_tokens, ...) over the defaults of the prompting method. ``set`` is a dict of settings with
+    other names.
 
     The same call again asks only what is missing. ``watch`` is called a few times a second with the
     progress of each run. The first KeyboardInterrupt stops new requests: ``on_interrupt`` gets the

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Annotated, Any, TypeVar
 
 import click
@@ -124,7 +125,8 @@ def kind_of_file(path: Path, encoding: str = "") -> str:
 
 
 def grade_letters(path: Path, asked: FileAsked, call: GradeCall) -> int:
-    """Extract an option's letter from each response; prints counts and returns the exit code."""
+    """Extract an option's letter from each response, and score it where the file has answer keys;
+    prints counts and returns the exit code."""
     from proofstone.choices.outcomes import extract_rows
     from proofstone.files.tables import read_checked
 
@@ -134,12 +136,31 @@ def grade_letters(path: Path, asked: FileAsked, call: GradeCall) -> int:
     }
     if asked.output is not None:
         _write(asked.output, rows, quiet=call.quiet)
+    scores = [row["score"] for row in rows if "score" in row]
+    accuracy = _accuracy(scores) if scores else None
     if call.as_json:
-        print_json({"n": len(rows), "outcomes": counts["outcome"], "tiers": counts["tier"]})
-    else:
-        table = [("outcome", "responses"), *counts["outcome"].items()]
-        print_table(table)
+        counted = {"n": len(rows), "outcomes": counts["outcome"], "tiers": counts["tier"]}
+        print_json({**counted, "scored": accuracy})
+        return 0
+    print_table([("outcome", "responses"), *counts["outcome"].items()])
+    if accuracy is not None:
+        mean, low, high = (f"{100 * each:.1f}" for each in (accuracy["accuracy"], *accuracy["ci"]))
+        of = f"{accuracy['correct']:,} of {accuracy['n']:,} correct"
+        print_text(f"\naccuracy {mean}% [{low}, {high}]   {of}, Wilson 95% CI, independent rows")
     return 0
+
+
+def _accuracy(scores: Sequence[int]) -> dict[str, Any]:
+    """The share of correct rows with Wilson's 95% interval, the rows taken as independent."""
+    import numpy as np
+
+    from proofstone.stats.intervals import wilson
+
+    n, correct = len(scores), sum(scores)
+    share, size = np.array([correct / n]), np.array([float(n)])
+    low, high = wilson(share, size, NormalDist().inv_cdf(0.975))
+    interval = [float(low[0]), float(high[0])]
+    return {"n": n, "correct": correct, "accuracy": correct / n, "ci": interval}
 
 
 def grade_answers(path: Path, asked: FileAsked, call: GradeCall) -> int:

@@ -128,7 +128,8 @@ def grade_command(
 
     \b
     FILE holds one of these, detected from its columns or named by --as:
-      letters  response, options: the option letter is extracted
+      letters  response, options: the option letter is extracted, and scored
+               if a column answer has the keys
       answers  question, answer, response: graded CORRECT, INCORRECT or NOT_ATTEMPTED
       triples  subject, predicate, object: verified against --reference
 

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from proofstone.errors import NotFound
 from proofstone.session.cli_command import Group
-from proofstone.session.options import json_option, read_list, workspace_option
+from proofstone.session.options import json_option, read_list, workspace_option, yes_option
 from proofstone.session.terminal import TerminalEgress, print_json, print_table, print_text, say
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def show_judge_trials(
     *,
     limit: int | None,
     budget: str | None,
+    yes: bool,
     as_json: bool,
 ) -> None:
     """Test each model as a judge and print the result. Responses are shown only with ``--json``."""
@@ -125,7 +126,7 @@ def show_judge_trials(
     from proofstone.session.session import open_session
 
     with open_session(folder) as session:
-        session.ask_egress = TerminalEgress()
+        session.ask_egress = TerminalEgress(yes=yes)
         trials = [try_judge(session, name, limit=limit, budget=budget) for name in names]
     if as_json:
         print_json(trials)
@@ -205,6 +206,7 @@ def list_models(folder: Path | None, as_json: bool) -> None:
 )
 @click.option("--limit", type=click.IntRange(min=1), help="With --as-judge: number of attacks.")
 @click.option("--budget", help="With --as-judge: spending limit per model, such as 5USD or 1Mtok.")
+@yes_option
 @workspace_option
 @json_option
 def check_models(
@@ -212,6 +214,7 @@ def check_models(
     as_judge: bool,
     limit: int | None,
     budget: str | None,
+    yes: bool,
     folder: Path | None,
     as_json: bool,
 ) -> None:
@@ -233,11 +236,13 @@ def check_models(
     if not as_judge and (limit or budget):
         raise BadUsage("--limit and --budget go with --as-judge")
     if as_judge:
-        show_judge_trials(read_list(names), folder, limit=limit, budget=budget, as_json=as_json)
+        show_judge_trials(
+            read_list(names), folder, limit=limit, budget=budget, yes=yes, as_json=as_json
+        )
         return
 
     with open_session(folder) as session:
-        session.ask_egress = TerminalEgress()
+        session.ask_egress = TerminalEgress(yes=yes)
         checks = check_models(session, read_list(names))
     if as_json:
         print_json(checks)

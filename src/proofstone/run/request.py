@@ -19,9 +19,12 @@ from proofstone.errors import BadUsage
 from proofstone.ingest.bank_files import read_form
 from proofstone.method import find_preset
 from proofstone.models.entries import Entry, merged
+from proofstone.models.names import unknown_key
+from proofstone.models.wire import SETTINGS
 from proofstone.records.items import ContextName, ItemSet, Preset
 from proofstone.records.models import LOCAL
 from proofstone.records.options import options_in
+from proofstone.records.runs import ANSWER_FORMAT
 from proofstone.run.evidence import read_search
 from proofstone.run.forms import forms_of, is_question_file, method_of_file
 from proofstone.run.plan import RunSpec
@@ -248,11 +251,13 @@ def _each_swept(asked: RunAsked, asking: Asking) -> Iterator[Asking]:
 def request_by(
     keywords: Mapping[str, Any], *, record: type[Struct] = RunAsked, **more: Any
 ) -> RunRequest:
-    """Return the request that keyword arguments describe, by the fields of ``record``.
+    """Return the request that keyword arguments describe: fields of ``record``, and settings.
 
-    All other keywords are settings.
+    ``set`` holds settings of other names, such as a provider's own. Raises BadUsage for an unknown
+    keyword.
     """
     said = dict(keywords)
+    others = said.pop("set", {})
     if "embedding_model" in said:
         said["context_embedding_model"] = said.pop("embedding_model")
     if (prompt := said.pop("prompt_template", None)) is not None:
@@ -262,7 +267,18 @@ def request_by(
         if name in whole and getattr(kind, "__origin__", None) is tuple:
             whole[name] = tuple(listed(whole[name]))
     asking = {name: said.pop(name) for name in (*COUNTS, "prompt_template") if name in said}
-    return RunRequest(for_all=Asking(**asking, settings=said), whole=whole, **more)
+    for name in said:
+        if name not in _KEYWORDS:
+            known = {*_KEYWORDS, *names_of("whole", record=record), *COUNTS, "prompt_template"}
+            raise BadUsage(
+                unknown_key(name, known).replace("key", "keyword", 1),
+                hint=f"for a setting of a provider: set={{{name!r}: ...}}",
+            )
+    return RunRequest(for_all=Asking(**asking, settings={**said, **others}), whole=whole, **more)
+
+
+# Settings that are keywords of their own.
+_KEYWORDS = SETTINGS | set(names_of("asking", "setting")) | {THINKING_TOKENS, ANSWER_FORMAT}
 
 
 def specs_of(

@@ -32,7 +32,7 @@ class SearchAsked(Struct, frozen=True, kw_only=True):
         "Number of passages.", flags=("-k",), least=1, most=1000, shows_default=True,
     )] = 5  # fmt: skip
     search_method: Annotated[SearchMethod, Opt(
-        "Search by words, by embeddings, or both.", flags=("--by",), shows_default=True,
+        "Search by words, by embeddings, or both.", flags=("--method",), shows_default=True,
     )] = "bm25"  # fmt: skip
     place: Annotated[str, Opt(
         "Search the workspace's sources or the web; searxng:bing+baidu names engines.",
@@ -77,7 +77,7 @@ def search_command(
     from proofstone.session.session import open_session
 
     if asked.embedding_model and asked.search_method == "bm25":
-        raise click.UsageError("--embedding-model goes with --by dense or hybrid")
+        raise click.UsageError("--embedding-model goes with --method dense or hybrid")
     with open_session(folder) as session:
         session.ask_egress = TerminalEgress(yes=asked.yes, quiet=quiet)
         if asked.place == "local":

@@ -31,6 +31,7 @@ class Command(click.Command):
         self.basic = frozenset(basic)
         if all(parameter.name != "quiet" for parameter in self.params):
             self.params.append(_quiet())
+        self.params.append(_color())
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options in one section or two."""
@@ -98,6 +99,23 @@ def _quiet() -> click.Option:
         ["-q", "--quiet"], is_flag=True, expose_value=False, callback=hush,
         help="Print no progress and no messages.",
     )  # fmt: skip
+
+
+def _color() -> click.Option:
+    """``--color`` behind a command, as before it; only the help of all commands lists it."""
+    return click.Option(
+        ["--color"], type=click.Choice([*COLORS]), hidden=True, expose_value=False,
+        callback=set_color,
+    )  # fmt: skip
+
+
+COLORS = {"auto": None, "always": True, "never": False}
+
+
+def set_color(context: click.Context, _parameter: click.Parameter, wanted: str | None) -> None:
+    """Color the results of this command, or not; None leaves what was chosen before."""
+    if wanted is not None:
+        context.find_root().color = context.color = COLORS[wanted]
 
 
 # Errors: ``error[PS-203]: what happened``, details, suggestions, a command to paste.

@@ -49,18 +49,6 @@ def _speak(context: click.Context, _parameter: click.Parameter, wanted: Language
     context.with_resource(speaking(wanted))
 
 
-def _language(of: str) -> Callable[[Command], Command]:
-    return click.option(
-        "--language",
-        type=click.Choice(LANGUAGES),
-        default="en",
-        show_default=True,
-        expose_value=False,
-        callback=_speak,
-        help=f"The language of {of}: English or Chinese.",
-    )
-
-
 def _read_languages(
     _context: click.Context, parameter: click.Parameter, text: str | None
 ) -> tuple[str, ...] | None:
@@ -92,10 +80,15 @@ def languages_option(help_text: str) -> Callable[[Command], Command]:
     )
 
 
-language_option = _language("page, figures and summary")
-
-
-sheet_language_option = _language("the sheets")
+language_option = click.option(
+    "--ui-language",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    show_default=True,
+    expose_value=False,
+    callback=_speak,
+    help="Language of pages, sheets, figures and summaries: English or Chinese.",
+)
 
 
 audience_option = click.option(

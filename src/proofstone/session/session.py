@@ -284,7 +284,7 @@ def acting_name(by: str | None) -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container's number
         raise BadUsage(
-            "your name is unknown", hint=f"add --by NAME, or set {ACTOR_VARIABLE}"
+            "your name is unknown", hint=f"add --actor NAME, or set {ACTOR_VARIABLE}"
         ) from None
 
 
@@ -301,7 +301,7 @@ def acting_person(store: Store, name: str, clock: Clock) -> Person:
     """
     name = name.strip()
     if not name:
-        raise BadUsage("missing name of the person who corrects", hint="add --by NAME")
+        raise BadUsage("missing name of the person who corrects", hint="add --actor NAME")
     known = _by_digits(store, name) or store.people.of_name(name)
     return _the_one(known, name) if known else store.people.add(name, clock.now())
 

@@ -292,7 +292,7 @@ def init_command(
         )  # fmt: skip
         for line in () if yes or quiet else method_lines():
             say(line)
-        # A source is read under its licence.
+        # A source is read under its license.
         answers = complete(answers, ("want", "license"), {}, ())
         with watching_documents(quiet=quiet) as watch:
             stated = Stated(license=answers.license or "")

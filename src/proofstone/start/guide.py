@@ -609,7 +609,7 @@ class Start:
         )
         if answers.people:
             sheets = pasted(self._place() / f"{self.name}-review.xlsx")
-            shared = "" if answers.people > 1 else " --overlap 0%"
+            shared = "" if answers.people > 1 else " --shared 0%"
             given = f"--per-person {answers.people}{shared}{place}"
             yield "review", f"proofstone review export {self.name} --to {sheets} {given}"
         n = answers.questions

@@ -37,7 +37,7 @@ from proofstone.stats.multiple_comparisons import holm
 Floats = NDArray[np.float64]
 
 
-Shape = Literal["log-linear", "saturating", "accelerating", "cannot tell"]
+Shape = Literal["log-linear", "saturating", "accelerating", "inconclusive"]
 
 
 _MOST = 10.0
@@ -82,7 +82,7 @@ def fit_bend(x: Floats, y: Floats, *, confidence: float = 0.95) -> Bend:
     x, y = x[kept], y[kept]
     n = len(y)
     if n < 4 or len(np.unique(x)) < 3 or np.ptp(y) == 0.0:
-        return unknown(Bend, low=-np.inf, high=np.inf, n=n, shape="cannot tell")
+        return unknown(Bend, low=-np.inf, high=np.inf, n=n, shape="inconclusive")
     t = (x - x.min()) / np.ptp(x)
     line = float(_left_over(t, y, np.zeros(1))[0])
     left = _left_over(t, y, _GRID)
@@ -172,7 +172,7 @@ def _shape(low: float, high: float) -> Shape:
         return "saturating"
     if high < 0.0:
         return "accelerating"
-    return "log-linear" if -low < _WORTH_NAMING and high < _WORTH_NAMING else "cannot tell"
+    return "log-linear" if -low < _WORTH_NAMING and high < _WORTH_NAMING else "inconclusive"
 
 
 class SizeSlope(Struct, frozen=True, kw_only=True):

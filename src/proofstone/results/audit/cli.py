@@ -63,7 +63,7 @@ _LARGE = 200_000
         "clusters",
         "flagged_items",
         "tables",
-        "language",
+        "ui_language",
         "confidence",
     ),
 )

@@ -194,8 +194,12 @@ def asked_options(
     asked = {option: value for option, value in more.items() if value not in (None, (), "", [])}
     strange = [option for option in asked if option not in takes]
     if strange:
-        raise BadUsage(f"the study {name} takes no --{strange[0]}")
+        raise BadUsage(f"analysis '{name}' takes no --{_FLAGS.get(strange[0], strange[0])}")
     return {"population": population, "confidence": confidence, **asked}
+
+
+# Flags of options that are not named for their field.
+_FLAGS = {"pairs": "base-models"}
 
 
 def perform_analysis(name: str, parts: Sequence[Any], **options: Any) -> Analysis:

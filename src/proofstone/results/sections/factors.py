@@ -410,7 +410,7 @@ def read_pairs(texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for text in texts:
         base, equals, chat = (part.strip() for part in text.partition("="))
         if not (base and equals and chat):
-            raise BadUsage(f"{text!r} is no pair", hint="--pairs BASE=CHAT,BASE=CHAT")
+            raise BadUsage(f"{text!r} is not a pair", hint="--base-models BASE=CHAT,BASE=CHAT")
         found.append((base, chat))
     return tuple(found)
 
@@ -432,7 +432,7 @@ def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> An
         raise BadUsage(
             "no base model stands here beside a chat model made from it",
             hint="run both on the same questions, the base model with --shots, and name them: "
-            "--pairs BASE=CHAT",
+            "--base-models BASE=CHAT",
         )
     rows: list[tuple[Cell, ...]] = []
     marks: list[Mark] = []

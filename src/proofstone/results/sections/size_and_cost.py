@@ -318,7 +318,7 @@ def _plain(family: _Family) -> str:
 
 
 def _scaling_cannot(families: Sequence[_Family]) -> str:
-    open_ones = [family.name for family in families if family.bend.shape == "cannot tell"]
+    open_ones = [family.name for family in families if family.bend.shape == "inconclusive"]
     if not open_ones:
         return ""
     return say(
