@@ -480,9 +480,10 @@ class FlaggedItem(Struct, frozen=True, kw_only=True):
 
     ``place`` counts from 1, most severe first. ``target`` is its name, ``document`` its document
     and page, if known. ``action`` is the likely correction. A person fills in ``decision`` (keep,
-    exclude, edit, or correct, incorrect or invalidated for the ``responses``), ``why``, and the ``changes``
-    of an edit; 'correct apply' applies them with ``--from``. ``responses`` gave the wrong answer of
-    the best models. Shares are in [0, 1], NaN if undefined. For items of the workspace, ``show``,
+    exclude, edit, or correct, incorrect or invalidated for the ``responses``), ``why``, and the
+    ``changes`` of an edit; 'correct apply' applies them with ``--from``. ``responses`` gave the
+    wrong answer of the best models. Shares are in [0, 1], NaN if undefined. For items of the
+    workspace, ``show``,
     ``edit``, ``exclude`` and ``rule`` are commands, with "..." in place of a reason; for a file
     they are empty.
     """
