@@ -184,6 +184,8 @@ def _folded(line: str, width: int) -> list[str]:
     end = " \\" if re.match(r"\s*(Next|help): proofstone ", line) else ""
     first, *others = wrapped(line, width - len(end)) or [line]
     rest = wrapped(line[len(first) :].lstrip(), width - indent - len(end)) if others else []
+    if not end:  # a command is pasted, so its words stay whole
+        rest = [part for each in rest for part in broken(each, width - indent).split("\n")]
     lines = [first, *(" " * indent + each for each in rest)]
     return [*(f"{each}{end}" for each in lines[:-1]), lines[-1]]
 
