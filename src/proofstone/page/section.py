@@ -350,6 +350,9 @@ def told_estimate(estimate: Estimate) -> str:
 # Parts of an estimate's ``made_by``; {n} is a number.
 _PARTS = (
     noted("{n} draws"),
+    noted("{n} resamples"),
+    noted("{n} samples"),
+    noted("max-t over {n}"),
     noted("seed {n}"),
     noted("t on {n} degrees"),
     noted("clustered t on {n} degrees"),
