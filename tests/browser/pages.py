@@ -27,7 +27,7 @@ from report.made_up_triples import HOSTILE, Skill, board_of, entity_facts, runs_
 from report.test_page import full_page, page_of
 from small_bank import write_bank
 
-__all__ = ["N_ENTITIES", "N_MODELS", "N_STRATA", "PAGES", "Page", "make_page"]
+__all__ = ["N_ENTITIES", "N_MODELS", "N_STRATA", "PAGES", "Page", "make_page", "run_command"]
 
 N_MODELS, N_STRATA, N_ITEMS = 60, 30, 150
 N_ENTITIES = 70
@@ -62,7 +62,7 @@ def _wide(path: Path) -> None:
         for item, row in enumerate(right):
             cells = ["" if item == 7 and who < 3 else int(it) for who, it in enumerate(row)]
             lines.writerow([f"q{item}", _discipline(item % N_STRATA), f"book {item // 4}", *cells])
-    _run("audit", table, "-o", path)
+    run_command("audit", table, "-o", path)
 
 
 def _model(place: int) -> str:
@@ -77,7 +77,7 @@ def _discipline(place: int) -> str:
 
 def _accuracies(path: Path) -> None:
     """``audit`` of a published leaderboard of accuracies alone."""
-    _run("audit", _KINA, "-o", path)
+    run_command("audit", _KINA, "-o", path)
 
 
 def _report(path: Path) -> None:
@@ -167,7 +167,7 @@ def _empty(path: Path) -> None:
     path.write_text(render_page(page_of(table_of([], [], n_units=0))), encoding="utf-8")
 
 
-def _run(*arguments: object) -> None:
+def run_command(*arguments: object) -> None:
     try:
         main([str(argument) for argument in arguments])
     except SystemExit as left:

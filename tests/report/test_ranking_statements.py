@@ -85,7 +85,7 @@ def test_stability_follows_clusters_and_claims_no_probability() -> None:
     found = section(evidence, "stability")
     assert "clusters" in found.how
     share = float(found.tables[0].rows[-1][7])  # type: ignore[arg-type]
-    assert f"{100 * share:.1f}% of 1,000 bootstrap resamples" in found.plain
+    assert f"{100 * share:.1f}% of 1,000 bootstrap resamples" in found.finding
     assert "not the probability of being best" in found.plain
     apart = section(replace(evidence, population="bank"), "stability")
     assert float(apart.tables[0].rows[-1][7]) > share  # type: ignore[arg-type]

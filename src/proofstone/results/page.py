@@ -83,6 +83,7 @@ from proofstone.results.sentences import (
     deeds,
     hand_sentence,
     scale_head,
+    shared_name,
     where_lines,
 )
 from proofstone.results.summary import spent_columns
@@ -110,6 +111,10 @@ MOST_ROWS_ON_PAPER = 50
 
 # A shaded table of more groups is not printed either.
 MOST_GROUPS_ON_PAPER = 15
+
+
+# Sections under a heading shared with others, whose figures are all folded.
+FOLDED_FIGURES = ("stability",)
 
 
 def render_page(
@@ -142,7 +147,8 @@ def render_page(
         board=data.board,
         models=models,
         drawn=drawn,
-        answers=answer_sentences(data.board),
+        answers=answer_sentences(data.board, with_scale=not shared_name(data.board)),
+        shared_name=shared_name(data.board),
         style=style,
         script=script,
         policy=page_policy(style, script, more_scripts=held is not None and held.is_beside),
@@ -221,6 +227,7 @@ def page_environment(*packages: str) -> Environment:
         "dot_plot": dot_plot,
         "dots_of": lambda plot: {dot.label: dot for dot in plot.dots} if plot else {},
         "figures_shown": _figures_shown,
+        "FOLDED_FIGURES": FOLDED_FIGURES,
         "has_own_n": _has_own_n,
         "heat_shades": heat_shades,
         "ROWS_OPEN": ROWS_OPEN,

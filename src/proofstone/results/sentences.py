@@ -94,13 +94,28 @@ def _chance_places(places: Counter[Against], n: int) -> str:
     return _mixed(places, n)
 
 
-def answer_sentences(board: Board) -> tuple[str, ...]:
-    """Return one sentence per standing: which model leads, by how much, and which are tied."""
+def answer_sentences(board: Board, *, with_scale: bool = True) -> tuple[str, ...]:
+    """Return one sentence per standing: which model leads, by how much, and which are tied.
+
+    ``with_scale``: a standing that is ranked separately is named at the start of its sentence.
+    """
     if board.is_of_labels:
         return (say("The files hold labels without scores, so no model is ranked."),)
     if not board.standings:
         return (say("No scores yet."),)
-    return tuple(f"{scale_head(group)}{_standings_answer(group)}" for group in board.standings)
+    return tuple(
+        f"{scale_head(group) if with_scale else ''}{_standings_answer(group)}"
+        for group in board.standings
+    )
+
+
+def shared_name(board: Board) -> str:
+    """Return the name of the only scale of all standings; empty if they differ otherwise."""
+    names = {apart_name(group) for group in board.standings}
+    scales = {group.scale.name if group.scale else "" for group in board.standings}
+    if len(names) == 1 and names == {word(name) for name in scales}:
+        return names.pop()
+    return ""
 
 
 def scale_head(group: Standings) -> str:

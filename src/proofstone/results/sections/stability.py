@@ -81,7 +81,7 @@ def stability_section(evidence: Evidence) -> Section | None:
         name="stability",
         title=say("Ranking stability"),
         finding=_finding(ranked, by_rate[0], boot),
-        plain=paragraph(_plain(ranked, boot), probability_of_best(ranked)),
+        plain=paragraph(_plain(boot), probability_of_best(ranked)),
         cannot=_cannot(boot),
         how=_how(ranked, by_rate[0], boot),
         tables=(
@@ -157,13 +157,10 @@ def _first_alone(ranked: RankedValues, boot: Stability) -> str:
     )
 
 
-def _plain(ranked: RankedValues, boot: Stability) -> str:
+def _plain(boot: Stability) -> str:
     if _is_level(boot):
         return say("These questions rank none of the top {k} above another.", k=boot.k)
-    return paragraph(
-        _first_alone(ranked, boot),
-        say("This is the stability of the ranking, not the probability of being best."),
-    )
+    return say("Stability over resamples is not the probability of being best.")
 
 
 def _cannot(boot: Stability) -> str:
