@@ -15,6 +15,7 @@ from proofstone.errors import NotFound
 from proofstone.session.cli_command import Group
 from proofstone.session.options import json_option, read_list, workspace_option, yes_option
 from proofstone.session.terminal import TerminalEgress, print_json, print_table, print_text, say
+from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
     from proofstone.models.check import Checked
@@ -282,7 +283,8 @@ def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> 
     missing = [row for row in rows if row.line]
     if missing:
         print_text(
-            f"no price is known for {len(missing)} models; add to {missing[0].file} with figures:"
+            f"no price is known for {counted(len(missing), 'model')}; add to {missing[0].file} "
+            "with figures:"
         )
     for row in missing:
         there = f"   # exists on line {row.table_at}: add below it" if row.table_at else ""
