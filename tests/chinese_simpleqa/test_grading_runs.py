@@ -68,7 +68,7 @@ def test_without_a_judge_replies_wait_and_nothing_is_shown(tmp_path: Path) -> No
         assert not board.standings[0].ranked
         with pytest.raises(BadUsage) as refused:
             list(render_breakdowns(board, ["answer_type"]))
-        assert "no respondent is whole yet" in str(refused.value.hint)
+        assert "no model is complete yet" in str(refused.value.hint)
         later = workspace.score(run, judge="scripted/judge")
         assert (later.n, later.waiting) == (N, 0)
         assert shares(workspace.leaderboard(run))["correct"] == pytest.approx(A / N)

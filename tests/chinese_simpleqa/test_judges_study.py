@@ -101,7 +101,7 @@ def test_agreement_is_of_what_a_judge_was_asked(tmp_path: Path) -> None:
     )
     assert analysis.finding == (
         f"scripted/fair and scripted/harsh agree on {cells['agree'].split()[0]}% "
-        f"{cells['agree'].partition(' ')[2]} of 36 replies that a judge decided, kappa "
+        f"{cells['agree'].partition(' ')[2]} of 36 responses that a judge decided, kappa "
         f"{cells['kappa']}. All judges put the models in the same order."
     )
 
@@ -120,7 +120,7 @@ def test_three_judges_are_three_pairs_and_all_marks_are_in_the_figure(tmp_path: 
     analysis = studied(tmp_path, "fair", "harsh", "mute", models=("scripted/solver",))
     assert len(rows(analysis, 1)) == 3
     assert analysis.finding.startswith(
-        "Of 3 pairs of judges, scripted/harsh and scripted/mute agree least: on"
+        "scripted/harsh and scripted/mute agree least among 3 pairs of judges: on"
     )
     marks = figure_rows(analysis.data)
     assert [(row["series"], row["judge"], row["correct"]) for row in marks] == [
@@ -129,14 +129,16 @@ def test_three_judges_are_three_pairs_and_all_marks_are_in_the_figure(tmp_path: 
         ("scripted/solver direct", "scripted/mute", pytest.approx(8 / 16)),
     ]
     text = section_text(analysis)
-    assert "Agreement of judges, on the replies that a judge was asked about" in text
+    assert "Agreement of judges, on responses that a judge was asked about" in text
 
 
 def test_one_judge_is_not_enough(tmp_path: Path) -> None:
-    with pytest.raises(BadUsage, match="graded by scripted/fair, and a study of judges takes two"):
+    with pytest.raises(
+        BadUsage, match="graded by scripted/fair, and an analysis of judges needs two"
+    ):
         studied(tmp_path, "fair", models=("scripted/solver",))
 
 
 def test_no_judge_at_all(tmp_path: Path) -> None:
-    with pytest.raises(BadUsage, match="no judge graded these replies"):
+    with pytest.raises(BadUsage, match="no judge graded these responses"):
         studied(tmp_path, models=("scripted/solver",))

@@ -47,4 +47,4 @@ def test_nobody_is_ranked_and_the_judge_is_named_as_the_reason(
     assert told.code == 0, told.err
     text = (tmp_path / "page.html").read_text(encoding="utf-8") if "-o" in command else told.out
     assert "100.0% unparsed (8 of 8)" in text
-    assert "the judge&#39;s replies held no label" in text.replace("judge's", "judge&#39;s")
+    assert "the judge&#39;s responses had no label" in text.replace("judge's", "judge&#39;s")

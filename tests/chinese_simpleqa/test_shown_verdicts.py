@@ -80,7 +80,7 @@ def test_what_is_unparsed_is_put_down_to_the_judge(judged: tuple[Workspace, str]
     (row,) = made.board.standings[0].ranked
     (advice,) = row.warnings
     assert advice.what == f"{100 / N:.1f}% unparsed (1 of {N})"
-    assert advice.try_next.startswith("the judge's replies held no label")
+    assert advice.try_next.startswith("the judge's responses had no label")
     assert "grade RUN --judge OTHER" in advice.try_next
     abouts = [line.about for line in data_quality_lines(made.evidence)]
     assert "Unparsed judge responses" in abouts

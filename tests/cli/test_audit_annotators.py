@@ -67,7 +67,7 @@ def test_labels_alone_rank_nobody_and_either_form_says_the_same(
     """One row a label, or one column an annotator."""
     rows = proofstone("audit", long(tmp_path), "--annotator-col", "who", "--label-col", "verdict")
     assert (rows.code, rows.err) == (0, "")
-    assert "labels alone: there are no scores, and nobody is ranked" in rows.out
+    assert "labels only: there are no scores and no ranking" in rows.out
     by_rows = proofstone(
         "audit", long(tmp_path), "--annotator-col", "who", "--label-col", "verdict", "--json"
     ).json

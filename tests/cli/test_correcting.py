@@ -149,7 +149,7 @@ def test_a_retired_item_is_left_out_and_comes_back(made: Path, proofstone: Proof
     )
     text = proofstone("leaderboard", "old-books", "-w", made).out
     assert f"{QUESTIONS - 1} questions" in text
-    assert "1 item is retired and left out." in text
+    assert "1 item is excluded." in text
     assert row(proofstone, made)["estimate"]["n"] == QUESTIONS - 1
     assert row(proofstone, made, "--ignore-corrections") == before
     assert "excluded" in proofstone("show", f"item:{item}", "-w", made).out

@@ -67,7 +67,7 @@ def test_cards_tell_pairs_that_names_do_not() -> None:
 
 def test_pairs_are_named_where_nothing_tells_them() -> None:
     made = part(foo=40, bar=45, baz=50)
-    with pytest.raises(BadUsage, match="no base model stands here"):
+    with pytest.raises(BadUsage, match="no base model is here"):
         perform_analysis("alignment", [made])
     analysis = perform_analysis("alignment", [made], pairs=("foo=bar", "foo = baz"))
     assert [row[0] for row in rows(analysis)[::2]] == [

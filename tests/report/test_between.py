@@ -158,7 +158,7 @@ def test_incomplete_results_are_compared_on_what_there_is() -> None:
         ({}, {"temperature": "1"}, "A and B differ only in the settings"),
         ({"scorer": "version 2"}, {}, "A and B differ only in the scorer"),
         ({"judge": "lab/j"}, {}, "A and B differ only in the judge"),
-        ({"replicate": "again"}, {}, "the difference is chance in the replies."),
+        ({"replicate": "again"}, {}, "the difference is random variation of responses."),
         ({"samples": "4"}, {}, "Nothing that makes a score differs"),
         ({"model": "lab/b", "scorer": "version 2"}, {}, "The model and scorer differ at once"),
         ({"source": "b.csv"}, {}, "cannot be put down to one cause."),
@@ -171,12 +171,12 @@ def test_incomplete_results_are_compared_on_what_there_is() -> None:
         (
             {"prompt_method": "cot", "template": "the method's for cot"},
             {},
-            "A and B differ only in the way of asking",
+            "A and B differ only in the prompting method",
         ),
         (
             {"prompt_method": "cot", "template": "mine"},
             {},
-            "The way of asking and prompt differ at once",
+            "The prompting method and prompt differ at once",
         ),
     ],
 )
@@ -205,12 +205,12 @@ def test_another_answer_format_is_told_as_another_reading() -> None:
     (change,) = (
         compare_sides(side("A", one(9)), side("B", one(9), asked=formats), Ask()).pairs[0].changes
     )
-    read = "answers are read from the replies in another format; the same is asked"
+    read = "answers are extracted from the responses in another format; the questions are the same"
     assert change.consequence == read
     both = side("B", one(9), asked={**formats, "temperature": "1"})
     (change,) = compare_sides(side("A", one(9)), both, Ask()).pairs[0].changes
     assert change.consequence == (
-        "what the settings do to replies is part of the difference; "
+        "the effect of the settings on responses is part of the difference; "
         "answers are also read from them in another format"
     )
 
@@ -267,7 +267,7 @@ def test_no_two_respondents_of_one_name_are_refused() -> None:
         n_units=4,
     )
     other = one(2, 4, who=Respondent("lab/z", "direct"))
-    with pytest.raises(BadUsage, match="no respondent of one"):
+    with pytest.raises(BadUsage, match="no model is on both sides"):
         compare_sides(side("A", both), side("B", other), Ask())
 
 

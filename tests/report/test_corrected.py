@@ -185,8 +185,9 @@ def test_the_terminal_counts_rulings_by_model_and_says_what_is_left_out() -> Non
         "lab/two    direct         0         10       0        0       0            0\n"
     ) in text
     assert (
-        "2 items are retired and left out.\n"
-        "1 response is void. An item that is void for one is left out for all: 1 of 10 items.\n"
+        "2 items are excluded.\n"
+        "1 response is invalidated. "
+        "An item invalidated for one model is left out for all: 1 of 10 items.\n"
         "As people corrected it; before any correction: --ignore-corrections.\n"
     ) in text
 

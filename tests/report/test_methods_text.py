@@ -57,9 +57,9 @@ SCORED = (
 )
 COMPUTED = (
     "Ranked: 2 configurations, on 60 items. The 95% confidence intervals (Wilson) refer to the "
-    "domain of this item bank; the sampling unit is the item. Every item has equal weight. Seed of "
-    "all draws: 7. The analysis was not preregistered; all of it is exploratory. Computed with "
-    "proofstone 0.1.0."
+    "domain of this item bank; the sampling unit is the item. Every item has equal weight. Random "
+    "seed of all resampling: 7. The analysis was not preregistered; all of it is exploratory. "
+    "Computed with proofstone 0.1.0."
 )
 UNKNOWN = (
     "The endpoint did not report the model version of acme/small. Where temperature, top_p, "

@@ -93,7 +93,7 @@ def test_scores_of_nobody_knows_how_many_items_are_taken_as_they_are() -> None:
         "rankings", [part(a=180, b=100, c=20)], beside=scores(a=0.9, b=0.5, c=0.1, d=0.2)
     )
     assert [row[4] for row in rows(analysis)] == ["1", "2", "3"]
-    assert any("How many items stand behind theirs.csv is not known" in n for n in analysis.notes)
+    assert any("The number of items of theirs.csv is not known" in n for n in analysis.notes)
     assert "On theirs.csv alone: d." in analysis.notes
     assert "nan" not in " ".join(
         [analysis.finding, *(cell for row in rows(analysis) for cell in row)]
@@ -107,7 +107,7 @@ def test_two_benchmarks_with_items_are_drawn_apart() -> None:
         beside=part("other", b=150, c=10, a=140, d=60),
     )
     assert [row[0] for row in rows(analysis)] == ["lab/a", "lab/b", "lab/d", "lab/c"]
-    assert not any("only scores are known" in note for note in analysis.notes)
+    assert not any("Only scores of" in note for note in analysis.notes)
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_how_far_models_lie_apart_without_and_with() -> None:
     assert change.split()[0] == f"{10 - 40:+.1f}"
     assert found.finding == (
         "With local, correct changes by +35.0 points in the median of 2 models; it rises "
-        "resolvably for 2 and falls for 0; highest less lowest goes from 40.0 to 10.0 points "
+        "resolvably for 2 and falls for 0; the range changes from 40.0 to 10.0 points "
         "(closer together)."
     )
     apart = cells(found, "between models (2)", "correct, standard deviation")

@@ -161,7 +161,7 @@ def test_samples_need_items_that_were_asked_again() -> None:
     assert values == [pytest.approx(0.5), pytest.approx(3 / 4), pytest.approx(2 / 4)]
     assert [column.name for column in found.tables[0].columns[1:4]] == [
         "AVG@2",
-        "one of 2 right",
+        "pass@2",
         "alike",
     ]
     assert "samples" not in [each.name for each in make_sections(three())]
@@ -380,7 +380,7 @@ def test_positions_need_letters_and_numbers_of_options() -> None:
     """Wrong answers that are always B (A where B is right) are no even choice."""
     assert "positions" not in [each.name for each in make_sections(nine())]
     found = section(nine(answers=True), "positions")
-    assert "favour some positions" in found.finding
+    assert "favor some positions" in found.finding
     assert "chooses B in" in found.finding
     tests, shares = found.tables
     assert len(tests.rows) == 9

@@ -67,7 +67,7 @@ def test_below_chance_it_is_said_what_unread_replies_count(
     """Guessing always answers: who lies below it may only not have been read."""
     sentence = chance_sentence(0.2, estimates(*intervals), unread_are_wrong=True)
     plain = chance_sentence(0.2, estimates(*intervals))
-    more = " Replies without a readable answer count as wrong." if is_said else ""
+    more = " Unparsed, truncated and refused responses count as wrong." if is_said else ""
     assert sentence == plain + more
 
 

@@ -72,7 +72,7 @@ def test_answers_to_statements_alone_stand_beside() -> None:
     assert (first[0], first[6]) == ("fact:0007", 2)
     assert isinstance(first[7], float)
     assert first[7] < 0.3
-    assert found.how.endswith("are taken in the same way, beside that.")
+    assert found.how.endswith("are judged in the same way.")
 
 
 def test_it_stands_in_the_work_list_with_what_to_type() -> None:
@@ -80,7 +80,7 @@ def test_it_stands_in_the_work_list_with_what_to_type() -> None:
     first = rows[0]
     assert (first.target, first.action, first.decision) == ("fact:0007", "edit", "")
     assert first.edit == 'proofstone correct edit fact:0007 --reason "..."'
-    assert "beside the rest; correlation with the rest" in first.evidence
+    assert "compared with the rest; correlation with the rest" in first.evidence
     with speaking("zh"):
         said = next(row for row in flagged_items(composed()) if row.kind == "statement")
     assert said.reason.startswith("含该条目的题目得分较低")
@@ -147,7 +147,9 @@ def test_keys_of_a_file_are_called_by_their_column() -> None:
     found = section(evidence, "keys")
     assert found.title == "Which keys in facts, books are probably wrong"
     assert found.finding.startswith("Of 40 keys in facts, books that items share, 1 is probably")
-    assert found.how.startswith("An item rests on several keys of facts, books;")
+    assert found.how.startswith(
+        "Each key in facts, books is judged over all items that contain it."
+    )
     assert (found.tables[0].columns[0].key, found.tables[0].columns[0].name) == (
         "key",
         "facts, books",
@@ -156,5 +158,5 @@ def test_keys_of_a_file_are_called_by_their_column() -> None:
     assert {row.kind for row in flagged_items(evidence)} <= {"item", "key"}
     with speaking("zh"):
         spoken = section(evidence, "keys")
-    assert spoken.finding.startswith("题目共有的 facts、books 中的 40 个键中，1 条很可能有误")
+    assert spoken.finding.startswith("题目共有的 facts、books 中的 40 个键中，1 项很可能有误")
     assert "陈述" not in repr(spoken)

@@ -182,11 +182,11 @@ def test_lengths_across_models_are_put_in_order() -> None:
     longer = [float(10 * (3 - r)) for r in range(3) for _ in range(40)]
     found = perform_analysis("length", [with_lengths(form([30, 20, 10]), longer)]).finding
     assert found == (
-        "Replies have 10 to 30 tokens on average; Kendall's tau-b of length with accuracy over "
+        "Responses have 10 to 30 tokens on average; Kendall's tau-b of length with accuracy over "
         "3 models is 1.00."
     )
     alike = perform_analysis("length", [with_lengths(form([30, 20, 10]), [5.0] * 120)]).finding
-    assert alike.endswith("which tells no models apart.")
+    assert alike.endswith("as all values are equal.")
 
 
 def test_lengths_must_be_told() -> None:
@@ -202,7 +202,7 @@ def test_who_is_not_complete_everywhere_is_named() -> None:
     analysis = perform_analysis("seeds", parts)
     assert analysis.notes[-1] == "Left out, not complete on every form here: lab/b direct."
     renamed = replace(parts[1].table, respondents=(Respondent("lab/z", "direct"),))
-    with pytest.raises(BadUsage, match="no respondent is complete"):
+    with pytest.raises(BadUsage, match="no model is complete"):
         perform_analysis("seeds", [parts[0], replace(parts[1], table=renamed)])
 
 

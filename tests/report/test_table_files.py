@@ -157,7 +157,8 @@ the facts behind the items are unknown, so items were treated as independent. Mo
 letter are not significantly different (Holm-adjusted). Bold in LaTeX: statistically tied for
 first (Holm-adjusted). Ranks come from paired comparisons on the same items, Holm-adjusted for all
 pairs. A rank range holds the ranks compatible with all of them. Chance lies inside both
-intervals: these results do not show knowledge. Chance is 20.0\%. Seed of all draws: 7.
+intervals: these results do not show knowledge. Chance is 20.0\%. Random seed of all resampling:
+7.
 }
 \end{table}
 """
@@ -166,7 +167,7 @@ intervals: these results do not show knowledge. Chance is 20.0\%. Seed of all dr
 def test_the_leaderboard_as_tex() -> None:
     """Ties by letters, intervals beside the values, and beneath it all that they rest on."""
     page = page_tables(page_of(two_small()))[0]
-    text = tex_table(page, about="Elements", how=("Seed of all draws: 7.",))
+    text = tex_table(page, about="Elements", how=("Random seed of all resampling: 7.",))
     assert text == LEADERBOARD
 
 

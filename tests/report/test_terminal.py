@@ -62,7 +62,7 @@ rank  model                n  accuracy           truncated  unparsed  refused
    2  lab/小模型  direct  40  28.7 [14.5, 48.8]       0.0%      0.0%     2.5%
 1 of 2 intervals lies above chance and 1 around chance: what lies around chance does not show \
 knowledge. Chance is 20.0%.
-incomplete, not ranked: missing replies counted all wrong .. all right
+incomplete, not ranked: missing responses counted as all wrong .. all right
 lab/unlucky  direct  30 of 40 responses  37.5 .. 62.5  so far 50.0 [29.1, 70.9], 1 failed
 {SIMULATED_BANNER}
 model                             n  accuracy           truncated  unparsed
@@ -127,7 +127,7 @@ def test_nothing_to_rank() -> None:
 def test_only_incomplete_ones_have_no_table() -> None:
     shown = render_terminal(board_of(table_of([Respondent("m", "direct")], [], n_units=3)))
     assert shown == (
-        "incomplete, not ranked: missing replies counted all wrong .. all right\n"
+        "incomplete, not ranked: missing responses counted as all wrong .. all right\n"
         "m  direct  0 of 3 responses  0.0 .. 100.0  so far \N{EM DASH}\n"
     )
 
@@ -142,7 +142,7 @@ def test_long_names_give_way_to_the_numbers() -> None:
         "rank  model                                                 n  accuracy",
         " 1-2  provider/family/some-very-long-model-name-a  direct  20  45.0 [25.8, 65.8]",
         " 1-2  provider/family/模型模型模型模型-b           direct  20  45.0 [25.8, 65.8]",
-        "No reply was truncated or unparsed.",
+        "No response was truncated or unparsed.",
     ]
     head, *rest = render_terminal(board_of(table), width=70).splitlines()
     assert max(cell_width(line) for line in (head, *rest[:4])) <= 70
@@ -158,7 +158,7 @@ def test_columns_stay_where_some_reply_had_their_outcome() -> None:
     """Only the unparsed are named in a sentence: some reply was truncated."""
     cut = render_terminal(board_of(table_of_outcomes("truncated")), width=60).splitlines()
     assert cut[0].split() == ["model", "n", "accuracy", "truncated"]
-    assert "No reply was unparsed." in cut
+    assert "No response was unparsed." in cut
 
 
 def table_of_outcomes(*outcomes: Outcome) -> ScoreTable:

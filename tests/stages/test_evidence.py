@@ -197,8 +197,8 @@ def test_reading_is_never_ranked_with_memory(workspace: Workspace, form: str) ->
     assert memory.incomplete == reading.incomplete == ()
     text = str(workspace.leaderboard(form))
     assert (
-        "With the evidence, ranked separately: the passages that a question rests on stood in the "
-        "prompt, so the scores show reading, not memory." in text
+        "With the evidence, ranked separately: the prompt contained a question's "
+        "source passages, so scores show reading, not memory." in text
     )
 
 
@@ -212,8 +212,8 @@ def test_a_comparison_says_which_measures_what(workspace: Workspace, form: str) 
     assert pair.unscored == QUESTIONS - n_of_herbal(workspace)
     assert [change.factor for change in pair.changes] == ["context"]
     assert pair.means == (
-        "Only the context differs: A measures memory, B reading; the difference is what having "
-        "the passages before one is worth."
+        "Only the context differs: A measures memory, B reading; the difference is the effect "
+        "of having the passages."
     )
 
 

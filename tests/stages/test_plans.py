@@ -55,7 +55,7 @@ def test_another_view_departs_from_the_plan(workspace: Workspace, form: str) -> 
     workspace.plan(form, structs.replace(PAIR, n_items=500))
     workspace.run(form, models=[ANN, BOB])
     said = "\n".join(lines(workspace, form, level="subfield"))
-    assert "intervals speak of the domain of this item bank, planned this item bank" in said
+    assert "intervals generalize to the domain of this item bank, planned this item bank" in said
     assert "averaged by subfield, planned sample" in said
     assert "12 items, planned 500" in said
 
@@ -65,7 +65,7 @@ def test_a_plan_made_after_the_first_reply_is_marked(workspace: Workspace, form:
     workspace.run(form, models=ANN)
     workspace.plan(form, PAIR)
     (head, *_rest) = lines(workspace, form)
-    assert "made after the first reply: everything here is exploratory" in head
+    assert "made after the first response: everything here is exploratory" in head
     workspace.run(form, models=BOB)
     (head, *_rest) = lines(workspace, form)
     assert "1 run here without a plan made before" in head
@@ -107,7 +107,7 @@ def test_a_comparison_with_nobody_is_said_to_be_missing(workspace: Workspace, fo
     ("asked", "said"),
     [
         (PlanAsked(measure="luck"), "there is no measure 'luck'"),
-        (PlanAsked(comparisons=(("a", "a"),)), "no comparison"),
+        (PlanAsked(comparisons=(("a", "a"),)), "cannot be compared"),
         (PlanAsked(n_items=0), "--items"),
         (PlanAsked(samples=0), "--samples"),
         (PlanAsked(assumed=Assumed(accuracy=1.5)), "--accuracy"),

@@ -62,8 +62,8 @@ _BROWSING_WORDS = {
     "before": noted("Previous 50"),
     "loading": noted("Loading"),
     "missing": noted(
-        "{file} is missing or belongs to another page. Keep the folder beside the page that it was "
-        "written with, or write the page again."
+        "{file} is missing or belongs to another page. Keep the folder next to the page that "
+        "it was written with, or write the page again."
     ),
     "narrowed": noted("Only {what}: show all again"),
     "none": noted("No match: 0 of {all}"),

@@ -83,7 +83,7 @@ def render_terminal(
     """
     lines = [_labelled(word(label), text) for label, text in heading]
     if board.is_of_labels:
-        lines.append(say("labels alone: there are no scores, and nobody is ranked"))
+        lines.append(say("labels only: there are no scores and no ranking"))
     elif not board.standings:
         lines.append(say("no scores yet: nothing to rank"))
     for group in board.standings:
@@ -132,7 +132,9 @@ def _standings(
         lines.append(paragraph(group.chance_sentence, chance))
     lines += _graded_by(group)
     if group.incomplete:
-        lines.append(say("incomplete, not ranked: missing replies counted all wrong .. all right"))
+        lines.append(
+            say("incomplete, not ranked: missing responses counted as all wrong .. all right")
+        )
         lines += _incomplete(board, group, cards, width)
     for row in group.rows:
         if row.hand is not None:
@@ -181,8 +183,8 @@ def _table(board: Board, group: Standings, cards: Sequence[str], width: int) -> 
 
 # Sentences that replace columns of outcomes that no response had, if columns do not fit.
 _NONE_SPARE = (
-    noted("No reply was {outcome}."),
-    noted("No reply was {outcome} or unparsed."),
+    noted("No response was {outcome}."),
+    noted("No response was {outcome} or unparsed."),
 )
 
 
@@ -356,7 +358,7 @@ def _instead(board: Leaderboard, known: Sequence[str]) -> str:
         return f"there is: {', '.join(known)}"
     if any(group.ranked for group in board.standings):
         return "these items are in no groups"
-    return "no respondent is whole yet: the leaderboard without --by says what is missing of each"
+    return "no model is complete yet: the leaderboard without --by lists what is missing"
 
 
 def _tables(
@@ -469,8 +471,9 @@ _TRY_IN_FILES: Mapping[str, str] = {
 
 
 _TRY_JUDGED = noted(
-    "the judge's replies held no label, which is not the model's doing: read some (proofstone show "
-    "RUN --outcome unparsed -n 5), or try another judge (proofstone grade RUN --judge OTHER)"
+    "the judge's responses had no label, which is not the model's fault: read some (proofstone "
+    "show RUN --outcome unparsed -n 5), or try another judge (proofstone grade RUN --judge "
+    "OTHER)"
 )
 
 
@@ -509,6 +512,8 @@ def advise_of_reported(reported: Sequence[tuple[str, int]]) -> tuple[Advice, ...
     return (
         Advice(
             what=say("answered by {n} served models ({models})", n=len(reported), models=models),
-            try_next=say("ask one alone: a dated model name, or all afresh with --replicate NAME"),
+            try_next=say(
+                "use a dated model name, or ask all questions again with --replicate NAME"
+            ),
         ),
     )

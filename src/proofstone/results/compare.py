@@ -536,21 +536,23 @@ _CONSEQUENCES: Mapping[Factor, str] = {
     "model": "the difference is between two models",
     "reported": "another model answered under the name that was asked for",
     "endpoint": "the same name at another address may be another model or another serving of it",
-    "prompt_method": "another way of asking, with its prompt, is part of the difference",
+    "prompt_method": "another prompting method, with its prompt, is part of the difference",
     "context": "asked with nothing a score measures memory, with the evidence reading",
-    "template": "another prompt text, or other worked examples, are part of the difference",
-    "settings": "what the settings do to replies is part of the difference",
+    "template": "another prompt text, or other few-shot examples, are part of the difference",
+    "settings": "the effect of the settings on responses is part of the difference",
     "samples": "both are means over their own samples: no bias, but unequal precision",
-    "replicate": "the same questions asked afresh: what chance in the replies does is part of it",
-    "scorer": "the same reply may be worth another score: score the old replies again (--rescore)",
-    "judge": "another judge may score the same reply differently; its verdicts are not comparable",
+    "replicate": "the same questions were asked again: random variation of responses is part of it",
+    "scorer": "the same response may get another score: score the old responses again (--rescore)",
+    "judge": "another judge may score the same response differently; verdicts are not comparable",
     "corrections": "one has more overridden responses (--ignore-corrections compares without them)",
     "measure": "other outcomes count, so the two numbers do not mean the same",
-    "source": "what made the scores of a file is not told by it: anything may differ besides",
+    "source": "a file does not record how its scores were made: other factors may differ as well",
 }
 
 
-_READ_OTHERWISE = "answers are read from the replies in another format; the same is asked"
+_READ_OTHERWISE = (
+    "answers are extracted from the responses in another format; the questions are the same"
+)
 
 
 _ALSO_READ = "answers are also read from them in another format"
@@ -565,7 +567,7 @@ _FOLLOWS: Mapping[Factor, Factor] = {"reported": "model", "endpoint": "model"}
 
 
 _WORDS: Mapping[Factor, str] = {
-    "reported": "model that answered", "prompt_method": "way of asking",
+    "reported": "model that answered", "prompt_method": "prompting method",
     "context": "context", "template": "prompt",
     "replicate": "asking itself", "corrections": "overrides", "source": "source",
 }  # fmt: skip
@@ -590,7 +592,7 @@ def attribute(pairing: Pairing) -> str:
     if moving == ("context",):
         return _memory_and_reading(*(each.made.get("context", "") for each in pairing.parties))
     if moving == ("replicate",):
-        return "Only the asking itself was repeated: the difference is chance in the replies."
+        return "Only the requests were repeated: the difference is random variation of responses."
     if len(moving) < 2:
         only = f"A and B differ only in the {words[0]}." if words else ""
         return only or "Nothing that makes a score differs between the two."
@@ -602,22 +604,22 @@ def _memory_and_reading(*contexts: str) -> str:
     one, other = ("A", "B") if searched[0] else ("B", "A")
     if "none" not in contexts:
         if all(searched):
-            return "Only what a search put before the questions differs, or where it searched."
+            return "Only the retrieved passages or the searched sources differ."
         if any(searched):
             return (
-                f"Only the context differs: {one} had what a search found, {other} the passages "
-                "that the questions rest on; the difference is what the search missed or added."
+                f"Only the context differs: {one} had retrieved passages, {other} the source "
+                "passages of the questions; the difference is what retrieval missed or added."
             )
-        return "Only the most that is shown of the evidence differs; both measure reading."
+        return "Only the limit on shown evidence differs; both measure reading."
     if any(searched):
         return (
-            f"Only the context differs: {one} had what a search found, {other} measures memory; "
+            f"Only the context differs: {one} had retrieved passages, {other} measures memory; "
             "the difference is what searching is worth."
         )
     one, other = ("B", "A") if contexts[1] == "none" else ("A", "B")
     return (
-        f"Only the context differs: {one} measures memory, {other} reading; the difference is what "
-        "having the passages before one is worth."
+        f"Only the context differs: {one} measures memory, {other} reading; the difference is the "
+        "effect of having the passages."
     )
 
 
@@ -786,7 +788,7 @@ def _pairs(before: Side, after: Side) -> tuple[list[tuple[int, int]], tuple[str,
     ]
     if not found:
         raise BadUsage(
-            "no respondent of one stands on the other side, so there are no pairs",
+            "no model is on both sides, so there are no pairs",
             hint=f"name one run of each; {_listed('A', before)}; {_listed('B', after)}",
         )
     paired = {a for a, _b in found}

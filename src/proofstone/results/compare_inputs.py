@@ -120,7 +120,9 @@ class Sides:
         notes, rescore = compared.notes, ""
         if self.rescored:
             noun = "run was" if self.rescored == 1 else "runs were"
-            said = f"{self.rescored} {noun} scored again from stored replies; nobody was asked"
+            said = (
+                f"{self.rescored} {noun} scored again from stored responses; no API calls were made"
+            )
             notes = (said, *notes)
         stale = [
             name
@@ -130,8 +132,8 @@ class Sides:
         if stale:
             verb = "was" if len(stale) == 1 else "were"
             rescore = (
-                f"{' and '.join(stale)} {verb} scored by another version than today's scorer: "
-                "--rescore scores the stored replies with today's, asking nobody"
+                f"{' and '.join(stale)} {verb} scored by another scorer version: "
+                "--rescore scores the stored responses with the current one, without API calls"
             )
         moved = [(*pair.won[:most], *pair.lost[:most]) for pair in compared.pairs]
         texts = _texts(

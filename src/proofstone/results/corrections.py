@@ -212,8 +212,8 @@ def correction_notes(board: Board) -> Iterator[str]:
     if board.n_excluded:
         yield say_of(
             board.n_excluded,
-            "{items} is retired and left out.",
-            "{items} are retired and left out.",
+            "{items} is excluded.",
+            "{items} are excluded.",
             items=counted(board.n_excluded, "item"),
         )
     for group in board.standings:
@@ -223,12 +223,12 @@ def correction_notes(board: Board) -> Iterator[str]:
             yield paragraph(
                 say_of(
                     n_invalidated,
-                    "{responses} is void.",
-                    "{responses} are void.",
+                    "{responses} is invalidated.",
+                    "{responses} are invalidated.",
                     responses=counted(n_invalidated, "response", "responses"),
                 ),
                 say(
-                    "An item that is void for one is left out for all: {n:,} of {items}.",
+                    "An item invalidated for one model is left out for all: {n:,} of {items}.",
                     n=left_out,
                     items=counted(board.n_items, "item"),
                 ),
@@ -236,4 +236,4 @@ def correction_notes(board: Board) -> Iterator[str]:
     if board.is_corrected:
         yield say("As people corrected it; before any correction: --ignore-corrections.")
     elif board.ignore_corrections:
-        yield say("As scored: no ruling and no retirement is applied.")
+        yield say("Corrections are ignored: no override and no exclusion is applied.")

@@ -22,7 +22,7 @@ _CONFIDENCE = 0.95
 
 RATE_NAMES = {
     "true": "true statements that are false",
-    "false": "falsified ones that are true",
+    "false": "false statements that are true",
     "reason": "reasons that do not fit",
 }
 

@@ -343,7 +343,7 @@ def _recorded(record: Path) -> list[Look]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             problems.append(Problem(f"line {number}", str(error)))
     if problems:
-        raise BadInput(f"{record} is no record of looks", problems)
+        raise BadInput(f"{record} is not a record of looks", problems)
     return found
 
 
@@ -427,7 +427,7 @@ def _check(baseline: Side, run: Side, rule: GateRule) -> None:
         if len(side.parties) != 1:
             labels = ", ".join(party.label for party in side.parties[:6])
             raise BadUsage(
-                f"a gate compares one respondent with one, and {name} {side.shown.name} has "
+                f"a gate compares one model with one model, and {name} {side.shown.name} has "
                 f"{len(side.parties)}",
                 hint=f"name one run: {labels}",
             )

@@ -42,7 +42,7 @@ def computing_sentences(data: PageData) -> Iterator[str]:
         if section.name in _TOLD and section.how:
             yield say(_TOLD[section.name], how=section.how)
     if data.seed is not None:
-        yield say("Seed of all draws: {seed}.", seed=data.seed)
+        yield say("Random seed of all resampling: {seed}.", seed=data.seed)
     yield from _plan(data)
     yield say("Computed with proofstone {version}.", version=data.provenance.version)
 

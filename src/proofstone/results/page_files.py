@@ -160,7 +160,9 @@ def _how(data: PageData) -> tuple[str, ...]:
     They hold no time, so the same results give the same bytes.
     """
     made = say("Made by proofstone {version}.", version=data.provenance.version)
-    seed = "" if data.seed is None else say("Seed of all draws: {seed}.", seed=data.seed)
+    seed = (
+        "" if data.seed is None else say("Random seed of all resampling: {seed}.", seed=data.seed)
+    )
     return (made, seed)
 
 
@@ -470,15 +472,16 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
         yield averages.name, _averages(group, averages)
     yield "incomplete", _incomplete(data, group)
     hands = [row for row in group.rows if row.hand is not None]
-    yield "hands", table_of(say("Contestants that had a hand in the items"), hands,
+    title = say("Self-evaluation: models that helped write or filter the items")
+    yield "hands", table_of(title, hands,
         *_who(group),
         column("did", say("what it did"), lambda row: deeds(row.hand)),
-        column("touched", say("items it touched"), "hand.n_self_evaluated"),
+        column("touched", say("items it helped with"), "hand.n_self_evaluated"),
         column("rest", say("on the others"), unit="points",
                cell=lambda row: row.hand.untouched if row.hand.untouched.n else None),
         column("rank_rest", say("rank there"), "hand.rank"),
     )  # fmt: skip
-    yield "overrides", table_of(say("Rulings by people"), overridden_rows(group),
+    yield "overrides", table_of(say("Overrides by people"), overridden_rows(group),
         *_who(group),
         *(
             column(name.replace(" ", "_"), word(name), partial(_override, at))
@@ -569,7 +572,10 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
     if not group.is_common:
         yield say("These models share no item, so they are not ranked against each other.")
     if any(row.hand for row in group.ranked):
-        yield say("{mark}: the model or one of its family had a hand in the items.", mark=HAND_MARK)
+        yield say(
+            "{mark}: the model or one of its family helped write or filter the items.",
+            mark=HAND_MARK,
+        )
     if group.chance_sentence:
         yield paragraph(
             group.chance_sentence, say("Chance is {chance}.", chance=shown_share(group.chance))
@@ -608,10 +614,7 @@ def _incomplete(data: PageData, group: Standings) -> Table:
         ),
         column("so_far", say("so far"), "estimate", unit="points"),
     ]
-    note = say(
-        "Replies are missing. The bounds count them all wrong, then all right; the truth lies "
-        "between."
-    )
+    note = say("Responses are missing. The bounds count them as all wrong, then as all right.")
     return table_of(say("Incomplete, not ranked"), group.incomplete, *fields, note=note)
 
 

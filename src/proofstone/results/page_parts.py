@@ -259,8 +259,8 @@ def open_questions(data: PageData) -> list[str]:
     if data.files:
         said.append(
             say(
-                "Nothing here is known of how the models were asked, how replies were read, or "
-                "whether the right answers are right: only the scores were given."
+                "Only scores were given: prompts, extraction of answers and answer keys are "
+                "not known."
             )
         )
     return said

@@ -25,7 +25,7 @@ from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, listed, say, word
 
-_ONCE = "once, when every reply of the planned runs is there"
+_ONCE = "once, when every response of the planned runs is there"
 
 
 def make_plan(session: Session, target: Target, asked: PlanAsked | None = None) -> Plan:
@@ -83,7 +83,7 @@ def _check(asked: PlanAsked) -> None:
     for first, second in asked.comparisons:
         if not first.strip() or first == second:
             raise BadUsage(
-                f"{first!r} and {second!r} are no comparison", hint="name two different models"
+                f"{first!r} and {second!r} cannot be compared", hint="name two different models"
             )
     ranges: Mapping[str, tuple[float, float, float]] = {
         "--accuracy": (asked.assumed.accuracy, 0.0, 1.0),
@@ -184,8 +184,8 @@ def _head(mark: PlanMark) -> str:
     plan = {"at": mark.made_at, "plan": mark.id, "what": listed(parts)}
     if mark.n_after == mark.n_runs:
         return say(
-            "planned {at} {plan}, made after the first reply: everything here is exploratory "
-            "({what})",
+            "planned {at} {plan}, made after the first response: everything here is "
+            "exploratory ({what})",
             **plan,
         )
     late = mark.n_after + mark.n_unplanned
@@ -204,7 +204,7 @@ def _departures(board: Board, mark: PlanMark) -> Iterator[str]:
     population = names.get(mark.population, mark.population)
     for what, here, then in (
         ("measure", board.measure, mark.measure),
-        ("intervals speak of", board.population, population),
+        ("intervals generalize to", board.population, population),
         ("averaged by", board.level, mark.level),
         ("confidence", f"{board.confidence:g}", f"{mark.confidence:g}"),
     ):

@@ -670,7 +670,7 @@ def make_analysis(session: Session, /, name: str, *targets: Target, **options: A
         raise BadUsage(f"the study {name} reads the current scorings, not those named",
                        hint="--scoring goes with studies of verified triples")  # fmt: skip
     if kind.parts == "by judge" and verifying_of_runs(session, *targets) is not None:
-        raise BadUsage("verdicts on triples are not graded replies",
+        raise BadUsage("verdicts on triples are not graded responses",
                        hint="leaderboard --scoring ID shows them under one judge")  # fmt: skip
     if kind.parts == "by judge":
         parts = parts_by_judge(session.store, find_method, found)

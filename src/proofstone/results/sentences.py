@@ -82,7 +82,7 @@ def chance_sentence(
     said = _chance_places(places, len(estimates))
     if not (said and places["below"] and unread_are_wrong):
         return said
-    return paragraph(said, say("Replies without a readable answer count as wrong."))
+    return paragraph(said, say("Unparsed, truncated and refused responses count as wrong."))
 
 
 def _chance_places(places: Counter[Against], n: int) -> str:
@@ -311,7 +311,7 @@ def where_lines(where: str, left_out: Sequence[LeftOut], notes: Sequence[str]) -
                 names=listed(names),
             )
             if n
-            else say("only {where}; nobody is left out", where=where)
+            else say("only {where}; no model is left out", where=where)
         )
         yield printable(said)
     yield from (printable(note) for note in notes)

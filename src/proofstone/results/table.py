@@ -699,16 +699,14 @@ _READING: Mapping[ContextName, tuple[str, str, str]] = {
         noted("With the evidence"),
         noted("{scale}, with the evidence"),
         noted(
-            "the passages that a question rests on stood in the prompt, so the scores show "
-            "reading, not memory"
+            "the prompt contained a question's source passages, so scores show reading, not memory"
         ),
     ),
     "retrieved": (
         noted("With what a search found"),
         noted("{scale}, with what a search found"),
         noted(
-            "what a search of the sources found stood in the prompt, so the scores show memory "
-            "and search together"
+            "the prompt contained retrieved passages, so scores show memory and retrieval together"
         ),
     ),
 }

@@ -226,15 +226,16 @@ def _finding(found: Annotated, by_name: dict[str, Estimate], both: int) -> str:
 
 _DRAWN = {
     "items": noted(
-        "Intervals: percentiles of 2,000 draws of items, each with all its records; seed {seed}."
+        "Intervals: percentiles of 2,000 bootstrap samples of items, each with all its "
+        "records; seed {seed}."
     ),
     "keys": noted(
-        "Intervals: percentiles of 2,000 draws of what items share, each with all its items; seed "
-        "{seed}."
+        "Intervals: percentiles of 2,000 bootstrap samples of clusters, each with all its "
+        "items; seed {seed}."
     ),
     "pairs": noted(
-        "Items share keys that overlap: intervals are percentiles of 2,000 draws from a normal law "
-        "whose covariance sums over all pairs of items that share any; seed {seed}."
+        "Clusters of items overlap. Intervals are percentiles of 2,000 samples from a normal "
+        "distribution; its covariance sums over all pairs of items in one cluster; seed {seed}."
     ),
 }
 
@@ -333,12 +334,12 @@ def judged_section(evidence: Evidence) -> Section | None:
         cannot=_judge_cannot(rates, n),
         how=(
             say(
-                "Agreement on the records that both labelled; coefficients by percentiles of "
-                "2,000 draws of items, seed {seed}; shares by Wilson at the effective size. "
-                "Corrected rates are prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic "
-                "2023): right only where the records that people saw were drawn at random. "
-                "Everywhere records of one item, and of items that share a key, depend on each "
-                "other.",
+                "Agreement is over records that both labeled. Coefficients have percentile "
+                "intervals from 2,000 bootstrap samples of items (seed {seed}), shares have "
+                "Wilson intervals at the effective size. Corrected rates are "
+                "prediction-powered (PPI++: Angelopoulos, Duchi and Zrnic 2023). They are "
+                "valid only if the records with human labels are a random sample. Records of "
+                "one item or one cluster are dependent.",
                 seed=seed,
             )
         ),

@@ -92,11 +92,11 @@ def benchmarks_section(evidence: Evidence) -> Section | None:
         plain=_plain(known),
         cannot=_cannot(pairs, models),
         how=say(
-            "Two intervals: over models, for others like these (bootstrap of models); over "
-            "items, for these models on other items (items drawn again, or clusters of items "
-            "that share keys, 2,000 times, seed {seed}). Freed of noise: Spearman's correction "
-            "of Pearson's correlation. Moves: against the line that most models follow "
-            "(Passing and Bablok), Holm over models.",
+            "There are two intervals. Over models: for other models like these (bootstrap of "
+            "models). Over items: for these models on other items (2,000 bootstrap samples of "
+            "items or clusters, seed {seed}). Freed of noise: Spearman's correction of "
+            "Pearson's correlation. Moves: against the line that most models follow (Passing "
+            "and Bablok), Holm-adjusted over models.",
             seed=seed,
         ),
         tables=(
@@ -459,7 +459,7 @@ def _both(part: Part, beside: Part | Accuracies) -> _Both:
         named = ", ".join(pair.name for pair in pairs) or "none"
         raise BadUsage(
             f"the two have {len(pairs)} models in common ({named}), and ranks take three or more",
-            hint="models are the same by name, or by what stands behind its last slash",
+            hint="models are matched by name, or by the part after the last slash",
         )
     first = benchmark_of(part, [pair.first for pair in pairs], part.interval, stream=0)
     second = benchmark_of(beside, [pair.second for pair in pairs], part.interval, stream=1)
@@ -546,14 +546,14 @@ def _notes(both: _Both) -> Iterator[str]:
     for benchmark in (both.first, both.second):
         if benchmark.is_fixed:
             yield say(
-                "How many items stand behind {name} is not known, so its scores are taken as they "
-                "are: intervals over items speak of the other's items alone.",
+                "The number of items of {name} is not known. Its scores are treated as exact: "
+                "intervals over items allow for the other benchmark's items only.",
                 name=benchmark.name,
             )
         elif not benchmark.has_items:
             yield say(
-                "Of {name} only scores are known: each model is taken as having had items of its "
-                "own, which leaves more open than the same items for all would.",
+                "Only scores of {name} are known. Each model is treated as tested on separate "
+                "items, which is conservative if all had the same items.",
                 name=benchmark.name,
             )
         if benchmark.left_out:

@@ -256,7 +256,7 @@ def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
     if shared and evidence.population == "bank":
         depends = say("Answers to one item depend on each other.")
     elif shared:
-        depends = say("Answers to one item, and to items that share a key, depend on each other.")
+        depends = say("Answers to one item or one cluster are dependent.")
     rows = [row for group in evidence.board.standings for row in group.ranked]
     is_scored = any(row.prompt_method in VARIANTS for row in rows)
     return paragraph(
@@ -267,9 +267,10 @@ def _how(evidence: Evidence, known: Sequence[_Model]) -> str:
         if is_scored
         else "",
         say(
-            "Ten bins of equal width, and of equally many answers. The calibration error is never "
-            "below 0: beside it stands what a perfectly calibrated model would show on as many "
-            "answers. Brier is the mean squared distance of confidence and score."
+            "ECE uses ten bins of equal width, adaptive ECE ten bins of equally many answers. "
+            "ECE is never below 0, so its expectation for a perfectly calibrated model on as "
+            "many answers is also shown. The Brier score is the mean squared difference of "
+            "confidence and score."
         ),
         depends,
         say(
@@ -290,7 +291,7 @@ def _by_model(found: Sequence[_Model]) -> Table:
         column("n", "n", "by_width.n", help=say("answers with a stated confidence")),
         column("over_confidence", say("over-confidence"),
                lambda m: m.estimate(m.by_width.over_confidence, "t"), unit="points",
-               help=say("mean confidence less the share of right answers")),
+               help=say("mean confidence minus the share of correct answers")),
         column("ece", say("calibration error"), lambda m: m.estimate(m.by_width.ece, _INVERTED),
                unit="points",
                help=say("mean distance of confidence and score over bins of equal width")),
@@ -319,10 +320,10 @@ def _brier(known: Sequence[_Model]) -> Table:
                help=say("squared distance of confidence and score over bins; 0 is honest")),
         column("resolution", say("resolution"),
                lambda m: m.estimate(m.by_width.resolution, _INVERTED), digits=3,
-               help=say("how far bins differ in score; more is better")),
+               help=say("variance of scores between bins; more is better")),
         column("uncertainty", say("uncertainty"),
                lambda m: m.estimate(m.by_width.uncertainty, "Wilson of the mean"), digits=3,
-               help=say("what the share of right answers alone leaves open")),
+               help=say("mean score × (1 - mean score)")),
         column("within_bins", say("within bins"),
                lambda m: m.estimate(m.by_width.within_bins, "t"), digits=3,
                help=say("what binning leaves over")),
@@ -339,7 +340,8 @@ def _selective(known: Sequence[_Model]) -> Table:
         column("model", say("model"), "label"),
         column("auroc", say("AUROC"),
                lambda m: m.estimate(m.by_width.auroc, _WILSON),
-               help=say("how often a right answer was the surer one; 0.5 is chance")),
+               help=say("probability that a correct answer has higher confidence than a wrong "
+                        "one; 0.5 is chance")),
         column("risk_area", say("risk over coverages"),
                lambda m: m.estimate(m.by_width.risk_area, _WILSON), unit="points",
                help=say("mean share wrong over all shares answered, surest first")),

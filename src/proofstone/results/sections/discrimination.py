@@ -108,7 +108,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
 _HOW = {
     "items": noted("By {levels}: items are put into groups at random, {n} times."),
     "groups": noted(
-        "By {levels}: items that share a key are put into groups at random together, {n} times."
+        "By {levels}: clusters of items are assigned to random groups as a whole, {n} times."
     ),
     "shared pairs": noted(
         "By {levels}: items share keys across each other's groups, so nothing can be put "
@@ -128,8 +128,8 @@ def _how(found: dict[str, DimensionCheck], seed: int) -> str:
             parts.append(say(text, levels=levels, n=n))
     return paragraph(
         say(
-            "What is left of the models' means in groups after each model's and each group's own "
-            "level (its standard deviation, weighted by items), beside chance."
+            "Model × group interaction: the standard deviation of group means after removing "
+            "model and group means, weighted by items. It is compared with chance."
         ),
         *parts,
         say("Seed {seed}.", seed=seed),
@@ -161,10 +161,10 @@ def _table(found: dict[str, DimensionCheck]) -> Table:
         column("groups", say("groups"), "1.n_strata"),
         column("n", say("n"), "1.n_units", help=say("items")),
         column("interaction", say("seen"), "1.interaction", unit="points",
-               help=say("how far models' means in groups stray from their own level")),
+               help=say("standard deviation of group means after removing model and group means")),
         column("by_chance", say("by chance"), "1.by_chance", unit="points",
-               help=say("the same in groups drawn at random")),
-        column("corrected", say("beyond chance"), "1.corrected", unit="points"),
+               help=say("the same with random groups")),
+        column("corrected", say("excess over chance"), "1.corrected", unit="points"),
         column("p", say("p"), "1.p", unit="probability"),
     )  # fmt: skip
 
@@ -187,8 +187,8 @@ def discrimination_section(evidence: Evidence) -> Section | None:
     )
     names = [ranked.stratum_names[each.stratum] for each in found]
     how = say(
-        "Chance: what models of equal skill would show on as many items, from the paired variance "
-        "of these scores, items that share a key taken together."
+        "Chance: the value expected for models of equal skill on as many items, from the "
+        "paired, clustered variance of these scores."
     )
     return _section(ranked.level, names, found, how)
 

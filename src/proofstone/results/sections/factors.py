@@ -115,10 +115,9 @@ def describe_factor(
         plain=_plain(factor, models, levels, matters) or ("" if has_effect else otherwise),
         cannot=_cannot(factor, models, levels),
         how=say(
-            "Each model against itself, on the same items; the variance of a change adds up "
-            "over items that share a key. Changes are from {level}. Holm's correction over "
-            "all of them. The interaction of model and factor is tested by Wald's test, with "
-            "Hotelling's law.",
+            "Each model is compared with itself on the same items, with clustered standard "
+            "errors. Changes are from {level} and Holm-adjusted. The model × factor "
+            "interaction is tested with a Wald test and Hotelling's distribution.",
             level=levels[0],
         ),
         tables=(_table(factor, models, levels),),
@@ -320,8 +319,8 @@ def analyze_thinking(parts: Sequence[Part]) -> Analysis:
         marks=marks,
         notes=(
             say(
-                "difference: with thinking less without, on the same questions. tokens: mean of a "
-                "reply, reasoning included where the endpoint counts it."
+                "difference: with thinking minus without, on the same questions. tokens: mean "
+                "per response, including reasoning if the endpoint counts it."
             ),
         ),
     )
@@ -430,7 +429,7 @@ def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> An
         )
     if not chosen:
         raise BadUsage(
-            "no base model stands here beside a chat model made from it",
+            "no base model is here together with a chat model made from it",
             hint="run both on the same questions, the base model with --shots, and name them: "
             "--base-models BASE=CHAT",
         )
@@ -637,9 +636,9 @@ def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
         marks=marks,
         notes=(
             say(
-                "difference: with less without, on the same questions, with its interval. between "
-                "models: highest less lowest, and standard deviation, on the questions that all "
-                "have in common; intervals from draws of all means together."
+                "difference: with retrieval minus without, on the same questions, with its "
+                "interval. between models: range and standard deviation on the common "
+                "questions; intervals from joint resamples of all means."
             ),
             *left_out(parts, [label for pair in pairs for label in (pair.without, pair.found)]),
         ),
@@ -742,11 +741,11 @@ def _retrieval_finding(
     if change.low > 0.0:
         told = say("further apart")
     return say(
-        "{said}; highest less lowest goes from {before} to {after} points ({told}).",
+        "{said}; the range changes from {before} to {after} points ({change}).",
         said=said,
         before=points(before.value),
         after=points(after.value),
-        told=told,
+        change=told,
     )
 
 

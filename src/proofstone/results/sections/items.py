@@ -113,27 +113,24 @@ def _cannot(found: DescribedStatements) -> str:
 def _how(evidence: Evidence, columns: Sequence[str]) -> str:
     if columns:
         return say(
-            "An item rests on several keys of {column}; over all items that hold one, the others "
-            "differ, and what is left is its own. How far scores on them lie above or below each "
-            "model's own level is tested with items as independent, at a false discovery rate "
-            "of 10%. Probably wrong: missed more than the rest, and with no "
-            "correlation over models between the score on its items and on all others, from eight "
-            "models on.",
+            "Each key in {column} is judged over all items that contain it. The test compares "
+            "scores on these items with each model's mean, treats items as independent, and "
+            "controls the false discovery rate at 10%. Probably wrong: missed more often than "
+            "the rest, and scores on its items do not correlate over models with scores on all "
+            "others (at least eight models).",
             column=key_column(columns),
         )
     first = say(
-        "A question rests on several statements; over all questions that hold one, the others "
-        "differ, and what is left is its own. How far scores on them lie above or below each "
-        "model's own level is tested with questions as independent, at a false discovery rate "
-        "of 10%. Probably wrong: missed more than the rest, and with "
-        "no correlation over models between the score on its questions and on all others, from "
-        "eight models on. A falsified statement counts for the true one that it came from."
+        "Each statement is judged over all questions that contain it. The test compares scores "
+        "on these questions with each model's mean, treats questions as independent, and "
+        "controls the false discovery rate at 10%. Probably wrong: missed more often than the "
+        "rest, and scores on its questions do not correlate over models with scores on all "
+        "others (at least eight models). A false statement counts with the true statement that "
+        "it came from."
     )
     if evidence.statements is None:
         return first
-    return paragraph(
-        first, say("Answers to a statement alone are taken in the same way, beside that.")
-    )
+    return paragraph(first, say("Direct answers to single statements are judged in the same way."))
 
 
 def _worst(evidence: Evidence, flagged: list[DescribedStatement], columns: Sequence[str]) -> Table:
@@ -432,10 +429,10 @@ def _lift(found: DescribedStatement) -> float:
 
 def _told(found: KeyStatistics, what: str) -> str:
     return say(
-        "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest."
+        "{what}: {score:.0f}% correct, {lift:+.0f} points compared with the rest."
         if math.isnan(found.discrimination)
-        else "{what}: {score:.0f} of 100 right, {lift:+.0f} beside the rest; correlation with the "
-        "rest {r:+.2f}.",
+        else ("{what}: {score:.0f}% correct, {lift:+.0f} points compared with the rest; "
+             "correlation with the rest {r:+.2f}."),
         what=what, score=100 * found.mean, lift=100 * found.lift, r=found.discrimination,
     )  # fmt: skip
 

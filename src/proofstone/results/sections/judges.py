@@ -75,7 +75,7 @@ def parts_by_judge(
         by_judge.setdefault(scoring.judge, {})[run] = scoring
     if not by_judge:
         raise BadUsage(
-            "no judge graded these replies", hint="proofstone grade RUN --judge PROVIDER/NAME"
+            "no judge graded these responses", hint="proofstone grade RUN --judge PROVIDER/NAME"
         )
     method = find_method(selection.method)
     return [
@@ -289,9 +289,9 @@ def analyze_judges(parts: Sequence[Part]) -> Analysis:
     if not pairs:
         graded = "; ".join(part.name for part in parts)
         raise BadUsage(
-            f"the replies were graded by {graded}, and a study of judges takes two of them",
-            hint="proofstone grade RUN --judge OTHER: the same replies are graded again, and no "
-            "contestant is asked",
+            f"the responses were graded by {graded}, and an analysis of judges needs two judges",
+            hint="proofstone grade RUN --judge OTHER grades the same responses again, without "
+            "calling evaluated models",
         )
     measures = list(parts[0].sheets)
     rows: list[tuple[Cell, ...]] = []
@@ -306,7 +306,7 @@ def analyze_judges(parts: Sequence[Part]) -> Analysis:
                 marks.append(mark_of(model, part.name, own[0]))
     return make_analysis(
         "judges",
-        say("The same replies under several judges"),
+        say("The same responses under several judges"),
         _judges_finding(pairs),
         columns=(
             Column(key="model", name=say("model")),
@@ -333,7 +333,7 @@ def _unparsed(part: Part, model: str) -> str | None:
 
 def _agreement(pairs: Sequence[JudgePair]) -> Table:
     return table_of(
-        say("Agreement of judges, on the replies that a judge was asked about"),
+        say("Agreement of judges, on responses that a judge was asked about"),
         pairs,
         column("judges", say("judges"), "names"),
         column("responses", say("responses"), "agree.n"),
@@ -381,7 +381,7 @@ def _said_order(order: JudgeOrder | None) -> str | None:
 def _judges_finding(pairs: Sequence[JudgePair]) -> str:
     labelled = [pair for pair in pairs if pair.agree.n]
     if not labelled:
-        said = say("No reply that a judge was asked about has two labels.")
+        said = say("No response that a judge was asked about has two labels.")
         return paragraph(said, _of_order(pairs))
     least = min(labelled, key=lambda pair: pair.agree.value)
     kappa = least.kappa
@@ -394,11 +394,15 @@ def _judges_finding(pairs: Sequence[JudgePair]) -> str:
             high=kappa.high,
         )
     said = say(
-        "{first} and {second} agree on {share}% [{low}, {high}] of {n} replies that a judge "
-        "decided, {beyond}."
+        (
+            "{first} and {second} agree on {share}% [{low}, {high}] of {n} responses that a judge "
+            "decided, {beyond}."
+        )
         if len(pairs) == 1
-        else "Of {pairs} pairs of judges, {first} and {second} agree least: on {share}% [{low}, "
-        "{high}] of {n} replies that a judge decided, {beyond}.",
+        else (
+            "{first} and {second} agree least among {pairs} pairs of judges: on {share}% "
+            "[{low}, {high}] of {n} responses that a judge decided, {beyond}."
+        ),
         pairs=len(pairs),
         first=least.first,
         second=least.second,
@@ -436,10 +440,11 @@ def _of_order(pairs: Sequence[JudgePair]) -> str:
 
 def _notes(parts: Sequence[Part], pairs: Sequence[JudgePair]) -> Iterator[str]:
     yield say(
-        "What a rule settles is the same for every judge, and in no agreement here. A reply "
-        "without a label counts in no agreement and in no figure of its judge; intervals take the "
-        "replies to a question together. Orders are by the first measure. Differences "
-        "are tested with Holm over all pairs. Kappa is 0 where one of the two gave only one label."
+        "Responses that a fixed rule decides are the same for every judge and are not counted "
+        "here. A response without a label is omitted from agreement and from the measures of "
+        "its judge. Intervals are clustered by question. Rankings use the first measure. "
+        "Differences are Holm-adjusted over all pairs. Kappa is 0 if one of the two gave only "
+        "one label."
     )
     common = {label for pair in pairs for label in pair.models}
     known = dict.fromkeys(label for part in parts for label in part.complete)
@@ -483,9 +488,9 @@ def roles_section(evidence: Evidence) -> Section | None:
         cannot=_roles_cannot(rows, filters),
         how=say(
             "Without its own: the mean over the items that neither the model nor its family "
-            "touched; ranks there are among the same models on the same items. Filter bias: "
-            "the change from unfiltered to filtered items of the filter's models, less that of "
-            "the others, with the clustered interval of two samples of items."
+            "helped with; ranks there are among the same models on the same items. Filter "
+            "bias: the change of the filter's models from unfiltered to filtered items, minus "
+            "that of the others, with a clustered two-sample interval."
         ),
         tables=(_roles_table(rows), *(_bias_table(filters) for _ in filters[:1])),
     )
@@ -553,10 +558,10 @@ def _roles_plain(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
     return paragraph(
         say_of(
             len(rows),
-            "{models} had a hand in making these questions, so compare it by the figures without "
-            "those.",
-            "{models} had a hand in making these questions, so compare them by the figures without "
-            "those.",
+            "{models} helped write or filter these questions. Compare it by the scores without "
+            "them.",
+            "{models} helped write or filter these questions. Compare them by the scores "
+            "without these questions.",
             models=joined([row.label for row in rows], 4),
         ),
         failed if any(each.bias.bias.high < 0 for each in filters) else "",

@@ -73,14 +73,14 @@ def _bins_table(bins: Sequence[_Bin], names: Mapping[str, str]) -> Table:
         bins,
         column("from", say("tokens from"), "low", digits=0),
         column("to", say("to"), "high", digits=0),
-        column("n", "n", "scores.0.n", help=say("replies of this length")),
+        column("n", "n", "scores.0.n", help=say("responses of this length")),
         *(
             column(key, name, score(place), unit="points")
             for place, (key, name) in enumerate(names.items())
         ),
         note=say(
-            "Fifths of all replies by length; items in thirds by their mean score. Down a column "
-            "difficulty is nearly the same."
+            "Fifths of all responses by length; items in thirds by their mean score. "
+            "Difficulty is similar within a column."
         ),
         sorts=False,
     )
@@ -92,7 +92,7 @@ def _bins_figure(bins: Sequence[_Bin], names: Mapping[str, str]) -> Figure:
         name="length",
         kind="curves",
         title=say("Scores by length and difficulty"),
-        subtitle=say("fifths of all replies by their tokens, with intervals"),
+        subtitle=say("fifths of all responses by tokens, with intervals"),
         marks=tuple(
             estimate_mark(each.scores[place], row=name, x=(each.low + each.high) / 2.0)
             for place, name in enumerate(names.values())
@@ -200,11 +200,11 @@ def lengths_section(evidence: Evidence) -> Section | None:
         finding=_finding(everyone),
         cannot=_cannot(everyone),
         how=say(
-            "The slope of the score on the binary logarithm of the reply's tokens: the "
-            "change for a reply twice as long. Over items difficulty is in it, since hard "
-            "items draw long replies; within items replies to the same item are compared, "
-            "each model's own level taken out. Errors are clustered by item and by what "
-            "items share; {level:g}% intervals.",
+            "The slope of the score on the binary logarithm of a response's tokens: the change "
+            "per doubling of length. Over items it includes difficulty, since hard items draw "
+            "long responses. Within items, responses to the same item are compared after "
+            "removing each model's mean. Standard errors are clustered by item and by cluster "
+            "of items; {level:g}% intervals.",
             level=100 * level,
         ),
         tables=(_table(rows, level), *([_bins_table(bins, names)] if bins else [])),
@@ -232,8 +232,9 @@ def _figures(ranked: RankedValues) -> Iterator[Figure]:
         kind="curves",
         title=say("Score by response tokens"),
         subtitle=say(
-            "a model's replies in five parts, shortest first, at their median tokens; {level:g}% "
-            "intervals by items; difficulty is in it: hard items draw long replies",
+            "a model's responses in five parts, shortest first, at their median tokens; "
+            "{level:g}% intervals by items; includes difficulty, as hard items draw long "
+            "responses",
             level=100 * ranked.confidence,
         )
         + (cut if len(shown) < len(labels) else ""),
@@ -273,10 +274,15 @@ def _parts(ranked: RankedValues, who: int) -> Iterator[tuple[float, Estimate]]:
 
 def _finding(found: LengthEffect) -> str:
     return say(
-        "Over items, a reply twice as long scores {over} points; nothing is known within items."
+        (
+            "Over items, a response twice as long scores {over} points; nothing is known within "
+            "items."
+        )
         if math.isnan(found.within_items.value)
-        else "Over items, a reply twice as long scores {over} points; compared on the same item, "
-        "{within}.",
+        else (
+            "Over items, a response twice as long scores {over} points; compared on the same "
+            "item, {within}."
+        ),
         over=_signed(found.over_items),
         within=_signed(found.within_items),
     )
@@ -343,7 +349,7 @@ def analyze_lengths(parts: Sequence[Part]) -> Analysis:
         label: by_unit for label in labels if (by_unit := mean_lengths(part, label)) is not None
     }
     if not told:
-        raise BadUsage("no endpoint here said how many tokens its replies had")
+        raise BadUsage("no endpoint here reported the tokens of its responses")
     rows: list[tuple[Cell, ...]] = []
     marks: list[Mark] = []
     for label, tokens in told.items():
@@ -381,10 +387,13 @@ def analyze_lengths(parts: Sequence[Part]) -> Analysis:
             Column(key="fourth", name=say("longest quarter"), unit="points"),
         ),
         rows=rows,
-        axes=("tokens of the reply, mean of the quarter", "accuracy"),
+        axes=("tokens of the response, mean of the quarter", "accuracy"),
         marks=marks,
         notes=(
-            say("Length is not a cause here: hard questions draw long replies."),
+            say(
+                "This does not show that length affects accuracy: hard questions draw long "
+                "responses."
+            ),
             *left_out(parts, list(told)),
         ),
     )
@@ -410,7 +419,7 @@ def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[
 def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
     means = {label: float(np.nanmean(tokens)) for label, tokens in told.items()}
     span = say(
-        "Replies have {shortest:,.0f} to {longest:,.0f} tokens on average",
+        "Responses have {shortest:,.0f} to {longest:,.0f} tokens on average",
         shortest=min(means.values()),
         longest=max(means.values()),
     )
@@ -419,7 +428,10 @@ def _lengths_finding(part: Part, told: dict[str, NDArray[np.float64]]) -> str:
     accuracy = [float(np.nanmean(part.sheet.values[:, part.complete[label]])) for label in means]
     tau = tau_b(np.array(list(means.values())), np.array(accuracy))
     if np.isnan(tau):
-        return say("{said}, which tells no models apart.", said=span)
+        return say(
+            "{said}; the rank correlation with accuracy is undefined, as all values are equal.",
+            said=span,
+        )
     return say(
         "{said}; Kendall's tau-b of length with accuracy over {n} models is {tau:z.2f}.",
         said=span,

@@ -188,15 +188,14 @@ def _by_extraction(group: Standings) -> str:
 def _how(board: Leaderboard, *, paired: bool) -> str:
     basis = (
         say(
-            "Both models of a pair are compared on the same items; the variance of the difference "
-            "adds up over items that share a key, for {population}.",
+            "Both models of a pair are compared on the same items, with clustered standard "
+            "errors, for {population}.",
             population=word(board.population),
         )
         if paired
         else say(
-            "Without items no pair can be compared item by item, so each model is taken to have "
-            "had questions of its own. Where all had the same ones this leaves more pairs open "
-            "than scores by item would."
+            "Without scores by item, each model is treated as tested on separate questions. If "
+            "all had the same questions, this test has less power than a paired test."
         )
     )
     return paragraph(

@@ -247,7 +247,7 @@ def complete_everywhere(parts: Sequence[Part]) -> list[str]:
     labels = [label for label in parts[0].complete if all(label in part.complete for part in parts)]
     if not labels:
         raise BadUsage(
-            "no respondent is complete on all of these forms",
+            "no model is complete on all of these forms",
             hint="run the same model in the same way on each: proofstone run FORM -m MODEL; "
             "proofstone status lists what is unfinished",
         )

@@ -190,18 +190,18 @@ def _cannot(found: Sequence[_Held], contents: bool) -> str:
 def _how(evidence: Evidence, contents: bool) -> str:
     return paragraph(
         say(
-            "Over all pairs of replies of a model to one item whose options were shown in "
-            "different orders: how often both choose the same option, wherever it stands; a reply "
-            "without a choice agrees with none."
+            "Share of pairs of a model's responses to one item, with options in different "
+            "orders, that choose the same option in any position. A response without a choice "
+            "agrees with none."
         )
         if contents
         else say(
-            "Over all pairs of replies of a model to one item whose options were shown in "
-            "different orders: how often both score alike."
+            "Share of pairs of a model's responses to one item, with options in different "
+            "orders, that have the same score."
         ),
         say(
-            "Pairs in the same order say how far replies differ by themselves. Each item counts "
-            "the same; intervals as those of the scores, for {population}.",
+            "Pairs in the same order show the random variation of responses. Each item counts "
+            "the same; intervals are as for scores, for {population}.",
             population=word(evidence.board.population),
         ),
     )
@@ -241,11 +241,10 @@ def positions_section(evidence: Evidence) -> Section | None:
         title=say("Position bias"),
         finding=_positions_finding(rejected, len(found)),
         how=say(
-            "Three chi-square tests by model, added up over questions of the same number "
-            "of options: one accuracy wherever the right option stands; all positions "
-            "chosen alike often; wrong choices spread evenly over the wrong positions, "
-            "which no key can cause. {depends} The finding goes by the last, at 5% "
-            "corrected for all models.",
+            "Three chi-square tests by model, summed over questions with the same number of "
+            "options: equal accuracy for all positions of the answer key; equal choice of all "
+            "positions; wrong choices spread evenly over the wrong positions, independent of "
+            "the key. {depends} The finding uses the last one at 5%, adjusted for all models.",
             depends=_depends(evidence, [bias for _, bias in found]),
         ),
         tables=(_tests(found), _shares(found)),
@@ -259,8 +258,10 @@ def _depends(evidence: Evidence, found: Sequence[PositionBias]) -> str:
     return say(
         "Responses to one item are dependent (p after Rao and Scott 1984, second order)."
         if evidence.population == "bank"
-        else "Replies of one item or of items that share a key depend on each other (p after Rao "
-        "and Scott 1984, second order)."
+        else (
+            "Responses to one item or one cluster are dependent (p after Rao and Scott 1984, "
+            "second order)."
+        )
     )
 
 
@@ -328,8 +329,8 @@ def _positions_finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> 
     letter = string.ascii_uppercase[most.position]
     chosen, even = shown_share(most.chosen / asked), shown_share(most.expected / asked)
     return say(
-        "The wrong answers of {n} of {models} favour some positions; most so {label}, "
-        "which chooses {letter} in {chosen} of its replies where {even} would be even.",
+        "The wrong answers of {n} of {models} favor some positions. {label} deviates most: it "
+        "chooses {letter} in {chosen} of its responses; an even share would be {even}.",
         n=len(rejected),
         models=counted(n, "model"),
         label=label,
@@ -395,7 +396,7 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
     (part,) = parts
     answer_keys = part.table.answer_keys
     if not any(answer_keys):
-        raise BadUsage("these items have no options, so none stands at a position")
+        raise BadUsage("these items have no options, so there are no positions")
     labels = complete_everywhere(parts)
     rows: list[tuple[Cell, ...]] = []
     marks: list[Mark] = []

@@ -114,9 +114,8 @@ def _notes(
     forms: Sequence[str],
 ) -> Iterator[str]:
     yield say(
-        "Accuracies are of the questions that have a grade in every form: a reply that chooses "
-        "no option or on which no judge came to a label is in none of them, and is counted "
-        "under no grade ({forms}).",
+        "Accuracies are over questions with a grade in every form. A response without a choice "
+        "or a judge's label has no grade and is counted under no grade ({forms}).",
         forms=" + ".join(word(_NAMES[form]) for form in forms),
     )
     yield say(
@@ -285,12 +284,13 @@ def analyze_settings(parts: Sequence[Part]) -> Analysis:
         ),
         notes=(
             say(
-                "Settings hold questions of their own, so columns are not paired; chance is a half "
-                "where statements are judged, and one in the number of options elsewhere."
+                "Settings have different questions, so columns are not paired. The chance "
+                "level is one half for judged statements, otherwise one divided by the number "
+                "of options."
             ),
             say(
-                "Runs that differ in any option (thinking, few-shot examples, max_tokens, prompt, "
-                "judge) are rows of their own."
+                "Runs that differ in any option (thinking, few-shot examples, max_tokens, "
+                "prompt, judge) are separate rows."
             ),
         ),
     )

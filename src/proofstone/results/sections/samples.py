@@ -81,11 +81,11 @@ def samples_section(evidence: Evidence) -> Section | None:
         finding=_finding(ranked, k, splits[0].repeatability, estimates),
         plain=_plain(ranked, estimates, k),
         how=say(
-            "Each item was asked {k} times or more. At least one of {k} is unbiased from "
-            "all samples (Chen et al. 2021); it needs somebody who knows which answer is "
-            "right. The spread over samples divides by k - 1; beside it by k. Variance is "
-            "split by one-way random effects; the error at best is what any number of "
-            "samples leaves.",
+            "Each item was sampled {k} times or more. pass@{k} is the unbiased estimate from "
+            "all samples (Chen et al. 2021) and assumes an oracle that knows the answer. The "
+            "standard deviation over samples divides by k - 1, in the next column by k. "
+            "Variance is split by one-way random effects. The error at best is the limit for "
+            "any number of samples.",
             k=k,
         ),
         tables=(_table(ranked, k, estimates, splits),),
@@ -131,9 +131,8 @@ def _plain(ranked: RankedValues, found: dict[str, tuple[Estimate, ...]], k: int)
         return ""
     mean = next(iter(found.values()))[0]
     return say(
-        "Asked {k} times, {model} is right at least once on {best} of 100 questions, and "
-        "{mean} on average: the difference is what somebody who can tell right answers from "
-        "wrong ones would gain by asking again.",
+        "With {k} samples, {model} is right at least once on {best}% of questions, and {mean}% "
+        "on average. The difference is the gain of an oracle that recognizes correct answers.",
         k=k,
         model=ranked.labels[0],
         best=points(best[0].value),
@@ -172,7 +171,7 @@ def _table(
     )  # fmt: skip
 
 
-_ONE_OF = noted("one of {k} right")
+_ONE_OF = noted("pass@{k}")
 
 
 _HELP = {
@@ -229,11 +228,11 @@ def best_of_section(evidence: Evidence) -> Section | None:
             "to choose by."
         ),
         how=say(
-            "At least one of N right is unbiased from all samples (Chen et al. 2021) and "
-            "needs somebody who knows the right answer. What a user can have without one: "
-            "the answer that most of N samples give (mean over draws of N samples, seed "
-            "{seed}), and the one stated as surest (exact). Intervals by items, as on the "
-            "leaderboard.",
+            "At least one of N right is the unbiased estimate from all samples (Chen et al. "
+            "2021) and assumes an oracle that knows the answer. Two rules need no oracle: the "
+            "most frequent answer of N samples (mean over random sets of N samples, seed "
+            "{seed}), and the answer with the highest stated confidence (exact). Intervals are "
+            "by items, as on the leaderboard.",
             seed=evidence.seed,
         ),
         tables=(_best_of_table(ranked.labels, curves, sizes),),

@@ -377,7 +377,7 @@ def _shapes(families: Sequence[_Family]) -> Table:
         column("aicc_line", say("AICc, line"), "bend.aicc_line", digits=1),
         column("aicc_bent", say("AICc, curve"), "bend.aicc_bent", digits=1,
                help=say("lower is better")),
-        note=say("Told a shape only where the interval of the bend leaves no other."),
+        note=say("A shape is stated only if the interval of the bend excludes all others."),
     )  # fmt: skip
 
 

@@ -65,8 +65,8 @@ def strata_section(evidence: Evidence) -> Section | None:
         plain=_plain(group),
         cannot=_cannot(group),
         how=say(
-            "The mean of each model over the items of each group, with its interval. Groups were "
-            "not drawn: an interval speaks of other items of the same group."
+            "The mean of each model over the items of each group, with its interval. Groups "
+            "are fixed: an interval generalizes to other items of the same group."
         ),
         tables=(
             *(breakdown_table(group, part) for part in group.breakdowns),
