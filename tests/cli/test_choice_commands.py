@@ -44,9 +44,9 @@ def test_three_forms_are_made_run_and_compared(
     title, finding, _blank, head, row, *_notes = analysis.out.splitlines()
     assert title == "Accuracy over options and open, on the same questions"
     assert finding == (
-        "Asked openly instead of over options, 1 model loses 0.0% of accuracy in the median on "
-        "the same 12 questions; the loss is resolved for 0. Shuffling options moves 0 of 1 "
-        "resolvably."
+        "With open instead of multiple-choice questions, 1 model loses 0.0% of accuracy in the "
+        "median on the same 12 questions. The interval of the loss excludes 0 for 0. Shuffling "
+        "options changes the score of 0 of 1, with an interval that excludes 0."
     )
     assert " ".join(head.split()) == (
         "model n options options shuffled open by shuffling relative drop % no grade"

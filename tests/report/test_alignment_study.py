@@ -48,8 +48,8 @@ def test_names_tell_pairs_and_each_measure_has_its_paired_difference() -> None:
     assert second[:2] == (name, "W")
     assert second[-1].split()[0] == "-10.0"
     assert analysis.finding == (
-        "Training to chat changes accuracy by -10.0 points in the one pair; it falls in 1 and "
-        "rises in 0 of them resolvably."
+        "Chat training changes accuracy by -10.0 points in the one pair. The interval excludes 0 "
+        "for 1 that fall and 0 that rise."
     )
     assert analysis.notes[-1] == "In no pair: other direct."
     assert [(row["series"], row["n"]) for row in figure_rows(analysis.data)] == [

@@ -135,7 +135,7 @@ def test_ways_of_asking_are_compared_within_each_model() -> None:
     assert found.finding.startswith(
         "From direct to search accuracy changes by +15.0 points on average over 2 models"
     )
-    assert "It does not do the same to all models" in found.finding
+    assert "The change differs significantly between models" in found.finding
     assert found.plain == (
         "How one asks matters: one gets about 30 more questions in a hundred right with search."
     )

@@ -93,7 +93,7 @@ def test_who_touched_everything_has_nothing_left() -> None:
     hand = board.standings[0].ranked[0].hand
     assert hand is not None
     assert (hand.untouched.n, math.isnan(hand.untouched.value), hand.rank) == (0, True, None)
-    said = "* lab/all direct: wrote 4 of the 4 items; none is left without that hand"
+    said = "* lab/all direct: wrote 4 of the 4 items; no item is unaffected"
     assert said in render_terminal(board)
     assert '"untouched": {' in to_json(board)
 

@@ -68,6 +68,6 @@ def test_judges_who_were_asked_nothing_agree_on_nothing() -> None:
     parts = [replace(graded(name, 170), judged=nothing) for name in ("one", "two")]
     analysis = perform_analysis("judges", parts)
     assert analysis.finding == (
-        "No response that a judge was asked about has two labels. There are no two models whose "
-        "order a judge could change."
+        "No response that a judge was asked about has two labels. No pair of models changes order "
+        "between judges."
     )

@@ -243,7 +243,7 @@ def test_words_are_explained() -> None:
     """Points, luck, the brackets at the leaderboard's confidence, and chance where there is one."""
     words = " ".join(make_opening(three()).words)
     assert "about 95% of such intervals contain the true score" in words
-    assert words.endswith("Chance is what guessing would score.")
+    assert words.endswith("The chance level is the expected score of random guessing.")
     assert make_opening(evidence_of(table_of([], [], n_units=0))).parts == ()
 
 
@@ -289,6 +289,6 @@ def test_where_nothing_can_be_ranked_it_is_said() -> None:
         rows = [row for who, n in enumerate(answered) for row in right_of(n, n // 2, who)]
         return part_of(evidence_of(table_of(respondents, rows, n_units=20))).best
 
-    assert best(pair, 10, 12) == ("No model is complete, so none is ranked.",)
+    assert best(pair, 10, 12) == ("No model has complete results, so none is ranked.",)
     assert best(pair, 20, 12) == ("Only a is complete, so there is no ranking.",)
     assert best(pair[:1], 20) == ("a is the only model, so there is no ranking.",)

@@ -86,9 +86,9 @@ def test_how_far_models_lie_apart_without_and_with() -> None:
     assert (n, without.split()[0], with_.split()[0]) == ("100", "40.0", "10.0")
     assert change.split()[0] == f"{10 - 40:+.1f}"
     assert found.finding == (
-        "With local, correct changes by +35.0 points in the median of 2 models; it rises "
-        "resolvably for 2 and falls for 0; the range changes from 40.0 to 10.0 points "
-        "(closer together)."
+        "With local, correct changes by +35.0 points in the median of 2 models; the "
+        "interval excludes 0 for 2 that rise and 0 that fall; the range changes from 40.0 to 10.0 "
+        "points (closer together)."
     )
     apart = cells(found, "between models (2)", "correct, standard deviation")
     assert apart[1].split()[0] == f"{100 * 0.4 / 2**0.5:.1f}"
@@ -109,7 +109,9 @@ def test_each_search_is_told_by_itself() -> None:
 def test_one_model_has_no_spread() -> None:
     found = analysis([TWO[0], TWO[2]])
     assert not any(row[0].startswith("between") for row in rows(found))
-    assert found.finding.endswith("of 1 model; it rises resolvably for 1 and falls for 0.")
+    assert found.finding.endswith(
+        "of 1 model; the interval excludes 0 for 1 that rise and 0 that fall."
+    )
 
 
 def test_what_is_not_whole_is_left_out_and_named() -> None:

@@ -95,7 +95,7 @@ def test_options_compare_the_same_questions() -> None:
     ]
     analysis = perform_analysis("options", parts)
     assert heads(analysis) == ("model", "4 options", "10 options", "change")
-    assert analysis.finding.endswith("it falls resolvably for 1 of 2 models.")
+    assert analysis.finding.endswith("It falls for 1 of 2 models with an interval that excludes 0.")
     assert rows(analysis)[0][0] == "lab/a direct"
     assert rows(analysis)[0][3].startswith("-50.0 [-")
     assert rows(analysis)[1][3].startswith("+0.0 [")
@@ -250,8 +250,8 @@ def test_thinking_pairs_runs_that_differ_in_it_alone() -> None:
     assert row[:2] == ("lab/0 direct", "8")
     assert (row[2][:4], row[3][:4], row[4][:5]) == ("50.0", "75.0", "+25.0")
     assert analysis.finding == (
-        "Thinking changes accuracy by +25.0 points in the median of 1 models; it helps 1 and "
-        "harms 0 of them resolvably."
+        "Thinking changes accuracy by +25.0 points in the median of 1 models. The interval "
+        "excludes 0 for 1 that rise and 0 that fall."
     )
     assert {(mark.row, mark.x) for mark in analysis.data.marks} == {
         ("without thinking", 8.0), ("with thinking", 8.0)

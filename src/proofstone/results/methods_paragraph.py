@@ -220,7 +220,7 @@ def file_sentences(data: PageData) -> Iterator[str]:
             yield say("Its columns were read as: {columns}.", columns=file.columns)
     more = len(data.files) - _MOST_NAMED
     if more > 0:
-        yield say("The results list the other {files}.", files=counted(more, "file"))
+        yield say("The other {files} are listed in the results.", files=counted(more, "file"))
 
 
 def _sets(data: PageData) -> str:

@@ -151,7 +151,7 @@ def _write_methods(
         written["methods.tex"] = tex_paragraphs(paragraphs)
     for name, text in written.items() if paragraphs else ():
         (folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
-        about[name] = say("Methods paragraph")
+        about[name] = say("Methods text")
 
 
 def _how(data: PageData) -> tuple[str, ...]:

@@ -159,8 +159,8 @@ def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable
         keys=("bank", "domain"),
         about=say("by population"),
         note=say(
-            "Fresh questions from this bank alone, or other facts as well: see How to read these "
-            "numbers."
+            "New questions from this item bank only, or also about other facts of its domain: "
+            "see Definitions."
         ),
         heads=(("this item bank", ""), ("the domain of this item bank", "")),
         cells=tuple((row.bank, row.knowledge) for row in rows),

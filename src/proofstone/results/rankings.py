@@ -473,7 +473,7 @@ def _worth(measure: Measure, outcome: str) -> str:
     if worth is None:
         return NOT_COUNTED
     if isinstance(worth, str):
-        return noted("its score") if worth == "value" else noted("what its score lacks to 1")
+        return noted("its score") if worth == "value" else noted("1 minus its score")
     return f"{worth:g}"
 
 

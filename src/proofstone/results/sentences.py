@@ -335,7 +335,7 @@ def hand_sentence(row: BoardRow, hand: Hand) -> str:
     did = {"did": deeds(hand), "items": counted(n_items, "item")}
     left = n_items - hand.n_self_evaluated
     if not left:
-        return say("{did} of the {items}; none is left without that hand", **did)
+        return say("{did} of the {items}; no item is unaffected", **did)
     score = shown_estimate(hand.untouched)
     if hand.rank is None:
         return say("{did} of the {items}; on the other {n:,}: {score}", n=left, score=score, **did)

@@ -135,7 +135,7 @@ def best_sentences(group: Standings) -> Iterator[str]:
 def _nobody_ranked(group: Standings) -> Iterator[str]:
     """Yield the reason why there is no ranking."""
     if not group.ranked:
-        yield say("No model is complete, so none is ranked.")
+        yield say("No model has complete results, so none is ranked.")
     elif len(group.ranked) == 1:
         model = called(group, group.ranked[0])
         yield (
@@ -606,7 +606,7 @@ def _endings_unknown(sheet: Sheet | None) -> Iterator[str]:
 
 
 def _words(board: Leaderboard) -> Iterator[str]:
-    yield say("A point is one question in a hundred.")
+    yield say("One point is one percentage point.")
     yield say(
         "Brackets show {confidence:g}% confidence intervals. Over repeated tests with new "
         "questions of the same kind, about {confidence:g}% of such intervals contain the true "
@@ -614,4 +614,4 @@ def _words(board: Leaderboard) -> Iterator[str]:
         confidence=100 * board.confidence,
     )
     if any(not math.isnan(group.chance) for group in board.standings):
-        yield say("Chance is what guessing would score.")
+        yield say("The chance level is the expected score of random guessing.")

@@ -322,11 +322,11 @@ def judged_section(evidence: Evidence) -> Section | None:
         title=say("Agreement of the judge with people"),
         finding=_judge_finding(table, found, n),
         plain=say(
-            "By the judge alone the mean score is {judge_only}; corrected by what people saw it is "
-            "{corrected}."
+            "By the judge alone the mean score is {judge_only}; corrected with human labels it "
+            "is {corrected}."
             if first == "all records"
-            else "By the judge alone the {what} is {judge_only}; corrected by what people saw it "
-            "is {corrected}.",
+            else "By the judge alone the {what} is {judge_only}; "
+            "corrected with human labels it is {corrected}.",
             what=_named(first),
             judge_only=points(rates[first].judge_only),
             corrected=shown_estimate(rates[first].corrected),

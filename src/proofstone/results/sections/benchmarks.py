@@ -257,7 +257,7 @@ def _moves(pair: _Pair, models: Sequence[str]) -> Table:
         column("low", say("at least"), digits=0),
         column("high", say("at most"), digits=0),
         column("shift", say("beyond the line"), unit="points",
-               help=say("points on {second} above what {first} lets expect",
+               help=say("points on {second} above the value predicted from {first}",
                         second=pair.second, first=pair.first)),
         column("p_holm", say("p (Holm)"), unit="probability"),
         column("moved", say("moved"), lambda move: say("yes") if move.moved else say("no")),

@@ -206,9 +206,9 @@ def _alike(found: Factor) -> str:
         return ""
     shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
     return say(
-        "It does not do the same to all models ({p})."
+        "The change differs significantly between models ({p})."
         if p < 0.05
-        else "No model is told to differ ({p}).",
+        else "The changes do not differ significantly between models ({p}).",
         p=shown,
     )
 
@@ -298,8 +298,8 @@ def analyze_thinking(parts: Sequence[Part]) -> Analysis:
         "thinking",
         say("Accuracy with thinking and without"),
         say(
-            "Thinking changes accuracy by {points:+z.1f} points in the median of {n} models; it "
-            "helps {rises} and harms {falls} of them resolvably.",
+            "Thinking changes accuracy by {points:+z.1f} points in the median of {n} models. "
+            "The interval excludes 0 for {rises} that rise and {falls} that fall.",
             points=median_points(changes),
             n=len(changes),
             **count_resolved(changes),
@@ -534,10 +534,10 @@ def _alignment_finding(measure: str, changes: Sequence[Estimate]) -> str:
     n = len(changes)
     return say_of(
         n,
-        "Training to chat changes {measure} by {points:+z.1f} points in the one pair; it falls in "
-        "{falls} and rises in {rises} of them resolvably.",
-        "Training to chat changes {measure} by {points:+z.1f} points in the median of {n} pairs; "
-        "it falls in {falls} and rises in {rises} of them resolvably.",
+        "Chat training changes {measure} by {points:+z.1f} points in the one pair. The interval "
+        "excludes 0 for {falls} that fall and {rises} that rise.",
+        "Chat training changes {measure} by {points:+z.1f} points in the median of {n} pairs. "
+        "The interval excludes 0 for {falls} that fall and {rises} that rise.",
         measure=word(measure),
         points=100 * float(np.nanmedian([change.value for change in changes])),
         n=n,
@@ -723,10 +723,10 @@ def _retrieval_finding(
 ) -> str:
     said = say_of(
         len(changes),
-        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} model; it "
-        "rises resolvably for {rises} and falls for {falls}",
-        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} models; it "
-        "rises resolvably for {rises} and falls for {falls}",
+        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} model; "
+        "the interval excludes 0 for {rises} that rise and {falls} that fall",
+        "With {source}, {measure} changes by {points:+z.1f} points in the median of {n} models; "
+        "the interval excludes 0 for {rises} that rise and {falls} that fall",
         source=source,
         measure=word(headline),
         points=median_points(changes),
@@ -737,7 +737,7 @@ def _retrieval_finding(
     if not ranges:
         return say("{said}.", said=said)
     before, after, change = ranges[0]
-    told = say("closer together") if change.high < 0.0 else say("not resolved")
+    told = say("closer together") if change.high < 0.0 else say("interval includes 0")
     if change.low > 0.0:
         told = say("further apart")
     return say(

@@ -367,11 +367,11 @@ def _said_order(order: JudgeOrder | None) -> str | None:
         return None
     if order.n_reversed:
         return say(
-            "{n} of {all} pairs turned, significantly", n=order.n_reversed, all=order.n_pairs
+            "{n} of {all} pairs change order, significantly", n=order.n_reversed, all=order.n_pairs
         )
     if order.n_swapped:
         return say(
-            "{n} of {all} pairs turned, none significantly by both",
+            "{n} of {all} pairs change order, none significantly by both",
             n=order.n_swapped,
             all=order.n_pairs,
         )
@@ -418,7 +418,7 @@ def _judges_finding(pairs: Sequence[JudgePair]) -> str:
 def _of_order(pairs: Sequence[JudgePair]) -> str:
     orders = [pair.order for pair in pairs if pair.order is not None]
     if not orders:
-        return say("There are no two models whose order a judge could change.")
+        return say("No pair of models changes order between judges.")
     turned = [pair.names for pair in pairs if pair.order is not None and pair.order.n_reversed]
     if turned:
         return say(

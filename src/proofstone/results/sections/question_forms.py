@@ -224,12 +224,12 @@ def _finding(found: Sequence[_Asked], n: int) -> str:
         sentences.append(
             say_of(
                 len(drops),
-                "Asked openly instead of over options, {models} model loses {share:.1f}% of "
-                "accuracy in the median on the same {n:,} questions; the loss is resolved for "
-                "{lost}.",
-                "Asked openly instead of over options, {models} models lose {share:.1f}% of "
-                "accuracy in the median on the same {n:,} questions; the loss is resolved for "
-                "{lost}.",
+                "With open instead of multiple-choice questions, {models} model loses "
+                "{share:.1f}% of accuracy in the median on the same {n:,} questions. The "
+                "interval of the loss excludes 0 for {lost}.",
+                "With open instead of multiple-choice questions, {models} models lose "
+                "{share:.1f}% of accuracy in the median on the same {n:,} questions. The "
+                "interval of the loss excludes 0 for {lost}.",
                 models=len(drops),
                 share=100 * float(np.median([drop.value for drop in drops])),
                 n=n,
@@ -240,7 +240,12 @@ def _finding(found: Sequence[_Asked], n: int) -> str:
     if changes:
         moved = sum(count_resolved(changes).values())
         sentences.append(
-            say("Shuffling options moves {n} of {all} resolvably.", n=moved, all=len(changes))
+            say(
+                "Shuffling options changes the score of {n} of {all}, with an interval that "
+                "excludes 0.",
+                n=moved,
+                all=len(changes),
+            )
         )
     return paragraph(*sentences) or say("No model has a grade in every form.")
 
@@ -457,8 +462,8 @@ def analyze_options(parts: Sequence[Part]) -> Analysis:
         "options",
         say("Accuracy by number of options"),
         say(
-            "From {fewest} to {most} options accuracy changes by {points:+z.1f} points in the "
-            "median; it falls resolvably for {falls} of {n} models.",
+            "From {fewest} to {most} options, accuracy changes by {points:+z.1f} points in the "
+            "median. It falls for {falls} of {n} models with an interval that excludes 0.",
             points=median_points(changes),
             falls=count_resolved(changes)["falls"],
             n=len(changes),

@@ -60,7 +60,7 @@ def strata_section(evidence: Evidence) -> Section | None:
     group = structs.replace(group, breakdowns=parts)
     return Section(
         name="strata",
-        title=say("Where the points come from"),
+        title=say("Scores by group"),
         finding=_finding(group),
         plain=_plain(group),
         cannot=_cannot(group),
