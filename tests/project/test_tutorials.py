@@ -81,11 +81,35 @@ def absent(shown: str, printed: str) -> list[str]:
     return found
 
 
+def installed(page: str, site: Path) -> Path:
+    """Write what ``pip install -e .`` leaves of the package that the page makes."""
+    code = page.partition("### Checking it")[0]
+    info = site / "my_package-0.1.dist-info"
+    entry_points = next(block.text for block in blocks(page) if block.language == "toml")
+    files = {
+        site / "my_package" / "__init__.py": "",
+        site / "my_package" / "capitals.py": "\n".join(
+            block.text for block in blocks(code) if block.language == "python"
+        ),
+        info / "METADATA": "Metadata-Version: 2.1\nName: my-package\nVersion: 0.1\n",
+        info / "entry_points.txt": entry_points.replace(
+            '[project.entry-points."proofstone.methods"]', "[proofstone.methods]"
+        ).replace('"', ""),
+    }
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return site
+
+
 def walk(name: str, folder: Path) -> None:
     """Do what a tutorial says, and compare what it shows with what was printed."""
     folder.mkdir()
+    page = (TUTORIALS / name).read_text(encoding="utf-8")
     reader, printed = Reader(folder), ""
-    for file, block in steps((TUTORIALS / name).read_text(encoding="utf-8")):
+    if name == "write-a-method.md":
+        reader.environment["PYTHONPATH"] = str(installed(page, folder.with_name("site")))
+    for file, block in steps(page):
         if file:
             reader.save(file, block.text)
         elif block.language == "sh":
@@ -98,6 +122,7 @@ def walk(name: str, folder: Path) -> None:
     "name",
     [
         "audit-a-leaderboard.md",
+        "write-a-method.md",
         pytest.param("reproduce-a-paper.md", marks=pytest.mark.slow),
         pytest.param("own-questions.md", marks=pytest.mark.slow),
         pytest.param("documents-to-leaderboard.md", marks=pytest.mark.slow),
