@@ -62,6 +62,6 @@ def test_what_each_outcome_counts_as_is_what_the_measures_say() -> None:
     said = {re.split(r"[,:]", row[0])[0]: row[1:3] for row in cells[1:]}
     assert cells[0][:3] == ["answered, the right option", "1", "0"]
     for outcome in OUTCOMES:
-        counts = [worth[name].get(outcome) for name in ("accuracy", "miss")]
+        counts = [worth[name].get(outcome) for name in ("accuracy", "no answer")]
         shown = ["not counted" if n is None else f"{0 if n == 'value' else n:g}" for n in counts]
         assert said[outcome] == shown

@@ -186,10 +186,10 @@ def test_what_each_outcome_counts_as() -> None:
     own = [measure for measure in MEASURES if measure not in likelihood.MEASURES]
     table = {measure.name: dict(measure.counts) for measure in own if not measure.answer_keys}
     verdicts = {name: table.pop(name) for name in ("verdict_accuracy", "verdict_miss")}
-    assert verdicts == {"verdict_accuracy": table["accuracy"], "verdict_miss": table["miss"]}
+    assert verdicts == {"verdict_accuracy": table["accuracy"], "verdict_miss": table["no answer"]}
     assert table == {
         "accuracy": {"answered": "value", "refused": 0.0, "unparsed": 0.0, "truncated": 0.0},
-        "miss": {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0},
+        "no answer": {"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0},
         "refused": {"answered": 0.0, "refused": 1.0, "unparsed": 0.0, "truncated": 0.0},
         "unparsed": {"answered": 0.0, "refused": 0.0, "unparsed": 1.0, "truncated": 0.0},
         "truncated": {"answered": 0.0, "refused": 0.0, "unparsed": 0.0, "truncated": 1.0},

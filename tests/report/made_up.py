@@ -17,7 +17,7 @@ ACCURACY = Measure(
     denominator="all replies",
 )
 MISS = Measure(
-    name="miss",
+    name="no answer",
     of="correct",
     counts={"answered": 0.0, "refused": 1.0, "unparsed": 1.0, "truncated": 1.0},
     denominator="all replies",

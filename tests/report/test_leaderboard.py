@@ -35,7 +35,7 @@ def test_rows_are_sorted_by_estimate_with_their_rates() -> None:
     cot = group.ranked[0]
     assert cot.estimate.value == pytest.approx(11 / 60)
     assert (cot.rate("truncated").count, cot.rate("unparsed").count) == (4, 7)
-    assert cot.rate("miss").share == pytest.approx((4 + 7) / 60)
+    assert cot.rate("no answer").share == pytest.approx((4 + 7) / 60)
     assert cot.rate("refused").n == 60
     assert group.n_items == 60
 
@@ -58,7 +58,7 @@ def test_misses_count_as_wrong_and_the_other_measures_say_otherwise() -> None:
     direct = rows_by_name(board_of(two_small()))["smollm2-135m direct"]
     others = {other.name: other for other in direct.others}
     assert direct.estimate.value == pytest.approx(9 / 60)
-    assert others["miss"].estimate.value == pytest.approx(2 / 60)
+    assert others["no answer"].estimate.value == pytest.approx(2 / 60)
     assert others["accuracy of attempted"].estimate.value == pytest.approx(9 / 58)
     assert others["accuracy of attempted"].denominator == "answered replies"
 
@@ -225,7 +225,7 @@ def test_a_respondent_without_scores_is_answered() -> None:
     assert group.incomplete[0].bounds is not None
     assert group.incomplete[0].bounds.high == 1.0
     assert math.isnan(group.incomplete[0].estimate.value)
-    assert math.isnan(group.incomplete[0].rate("miss").share)
+    assert math.isnan(group.incomplete[0].rate("no answer").share)
 
 
 def test_no_respondent_and_no_item_are_answered() -> None:
@@ -237,7 +237,11 @@ def test_no_respondent_and_no_item_are_answered() -> None:
 @pytest.mark.parametrize(
     ("how", "message", "hint"),
     [
-        ({"headline": "acuracy"}, "no measure 'acuracy'", "accuracy, miss, accuracy of attempted"),
+        (
+            {"headline": "acuracy"},
+            "no measure 'acuracy'",
+            "accuracy, no answer, accuracy of attempted",
+        ),
         ({"population": "all"}, "no estimand 'all'", "bank, domain"),
         ({"level": "book"}, "cannot be averaged by 'book'", "sample, discipline"),
         ({"confidence": 95.0}, "a confidence of 95 is none", "0.95"),

@@ -144,7 +144,7 @@ rank & tied & model & prompt method & n & accuracy & truncated \\
 \label{tab:leaderboard:2}
 \begin{tabular}{rlllrrr}
 \toprule
-rank & tied & model & prompt method & unparsed & refused & miss \\
+rank & tied & model & prompt method & unparsed & refused & no answer \\
 \midrule
 1\textendash{}2 & a & smollm2-135m & cot & 11.7\% & 0.0\% & 18.3\% \\
 1\textendash{}2 & a & smollm2-135m & direct & 3.3\% & 0.0\% & 3.3\% \\

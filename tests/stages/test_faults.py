@@ -179,7 +179,8 @@ def test_each_kind_of_reply_has_its_outcome(workspace: Workspace, form: str) -> 
     assert Counter(OUTCOMES[code] for code in codes) == wanted
     assert (result.n_scored, result.failed) == (QUESTIONS - 1, 1)
     (row,) = workspace.leaderboard(form).standings[0].incomplete
-    assert row.rate("miss").count == wanted["refused"] + wanted["unparsed"] + wanted["truncated"]
+    unanswered = wanted["refused"] + wanted["unparsed"] + wanted["truncated"]
+    assert row.rate("no answer").count == unanswered
     assert row.rate("truncated").count == wanted["truncated"] == 2
 
 

@@ -181,7 +181,7 @@ def test_responses_that_inspect_could_not_read_are_unparsed(tmp_path: Path, kind
     assert [advice.what for advice in free.warnings] == ["100.0% unparsed (12 of 12)"]
     assert "show RUN" not in free.warnings[0].try_next
     assert not formatted.warnings
-    assert {rate.outcome for rate in free.rates} == {"unparsed", "miss"}
+    assert {rate.outcome for rate in free.rates} == {"unparsed", "no answer"}
     pairs = next(section for section in audit.sections if section.name == "pairs")
     assert pairs.cannot == (
         "Unparsed responses alone could account for the difference between mockllm/formatted and "

@@ -125,7 +125,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
         return " ".join(part for part in (self.name, self.prompt_method, self.settings) if part)
 
     def rate(self, outcome: str) -> Rate:
-        """Return the rate of an outcome, or of "miss" (refused, unparsed or truncated).
+        """Return the rate of an outcome, or of "no answer" (refused, unparsed or truncated).
 
         Its ``n`` is 0 if outcomes were not recorded.
         """

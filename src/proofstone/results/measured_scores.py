@@ -179,7 +179,7 @@ class Sheet:
         )
 
     def rates(self, respondent: int) -> tuple[Rate, ...]:
-        """Return the rates of truncated, unparsed and refused responses and their sum (miss).
+        """Return the rates of truncated, unparsed and refused responses and their sum (no answer).
 
         Outcomes that the table does not record are omitted; empty if it records none.
         """
@@ -190,7 +190,7 @@ class Sheet:
         found = {name: int(self.outcomes[respondent, outcome_code(name)]) for name in told}
         return tuple(
             Rate(outcome=name, count=count, n=n, share=count / n if n else float("nan"))
-            for name, count in [*found.items(), ("miss", sum(found.values()))]
+            for name, count in [*found.items(), ("no answer", sum(found.values()))]
         )
 
     def average(self, respondent: int) -> AverageAtK:

@@ -444,7 +444,7 @@ def _pairs(pairs: tuple[tuple[str, str], ...]) -> str:
     return listed([f"{name} {value}" for name, value in pairs])
 
 
-_OUTCOMES = ("truncated", "unparsed", "refused", "miss")
+_OUTCOMES = ("truncated", "unparsed", "refused", "no answer")
 
 
 def board_tables(data: PageData) -> Iterator[PageTable]:

@@ -251,7 +251,7 @@ def _ranked(
         chance = ruler.scale.chance
     # True if some response gave no answer and the measure counts each such outcome 0.
     are_wrong = all(ruler.sheet.counts.get(outcome) == 0.0 for outcome in MISSES)
-    unread = are_wrong and any(row.rate("miss").count for row in rows)
+    unread = are_wrong and any(row.rate("no answer").count for row in rows)
     return structs.replace(
         base,
         n_items=len(units),

@@ -272,7 +272,7 @@ def _bias(prefix: str, of: str, unit: str, among: tuple[str, str, str]) -> tuple
 
 MEASURES = (
     _measure(HEADLINE, _WRONG),
-    _measure("miss", _MISSED),
+    _measure("no answer", _MISSED),
     _measure("refused", _rate("refused")),
     _measure("unparsed", _rate("unparsed")),
     _measure("truncated", _rate("truncated")),
