@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proofstone.page.text import cell_width
+from proofstone.page.text import cell_width, folded
 from proofstone.session import terminal
 from told import Proofstone
 
@@ -66,3 +66,17 @@ def test_no_line_is_longer_than_the_terminal(
     if words in (("leaderboard", "old-books"), ("list", "runs"), ("audit", "results.csv")):
         assert is_whole(LONG, said.out)
     assert narrow.is_dir()
+
+
+@pytest.mark.parametrize("width", [1, 2, 10, 24, 26, 80])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x" * 500, " " * 90 + "word word " * 20, " " * 200, "a" + " " * 300 + "b",
+        "Next: proofstone " + "y" * 200, "", "  - " + "\u4e2d" * 200,
+    ],
+)  # fmt: skip
+def test_any_line_folds_at_any_width_and_loses_nothing(text: str, width: int) -> None:
+    """Also one whose indent is wider than the terminal."""
+    shown = folded(text, width).replace(" \\\n", "\n")
+    assert "".join(shown.split()) == "".join(text.split())

@@ -93,7 +93,7 @@ def broken(text: str, width: int) -> str:
         if line and cell_width(line) + cell_width(rest.rstrip()) > width:
             lines.append(line.rstrip())
             line = ""
-        while not line and cell_width(rest.rstrip()) > width:
+        while rest and not line and cell_width(rest.rstrip()) > width:
             end = max(fitting_end(rest, width), 1)
             lines.append(rest[:end])
             rest = rest[end:]
@@ -180,7 +180,7 @@ def _folded(line: str, width: int) -> list[str]:
     label = _LABELLED.match(line)
     indent = cell_width(label[0]) if label else 0
     if not 0 < indent <= _MOST_INDENT:
-        indent = len(line) - len(line.lstrip()) + 2
+        indent = min(len(line) - len(line.lstrip()) + 2, _MOST_INDENT, width // 2)
     end = " \\" if re.match(r"\s*(Next|help): proofstone ", line) else ""
     first, *others = wrapped(line, width - len(end)) or [line]
     rest = wrapped(line[len(first) :].lstrip(), width - indent - len(end)) if others else []
