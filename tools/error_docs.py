@@ -49,11 +49,7 @@ def errors() -> Iterator[type[ProofstoneError]]:
 def section(kind: type[ProofstoneError]) -> str:
     """Return one error under its code as an anchor: meaning, cause, remedy."""
     meaning = (inspect.getdoc(kind) or "").replace("``", "`")
-    parents = [
-        self_evaluation.code
-        for self_evaluation in kind.__mro__[1:]
-        if issubclass(self_evaluation, ProofstoneError)
-    ]
+    parents = [parent.code for parent in kind.__mro__[1:] if issubclass(parent, ProofstoneError)]
     also = f"; a kind of [{parents[0]}](#{parents[0].lower()})" if len(parents) > 1 else ""
     return (
         f"## {kind.code}\n\n**{spoken(kind)}**: `proofstone.errors.{kind.__name__}`, exit code "

@@ -76,11 +76,40 @@ def test_the_links_of_a_page_resolve(name: str) -> None:
     assert broken == []
 
 
+def unlisted(docs: Path) -> list[str]:
+    """The pages below ``docs`` that its README.md does not link to.
+
+    Decisions are named by their folder, data have no pages, and the index of the commands stands
+    for the page of each command.
+    """
+    named = {target.partition("#")[0] for target in links((docs / "README.md").read_text("utf-8"))}
+    written = {path.relative_to(docs) for path in docs.rglob("*.md")}
+    commands_index = Path("reference/cli/README.md")
+    wanted = {
+        path.as_posix()
+        for path in written - {Path("README.md")}
+        if path.parts[0] not in {"decisions", "data"}
+        and (path == commands_index or not path.is_relative_to(commands_index.parent))
+    }
+    return sorted(wanted - named)
+
+
 def test_every_document_is_in_the_index() -> None:
-    """docs/README.md names each page of docs/; decisions are named by their folder."""
-    index = set(links((ROOT / "docs" / "README.md").read_text(encoding="utf-8")))
-    written = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
-    assert written - index == set()
+    """docs/README.md links to each page of docs/, at any depth."""
+    assert unlisted(ROOT / "docs") == []
+
+
+def test_a_document_outside_the_index_is_noticed(tmp_path: Path) -> None:
+    """Pages in folders count; decisions, data and pages of commands do not."""
+    for name in ("how-to/a.md", "how-to/b.md", "reference/cli/README.md", "reference/cli/run.md"):
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text("# A page\n", encoding="utf-8")
+    for name in ("decisions", "data"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "c.md").write_text("# A page\n", encoding="utf-8")
+    (tmp_path / "README.md").write_text("[a](how-to/a.md#part)\n", encoding="utf-8")
+    assert unlisted(tmp_path) == ["how-to/b.md", "reference/cli/README.md"]
 
 
 def command_lines(page: str) -> list[str]:
