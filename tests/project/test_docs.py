@@ -112,6 +112,54 @@ def test_a_document_outside_the_index_is_noticed(tmp_path: Path) -> None:
     assert unlisted(tmp_path) == ["how-to/b.md", "reference/cli/README.md"]
 
 
+FOLDERS = ("tutorials", "how-to", "explanation", "contributing")
+WRITTEN = [
+    *(ROOT / "docs" / f"{name}.md" for name in ("README", "reference/formats")),
+    *(ROOT / "docs" / "reference" / f"{name}.md" for name in ("extraction", "glossary")),
+    *(path for name in FOLDERS for path in sorted((ROOT / "docs" / name).glob("*.md"))),
+]
+KIND = re.compile(r"(Tutorial|How-to|Reference|Explanation|Contributing)\b.* · ")
+
+
+def faults(page: str) -> list[str]:
+    """What makes a hand-written page hard to read; code blocks and tables are no prose."""
+    told = re.sub(r"(?ms)^ *```.*?^ *```[ ]*$", "", page)
+    prose = "\n".join(line for line in told.splitlines() if not line.lstrip().startswith("|"))
+    parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", prose)
+    lines = [line for line in page.splitlines() if line.strip()]
+    found = [f"{len(part.split())} words: {part[:40]}" for part in parts if len(part.split()) > 80]
+    if len(prose.split()) >= 1500:
+        found.append(f"{len(prose.split())} words of prose")
+    if len(lines) < 2 or not KIND.match(lines[1]):
+        found.append("no kind under the title")
+    if not lines or not links(lines[-1]):
+        found.append("no next step in the last line")
+    return found
+
+
+def test_the_pages_to_read_are_few() -> None:
+    """A new page replaces or shortens another."""
+    assert len(WRITTEN) <= 26
+
+
+# The index has neither kind nor next step: it is the list of both.
+@pytest.mark.parametrize("path", WRITTEN[1:], ids=lambda path: path.stem)
+def test_a_page_is_short_and_says_its_kind_and_next_step(path: Path) -> None:
+    """Fewer than 1,500 words, paragraphs of at most 80, the kind first and a link last."""
+    assert faults(path.read_text(encoding="utf-8")) == []
+
+
+def test_a_page_hard_to_read_is_noticed() -> None:
+    """The check itself: each fault alone, and none for code and tables."""
+    first, last = "# Title\n\nHow-to · for all\n\n", "\n\nNext: [one](a.md).\n"
+    code, table = f"```sh\n{'a ' * 2000}\n```\n", f"| {'a ' * 2000}|\n"
+    assert faults(first + code + table + last) == []
+    assert faults(first + "a " * 81 + last)[0].startswith("81 words")
+    assert faults(first + "a b\n\n" * 750 + last)[0].endswith("words of prose")
+    assert faults("# Title\n\nText." + last) == ["no kind under the title"]
+    assert faults(first + "Text.\n") == ["no next step in the last line"]
+
+
 def command_lines(page: str) -> list[str]:
     """The ``proofstone ...`` lines of a page's shell blocks and indented code, without prompts."""
     code = [block.text for block in blocks(page) if block.language in SHELLS]
