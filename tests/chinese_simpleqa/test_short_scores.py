@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from proofstone.choices import likelihood
 from proofstone.methods.chinese_simpleqa.ask import STEPS
 from proofstone.methods.chinese_simpleqa.payloads import AskedChoice, Choice, Pair, ShortQuestion
 from proofstone.methods.chinese_simpleqa.sameness import BY_RULE, GRADED, SURE
@@ -196,3 +197,24 @@ def test_a_long_answer_is_kept_in_part() -> None:
     assert len(kept) == 200
     assert kept.startswith("The Rhine The")
     assert kept.endswith("...")
+
+
+def scored_options(item: LoadedItem) -> Unit:
+    (one,) = units(item, {likelihood.STEP: Response(text="B", next_tokens=(("B", -0.1),))}, 0)
+    return one
+
+
+def test_scored_options_are_graded_by_rule_and_no_judge_is_asked() -> None:
+    panel = Panel(decided("incorrect"))
+    found = scored(scored_options(CHOICE), panel)
+    assert (found[GRADED].value, found[GRADED].answer, found[BY_RULE].value) == (1.0, "B", 1.0)
+    assert panel.asked == []
+
+
+def test_an_open_question_has_no_options_to_score() -> None:
+    assert scored(scored_options(OPEN)) == {}
+
+
+def test_likelihoods_and_generated_answers_are_not_scored_together() -> None:
+    with pytest.raises(ValueError, match="all likelihoods, or none"):
+        asyncio.run(score([scored_options(CHOICE), unit(CHOICE, "B")], None))

@@ -72,6 +72,15 @@ def test_without_any_letter_among_the_next_tokens_nothing_is_chosen() -> None:
     assert (score.outcome, score.value, score.answer) == ("unparsed", None, "")
 
 
+def test_an_item_with_an_option_that_was_not_scored_has_no_answer() -> None:
+    """Three options, of which the second has no response; and one whose response has no tokens."""
+    some = {f"{STEP} 1": scored(-2.0), STEP: scored(-1.0)}
+    assert read_option_scores(some, "ABC") is None
+    assert read_option_scores({**some, f"{STEP} 2": scored()}, "ABC") is None
+    (score,) = likelihood_scores(0, some, "ABC", "A", "accuracy")
+    assert (score.outcome, score.value) == ("unparsed", None)
+
+
 def test_a_filter_s_refusal_is_refused() -> None:
     refusal = Response(text="", finish="content_filter", refusal="no")
     (score,) = likelihood_scores(0, {STEP: refusal}, "ABCD", "A", "accuracy")

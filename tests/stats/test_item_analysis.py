@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import pearsonr
 
-from proofstone.stats.items import ITEM_FLAGS, describe_items, item_rest_correlations
+from proofstone.stats.items import (
+    ITEM_FLAGS,
+    correlation_interval,
+    describe_items,
+    item_rest_correlations,
+)
 
 Floats = NDArray[np.float64]
 
@@ -117,3 +122,24 @@ def test_degenerate_tables_are_answered(values: Floats) -> None:
 
 def test_every_flag_has_its_sentence() -> None:
     assert all(sentence[0].islower() for sentence in ITEM_FLAGS.values())
+
+
+def test_a_correlation_s_interval_covers_the_truth_as_often_as_it_says() -> None:
+    """Pairs of normal variables with a correlation of 0.5: 2,000 samples of 30 pairs."""
+    rng = np.random.default_rng(5)
+    drawn = rng.multivariate_normal([0, 0], [[1, 0.5], [0.5, 1]], size=(2000, 30))
+    covered = 0
+    for sample in drawn:
+        low, high = correlation_interval(float(pearsonr(sample[:, 0], sample[:, 1])[0]), 30)
+        covered += low <= 0.5 <= high
+    assert 0.935 <= covered / 2000 <= 0.965
+
+
+def test_a_correlation_s_interval_is_scipys_and_says_nothing_of_three_pairs() -> None:
+    one, other = np.random.default_rng(8).normal(size=(2, 12))
+    expected = pearsonr(one, other).confidence_interval(0.9)
+    found = correlation_interval(float(pearsonr(one, other)[0]), 12, 0.9)
+    assert found == pytest.approx((expected.low, expected.high))
+    assert np.isnan(correlation_interval(0.5, 3)).all()
+    assert np.isnan(correlation_interval(float("nan"), 40)).all()
+    assert correlation_interval(-1.0, 9) == (-1.0, -1.0)
