@@ -112,6 +112,33 @@ def test_a_document_outside_the_index_is_noticed(tmp_path: Path) -> None:
     assert unlisted(tmp_path) == ["how-to/b.md", "reference/cli/README.md"]
 
 
+KINDS = {
+    "tutorials": "Tutorials",
+    "how-to": "How-to",
+    "reference": "Reference",
+    "explanation": "Explanation",
+    "contributing": "Contributing",
+    "decisions": "Decisions",
+}
+
+
+def test_the_index_is_by_kind() -> None:
+    """A page of docs/ is linked under the heading of its folder, a method's under Reference."""
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    parts = [part.partition("\n") for part in index.split("\n## ")[1:]]
+    under = {heading: links(part) for heading, _, part in parts}
+    assert list(under) == list(KINDS.values())
+    methods = {
+        f"../{path.relative_to(ROOT).as_posix()}" for path in pages() if "methods" in path.parts
+    }
+    assert methods <= set(under["Reference"])
+    folders = {
+        heading: {target.partition("/")[0] for target in targets if target[:2] != ".."}
+        for heading, targets in under.items()
+    }
+    assert folders == {heading: {folder} for folder, heading in KINDS.items()}
+
+
 FOLDERS = ("tutorials", "how-to", "explanation", "contributing")
 WRITTEN = [
     *(ROOT / "docs" / f"{name}.md" for name in ("README", "reference/formats")),
