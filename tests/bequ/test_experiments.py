@@ -270,7 +270,7 @@ def test_one_command_asks_verifies_and_shows(
     assert "--recall together --sample 500 --seed 42\nNext: proofstone report towns-" in told.err
     refused = proofstone(*ask, "--reference", "known")
     assert refused.code == 2
-    assert "--reference goes with --judge" in refused.err
+    assert "--reference needs --judge" in refused.err
 
 
 def test_one_budget_holds_for_asking_and_judging(

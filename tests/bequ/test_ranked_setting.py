@@ -103,7 +103,7 @@ def test_before_scoring_one_setting_a_model_is_ranked_too(
     assert page.code == 0, page.err
     shown = (tmp_path / "page.html").read_text("utf-8")
     assert "2 models \u00b7 4 items" in shown
-    assert "share the highest score (100.0%)." in shown
+    assert "have the same score (100.0%)." in shown
     assert "experiments with other settings: 10 models, not ranked." in shown
     assert "<h3>experiments with other settings</h3>" in shown
     assert "Not ranked: one setting of each model is ranked." in shown

@@ -132,7 +132,9 @@ def test_a_number_answers_when_it_has_the_focus(tab: Tab, page: Page) -> None:
     tab.open(page("accuracies"))
     tab.read(f"{STOP_OF_TABLE}[0].focus()")
     (told,) = tab.read(NOTE)
-    assert told.startswith("n = 899, worth 899 independent items; 95% interval for questions like")
+    assert told.startswith(
+        "n = 899, effective number of independent items 899; 95% interval for questions like"
+    )
     assert tab.read("document.activeElement.getAttribute('aria-describedby')") == "told"
     box = tab.read("document.querySelector('#told').getBoundingClientRect().toJSON()")
     assert box["left"] >= 0

@@ -33,7 +33,7 @@ llama    5 of 6 responses  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
 note           The items come from only 3 clusters. Intervals also cover other such clusters, so
                they are wide. For new items from these clusters alone, use --population bank.
 pairs          The difference between the two is not statistically significant.
-resolution     These are too few independent items to find any difference between two models. These
+power          These are too few independent items to find any difference between two models. These
                items cannot show a difference of any size between two models.
 strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
                observed score in 2 of the 2 groups by discipline. Groups with fewer than 30 items
@@ -165,7 +165,7 @@ def test_models_that_never_differ_have_no_resolution(
     path = tmp_path / "results.csv"
     path.write_text("item,a,b\n" + "".join(f"{n},1,1\n" for n in range(20)), encoding="utf-8")
     told = " ".join(proofstone("audit", path).out.split())
-    assert "resolution Most models score alike item by item" in told
+    assert "power The difference of the median pair is the same on every item" in told
     assert "difference of 0.0 points" not in told
 
 
@@ -274,7 +274,10 @@ def test_models_that_never_differ_are_said_to_be_level(
     )
     path.write_text("item,discipline,a,b,c\n" + "".join(rows), encoding="utf-8")
     told = " ".join(proofstone("audit", path, "-o", page).out.split())
-    assert "The top 3 score the same, so there is no order that other items could keep" in told
+    assert (
+        "The top 3 models have the same score, so the stability of their order is undefined."
+        in told
+    )
     assert "All 3 models score the same overall, and in 2 of the 2 groups by discipline." in told
     assert "Nowhere: the top 3 score the same in every group by discipline." in told
     for odd in ("tau of \u2014", "first overall", "0.0 points on"):

@@ -60,7 +60,7 @@ def test_the_same_option_is_found_wherever_it_stands(
     assert values == {"knows": [1.0, 1.0, 1.0], "first": [0.0, 0.25, 0.0]}
     assert rows["knows"][3] is None
     # The place as shown is what a position is, and no letter of the original is one.
-    assert "chooses A in 100.0% of its replies" in told(audit, "positions")["finding"]
+    assert "chooses A in 100.0% of its responses" in told(audit, "positions")["finding"]
     assert "answer key position" not in str(told(audit, "positions"))
 
 

@@ -97,7 +97,7 @@ def profiled(swap: bool) -> Evidence:
 
 def test_groups_that_rank_models_differently_are_named() -> None:
     """Each of the two is 25 points above its level in one group and 25 below in the other."""
-    found = section(profiled(swap=True), "dimension")
+    found = section(profiled(swap=True), "interaction")
     assert found.finding.startswith(
         "The model × group interaction is significant by discipline. By discipline, models deviate "
         "from their own level by 25.0 points"
@@ -108,7 +108,7 @@ def test_groups_that_rank_models_differently_are_named() -> None:
 
 def test_groups_that_rank_models_alike_leave_the_rest_open() -> None:
     """Both have the same scores everywhere."""
-    found = section(profiled(swap=False), "dimension")
+    found = section(profiled(swap=False), "interaction")
     assert found.finding == "No significant model × group interaction by discipline."
     assert found.cannot == (
         "The test does not show that all groups measure the same construct; small interactions may "
@@ -120,7 +120,7 @@ def test_groups_of_few_items_are_not_checked() -> None:
     """Nine items in two groups are fewer than five each."""
     table = table_of([Respondent(name, "") for name in "ab"], right_of(9, 4, 0) + right_of(9, 5, 1),
                      n_units=9, discipline=["law"] * 4 + ["art"] * 5)  # fmt: skip
-    assert "dimension" not in names(evidence_of(table))
+    assert "interaction" not in names(evidence_of(table))
 
 
 def many(n_models: int, n_items: int = 40) -> Evidence:

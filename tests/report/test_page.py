@@ -282,9 +282,9 @@ def test_every_number_says_what_it_is_of() -> None:
     outline = Outline(render_page(page_of(two_small())))
     titles = [value for tag, name, value in outline.attributes if (tag, name) == ("abbr", "title")]
     assert (
-        "n = 60, worth 60 independent items; 95% interval for the domain of this item "
-        "bank; Wilson; "
-        "drawn: items; the facts behind the items are unknown, so items were treated as independent"
+        "n = 60, effective number of independent items 60; 95% interval for the domain of this "
+        "item bank; Wilson; resampled unit: items; the facts behind the items are unknown, so "
+        "items were treated as independent"
     ) in titles
     assert "7 of 60 responses" in titles
 

@@ -68,7 +68,7 @@ def test_the_opening_and_the_section_state_the_same_probability() -> None:
     (part,) = make_opening(evidence).parts
     (told,) = [said for said in part.best if said.startswith("Probability")]
     assert told in section(evidence, "stability").plain
-    table = section(evidence, "resolution").tables[1]
+    table = section(evidence, "power").tables[1]
     needed = {(row[0], row[1]): row[4] for row in table.rows}
     for said in part.undecided:
         found = re.match(r"(m\d) or (m\d): .* about ([\d,]+) questions", said)
@@ -115,7 +115,7 @@ def test_the_headline_difference_is_found_with_eighty_percent_power_among_all_pa
 
 
 def test_the_unadjusted_difference_stands_in_the_power_section_alone_and_labelled() -> None:
-    found = section(of_models([0.6, 0.55, 0.5]), "resolution")
+    found = section(of_models([0.6, 0.55, 0.5]), "power")
     adjusted, alone = found.tables[0].rows
     assert (adjusted[0], alone[0]) == ("adjusted for 3 pairs", "one planned pair, unadjusted")
     assert adjusted[1] > alone[1]  # type: ignore[operator]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_strata_say_where_the_leader_is_strong() -> None:
 
 def test_resolution_says_how_many_items_would_part_neighbours() -> None:
     """Middle and weak differ on one item: hundreds of times as many would be needed."""
-    found = section(three(), "resolution")
+    found = section(three(), "power")
     _detectable, table = found.tables
     needed = {row[0]: row[4] for row in table.rows}
     assert needed["strong"] < 40 < needed["middle"]  # type: ignore[operator]
@@ -88,7 +89,7 @@ def test_no_detectable_difference_is_over_a_hundred_points() -> None:
     """Two models on three items cannot show any: a dash, not hundreds of points."""
     rows = right_of(3, 2, 0) + right_of(3, 1, 1)
     table = table_of([Respondent(name, "") for name in ("one", "other")], rows, n_units=3)
-    found = section(evidence_of(table), "resolution")
+    found = section(evidence_of(table), "power")
     assert [row[1] for row in found.tables[0].rows] == [None, None]
     assert found.finding.startswith("These are too few independent items")
 
@@ -136,7 +137,7 @@ def test_the_same_seed_gives_the_same_sections() -> None:
 
 def test_discrimination_stands_beside_chance() -> None:
     """Law: 18, 10 and 10 of 20 are right; mean 12.67 / 20, range 8 / 20."""
-    found = section(three(), "discrimination")
+    found = section(three(), "spread")
     law = next(row for row in found.tables[0].rows if row[0] == "law")
     assert law[1:3] == (20, pytest.approx((18 + 10 + 10) / 60))
     assert law[7] == pytest.approx(8 / 20)
@@ -185,9 +186,12 @@ def test_ties_everywhere_are_answered(right: tuple[int, int, int]) -> None:
     rows = [row for who, n in enumerate(right) for row in right_of(20, n, who)]
     table = table_of([Respondent(name, "") for name in "abc"], rows, n_units=20)
     evidence = evidence_of(table)
-    assert section(evidence, "pairs").plain == (
-        "No pairwise difference is statistically significant."
-    )
+    found = section(evidence, "pairs")
+    assert found.finding == "None of the 3 pairs of models differs significantly (Holm-adjusted)."
+    assert found.plain == ""
+    difference = found.tables[0].rows[0][2]
+    assert isinstance(difference, Estimate)
+    assert math.isnan(difference.low), "no interval: the difference never varies"
     (part,) = make_opening(evidence).parts
     assert part.best[1] == "They score the same."
     assert part.undecided == tuple(
@@ -212,7 +216,7 @@ def accuracies(counts: list[int]) -> Evidence:
 def test_accuracies_alone_have_what_needs_no_items() -> None:
     """With counts of items pairs and discrimination too."""
     names = [each.name for each in make_sections(accuracies([60, 40]))]
-    assert names == ["pairs", "strata", "discrimination"]
+    assert names == ["pairs", "strata", "spread"]
     assert [each.name for each in make_sections(accuracies([0, 0]))] == ["strata"]
 
 
@@ -246,7 +250,9 @@ def test_an_estimate_is_asked_for_its_n_and_estimand() -> None:
     )  # fmt: skip
     shown = shown_cell(estimate, Column(key="k", name="k", unit="points"))
     assert shown.text == "50.0 [25.0, 75.0]"
-    assert shown.told.startswith("n = 10, worth 10 independent items; 95% interval for e; m")
+    assert shown.told.startswith(
+        "n = 10, effective number of independent items 10; 95% interval for e; m"
+    )
 
 
 def page(evidence: Evidence) -> str:
@@ -271,7 +277,7 @@ def test_the_page_says_first_what_it_means_and_what_it_leaves_open() -> None:
         "its lead over every other model is statistically significant.",
         "Limitations (",
         "By group Scores by discipline",
-        "Details 40 items, 3 models: too few for more than tentative results.",
+        "Details 40 items, 3 models. Below 100 items or 3 models, these analyses often have little",
         "Pairwise differences",
         "Statistical power",
         "Ranking stability",

@@ -120,7 +120,7 @@ def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
 
 def test_respondents_of_one_score_are_named_together() -> None:
     """None of them scores highest alone; the rank interval says who else is open."""
-    assert answer_of([9, 9]) == ("m0 direct and m1 direct share the highest score (9.0%).")
+    assert answer_of([9, 9]) == ("m0 direct and m1 direct have the same score (9.0%).")
     assert answer_of([9, 9, 8]).endswith("; 1 other model is statistically tied with m0 direct.")
     assert answer_of([9, 9, 9, 9, 1]).startswith("4 models share the highest score (9.0%)")
 

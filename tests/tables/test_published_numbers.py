@@ -101,7 +101,7 @@ def test_the_science_cell_of_claude_opus_is_a_misprint_of_51() -> None:
 
 def test_table_7_follows_from_table_3_but_for_two_numbers() -> None:
     """Table 3 is rounded, so that a recomputed number may be a hundredth off at a half."""
-    found = {row[0]: row for row in section("discrimination", KINA).tables[0].rows}
+    found = {row[0]: row for row in section("spread", KINA).tables[0].rows}
     misprints = []
     for name, *printed in lines_of(DISCRIMINATION):
         _, _n, mean, sd, cv, high, low, spread, *_ = found[name.replace("_", " ")]
@@ -116,7 +116,7 @@ def test_table_7_follows_from_table_3_but_for_two_numbers() -> None:
 
 
 def test_ten_equal_models_would_spread_by_37_points_over_13_items() -> None:
-    found = {row[0]: row for row in section("discrimination", KINA).tables[0].rows}
+    found = {row[0]: row for row in section("spread", KINA).tables[0].rows}
     _, n, *_, spread, by_chance, _, p = found["History"]
     assert (n, f"{100 * spread:.2f}", f"{100 * by_chance:.0f}") == (13, "30.77", "37")
     assert p > 0.5

@@ -52,7 +52,7 @@ from proofstone.page.vega import (
     specification,
     wrapped,
 )
-from proofstone.wording.messages import counted, language_tag, noted, say, word
+from proofstone.wording.messages import counted, language_tag, listed, noted, say, word
 
 # Text alternative of a figure: contents, number of rows, range.
 
@@ -82,7 +82,7 @@ def described(figure: Figure) -> str:
         for level in figure.levels
         if not math.isnan(level.value)
     ]
-    return say("{parts}.", parts="; ".join(part for part in said if part))
+    return say("{parts}.", parts=say("; ").join(part for part in said if part))
 
 
 def _range(figure: Figure) -> Sequence[str]:
@@ -100,9 +100,9 @@ def _range(figure: Figure) -> Sequence[str]:
 
 
 def _at(mark: Mark, figure: Figure) -> str:
-    where = ", ".join(named(part) for part in (mark.row, mark.column) if part)
+    where = listed([named(part) for part in (mark.row, mark.column) if part])
     value = shown_value(mark.value, figure.value_unit)
-    return f"{value} ({where})" if where else value
+    return say("{value} ({where})", value=value, where=where) if where else value
 
 
 def shown_value(value: float, unit: AxisUnit) -> str:

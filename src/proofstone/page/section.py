@@ -331,7 +331,7 @@ def told_estimate(estimate: Estimate) -> str:
     of = estimate.resampled if estimate.resampled in ("models", "entities") else "items"
     parts = [
         say(
-            "n = {n:,}, worth {effective_n:,.0f} independent {of}",
+            "n = {n:,}, effective number of independent {of} {effective_n:,.0f}",
             n=estimate.n,
             effective_n=estimate.effective_n,
             of=word(of),
@@ -342,7 +342,7 @@ def told_estimate(estimate: Estimate) -> str:
             population=word(estimate.population),
         ),
         told_making(estimate.made_by),
-        say("drawn: {what}", what=word(estimate.resampled)),
+        say("resampled unit: {what}", what=word(estimate.resampled)),
     ]
     return say("; ").join([*parts, *_flags(estimate)])
 

@@ -234,7 +234,8 @@ def _intervals(table: Table) -> Iterator[str]:
         low, high = min(each.n for each in found), max(each.n for each in found)
         n = f"{low:,}" if low == high else say("{low:,} to {high:,}", low=low, high=high)
         yield say(
-            "{level:g}% intervals for {population} ({made_by}; drawn: {resampled}), n = {n}.",
+            "{level:g}% intervals for {population} ({made_by}; resampled unit: {resampled}), "
+            "n = {n}.",
             level=100 * level,
             population=word(population),
             made_by=told_making(made_by),

@@ -468,10 +468,14 @@ def brief_html(brief: Brief) -> str:
         brief=brief,
         heads=_heads(brief),
         language=language_tag(),
-        limits=say("Limits"),
+        limits=_limits_line(brief),
         missing=MISSING,
         style=environment.get_template("brief.css.jinja").render(),
     )
+
+
+def _limits_line(brief: Brief) -> str:
+    return say("{who}: {what}", who=say("Limits"), what=brief.limits)
 
 
 def _heads(brief: Brief) -> Mapping[str, str]:
@@ -491,8 +495,12 @@ def brief_pdf(brief: Brief, fonts: Path | None = None) -> bytes:
     typst = _typst()
     import msgspec  # noqa: PLC0415
 
-    data = {**msgspec.to_builtins(brief), "heads": _heads(brief), "limits_label": say("Limits"),
-            "lang": language_tag()[:2]}  # fmt: skip
+    data = {
+        **msgspec.to_builtins(brief),
+        "heads": _heads(brief),
+        "limits_line": _limits_line(brief),
+        "lang": language_tag()[:2],
+    }
     text = json.dumps(data, ensure_ascii=False, sort_keys=True)
     has_chinese = _CJK.search(text) is not None
     paths = [str(fonts)] if fonts is not None else []

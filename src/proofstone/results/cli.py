@@ -648,7 +648,7 @@ def report_command(
     for name, line in files_beside(written.tables, written.figures, written.brief):
         print_text(f"{name:<{width}}{line}")
     if written.rows is not None:
-        say(f"{visible(written.rows)} belongs to it: its entities and triples lie there")
+        say(f"keep the folder {visible(written.rows)} beside the page: it holds its rows")
     say("open it in a browser; it needs no network")
 
 

@@ -31,13 +31,13 @@ class Chapter(Struct, frozen=True, kw_only=True):
 _CHAPTER_OF: Mapping[str, ChapterName] = {
     "strata": "groups",
     "documents": "groups",
-    "discrimination": "groups",
-    "dimension": "groups",
+    "spread": "groups",
+    "interaction": "groups",
     "pairs": "pairwise",
     "factors": "pairwise",
     "alignment": "pairwise",
     "benchmarks": "pairwise",
-    "resolution": "power",
+    "power": "power",
     "stability": "power",
     "samples": "power",
     "best-of": "power",
@@ -69,12 +69,12 @@ _TITLES: Mapping[ChapterName, str] = {
 }
 
 # Sections whose findings are shown open; those of others are folded.
-_LEADS = ("strata", "pairs", "resolution", "stability", "items")
+_LEADS = ("strata", "pairs", "power", "stability", "items")
 
 # With fewer items or ranked models these sections have little power and share one fold.
 FEWEST_ITEMS = 100
 FEWEST_MODELS = 3
-_NEED_DATA = ("pairs", "factors", "resolution", "stability", "dimension", "positions", "orders")
+_NEED_DATA = ("pairs", "factors", "power", "stability", "interaction", "positions", "orders")
 
 
 def is_small(data: PageData) -> bool:
@@ -108,9 +108,12 @@ def details_note(data: PageData) -> str:
     """Return a note on how few items and models the details have."""
     n_ranked = max((len(group.ranked) for group in data.board.standings), default=0)
     return say(
-        "{items}, {models}: too few for more than tentative results.",
+        "{items}, {models}. Below {fewest_items} items or {fewest_models} models, these analyses "
+        "often have little power.",
         items=counted(data.board.n_items, "item"),
         models=counted(n_ranked, "model"),
+        fewest_items=FEWEST_ITEMS,
+        fewest_models=FEWEST_MODELS,
     )
 
 
@@ -146,7 +149,9 @@ def context_line(data: PageData) -> str:
     parts = [
         counted(len({row.name for row in board.rows}), "model") if board.rows else "",
         counted(board.n_items, "item") if board.n_items else "",
-        f"{counted(len(groups.groups), 'group')} ({word(groups.by)})" if groups else "",
+        say("{title} ({n})", title=counted(len(groups.groups), "group"), n=word(groups.by))
+        if groups
+        else "",
         word(board.measure) if board.measure else "",
         say("{level:g}% CI", level=100 * board.confidence) if board.rows else "",
         data.provenance.made_at[:10],

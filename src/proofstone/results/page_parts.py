@@ -335,8 +335,9 @@ def _band_sentence(group: Standings, has_lanes: bool) -> str:
 
 def _plot_label(plot: Any) -> str:
     """Return a text alternative for the axis of the leaderboard."""
-    ends = f"{plot.ticks[0].text}-{plot.ticks[-1].text}"
-    said = say("Axis from {ends}, in %", ends=ends)
+    said = say(
+        "Axis labels from {low} to {high}, in %", low=plot.ticks[0].text, high=plot.ticks[-1].text
+    )
     return said if plot.chance is None else f"{said}; {plot.chance.text}"
 
 

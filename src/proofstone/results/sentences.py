@@ -216,6 +216,8 @@ def _shared_lead(ranked: Sequence[BoardRow], level: Sequence[BoardRow]) -> str:
     """Return a sentence on a shared first place and the number of models tied with it."""
     shared = {"leaders": _leaders(level), "score": shown_share(level[0].estimate.value)}
     n_tied = _n_tied(ranked) - (len(level) - 1)
+    if len(level) == len(ranked):
+        return say("{leaders} have the same score ({score}).", **shared)
     if n_tied <= 0:
         return say("{leaders} share the highest score ({score}).", **shared)
     return say_of(

@@ -85,7 +85,7 @@ def dimension_section(evidence: Evidence) -> Section | None:
     # The levels whose groups differ, at 5% over all levels (Bonferroni).
     rejected = [level for level, check in found.items() if check.p < 0.05 / len(found)]
     return Section(
-        name="dimension",
+        name="interaction",
         title=say("Model × group interaction"),
         finding=_finding(found, rejected),
         plain=say(
@@ -233,7 +233,7 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
             by=word(by),
         )
     return Section(
-        name="discrimination",
+        name="spread",
         title=say("Spread of the top models"),
         finding=finding,
         cannot=say(

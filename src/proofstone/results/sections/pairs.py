@@ -30,7 +30,7 @@ from proofstone.stats.comparisons import mcnemar_p
 from proofstone.stats.multiple_comparisons import benjamini_hochberg
 from proofstone.stats.power import Resolution, Separation, resolution_after
 from proofstone.stats.ranks import Comparison, tiers
-from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
+from proofstone.wording.messages import counted, joined, listed, paragraph, say, say_of, word
 
 # Further columns of a pair: q-value and discordant items.
 
@@ -100,7 +100,19 @@ def _finding(resolved: int, total: int, n_models: int) -> str:
             if resolved
             else "The difference between the two is not statistically significant."
         )
-    return say(
+    if total > 1 and not resolved:
+        return say(
+            "None of the {total:,} pairs of models differs significantly (Holm-adjusted).",
+            total=total,
+        )
+    if resolved == total > 1:
+        return say(
+            "All {total:,} pairs of models differ significantly (Holm-adjusted).", total=total
+        )
+    return say_of(
+        resolved,
+        "{resolved:,} of {total:,} pairs of models differs significantly (Holm-adjusted); "
+        "no significant difference in {pairs}.",
         "{resolved:,} of {total:,} pairs of models differ significantly (Holm-adjusted); "
         "no significant difference in {pairs}.",
         resolved=resolved,
@@ -110,14 +122,16 @@ def _finding(resolved: int, total: int, n_models: int) -> str:
 
 
 def _tiers(group: Standings) -> str:
-    """Return the number of tiers, where every model above is significantly better than every one
-    below."""
+    """Return the number of tiers: each model above is significantly better than each below.
+
+    Empty with one tier, or with one model in each.
+    """
     better = np.zeros((len(group.ranked), len(group.ranked)), dtype=bool)
     for pair in group.compared:
         better[pair.first, pair.second] = pair.resolved and pair.difference > 0
         better[pair.second, pair.first] = pair.resolved and pair.difference < 0
     found = tiers(better)
-    if len(found) < 2 or len(group.ranked) < 3:
+    if not 2 <= len(found) < len(group.ranked):
         return ""
     sizes = joined([str(last - first + 1) for first, last in found])
     return say("The ranking falls into {n} tiers, of {sizes} models.", n=len(found), sizes=sizes)
@@ -131,7 +145,7 @@ def _plain(group: Standings) -> str:
             best=best[0],
         )
     if len(best) == len(group.ranked):
-        return say("No pairwise difference is statistically significant.")
+        return ""
     return say(
         "{n} models are statistically tied for first: none of them is significantly worse than "
         "any other model.",
@@ -263,7 +277,7 @@ def _table(
         column("first", say("model"), lambda pair: labels[pair.first]),
         column("second", say("against"), lambda pair: labels[pair.second]),
         column("difference", say("difference"), lambda pair: _estimate(board, group, pair),
-               unit="points", help=say("points out of 100 by which the first scores higher")),
+               unit="points", help=say("percentage points by which the first scores higher")),
         column("p", say("p"), unit="probability",
                help=say("two-sided p: probability of a difference at least this large if both "
                         "models had the same true score")),
@@ -275,12 +289,13 @@ def _table(
 
 
 def _estimate(board: Leaderboard, group: Standings, pair: Comparison) -> Estimate:
-    first = group.ranked[pair.first].estimate
+    """Return the difference, without an interval if it is the same on every item."""
+    first, has_interval = group.ranked[pair.first].estimate, pair.low < pair.high
     return Estimate(
         value=pair.difference,
         n=group.n_items,
-        low=pair.low,
-        high=pair.high,
+        low=pair.low if has_interval else math.nan,
+        high=pair.high if has_interval else math.nan,
         level=board.confidence,
         population=board.population,
         made_by="clustered t" if first.resampled else "normal",
@@ -332,7 +347,7 @@ def resolution_section(evidence: Evidence) -> Section | None:
     adjusted = resolution_after(ranked.spread, confidence=ranked.adjusted_confidence)
     alone = resolution_after(ranked.spread, confidence=ranked.confidence)
     return Section(
-        name="resolution",
+        name="power",
         title=say("Statistical power"),
         finding=_resolution_finding(adjusted, ranked.n_pairs),
         cannot=_resolution_cannot(adjusted, ranked.n_pairs),
@@ -364,18 +379,24 @@ def _resolution_how(evidence: Evidence, ranked: RankedValues) -> str:
     )
 
 
+def _known_error(error: float) -> float | None:
+    """Return None for an error that is unknown, or 0 as the difference never varies."""
+    return error if error > 0 else None
+
+
 def _detectable(adjusted: Resolution, alone: Resolution, n_pairs: int) -> Table:
     return Table(
         title=say("Minimum detectable difference"),
         columns=(
             Column(key="comparison", name=say("comparison")),
             Column(key="difference", name=say("difference"), unit="points",
-                   help=say("found with 80% power, median pair; a dash where it is over 100")),
+                   help=say("found with 80% power, median pair; a dash where it is over 100 or "
+                            "cannot be estimated")),
             Column(key="standard_error", name=say("standard error"), unit="points"),
         ),
         rows=tuple(
-            (name, None if _sees_nothing(found) else found.difference,
-             None if math.isnan(found.standard_error) else found.standard_error)
+            (name, None if _sees_nothing(found) or _does_not_vary(found) else found.difference,
+             _known_error(found.standard_error))
             for name, found in (
                 (say("adjusted for {pairs}", pairs=counted(n_pairs, "pair")), adjusted),
                 (say("one planned pair, unadjusted"), alone),
@@ -385,15 +406,19 @@ def _detectable(adjusted: Resolution, alone: Resolution, n_pairs: int) -> Table:
     )  # fmt: skip
 
 
+def _does_not_vary(found: Resolution) -> bool:
+    return found.difference == 0.0
+
+
 def _sees_nothing(found: Resolution) -> bool:
     return math.isnan(found.difference) or found.difference >= 1.0
 
 
 def _resolution_finding(found: Resolution, n_pairs: int) -> str:
-    if found.difference == 0.0:
+    if _does_not_vary(found):
         return say(
-            "Most models score alike item by item, so nothing here says which true differences "
-            "such items would find."
+            "The difference of the median pair is the same on every item, so power cannot be "
+            "estimated."
         )
     if _sees_nothing(found):
         return say("These are too few independent items to find any difference between two models.")
@@ -419,8 +444,8 @@ def _items(found: Resolution) -> str:
 
 
 def _resolution_cannot(found: Resolution, n_pairs: int) -> str:
-    if found.difference == 0.0:
-        return say("Models that score alike on these items may differ on others.")
+    if _does_not_vary(found):
+        return say("On other items, the same models may show other differences.")
     if _sees_nothing(found):
         return say("These items cannot show a difference of any size between two models.")
     return paragraph(
@@ -448,7 +473,9 @@ def _resolution_table(ranked: RankedValues) -> Table:
         column("first", say("model"), lambda pair: ranked.labels[pair.first]),
         column("second", say("next"), lambda pair: ranked.labels[pair.second]),
         column("difference", say("difference"), unit="points"),
-        column("standard_error", say("standard error"), unit="points"),
+        column("standard_error", say("standard error"),
+               lambda pair: _known_error(pair.standard_error), unit="points",
+               help=say("a dash where the difference is the same on every item")),
         column("needed", say("items needed"),
                lambda pair: two_digits(pair.needed) if math.isfinite(pair.needed) else None,
                help=say("adjusted for the number of pairs; a dash where the two score the "

@@ -125,8 +125,7 @@ def _is_level(drawn: Stability) -> bool:
 def _finding(ranked: RankedValues, half: Stability, boot: Stability) -> str:
     if _is_level(half):
         return say(
-            "The top {k} score the same, so there is no order that other items could keep or "
-            "change.",
+            "The top {k} models have the same score, so the stability of their order is undefined.",
             k=half.k,
         )
     return paragraph(
@@ -159,7 +158,7 @@ def _first_alone(ranked: RankedValues, boot: Stability) -> str:
 
 def _plain(boot: Stability) -> str:
     if _is_level(boot):
-        return say("These questions rank none of the top {k} above another.", k=boot.k)
+        return ""
     return say("Stability over resamples is not the probability of being best.")
 
 
@@ -250,7 +249,7 @@ def _schemes(found: Sequence[Stability]) -> Table:
         column("tau_high", "97.5%", "tau.high", digits=3,
                help=say("quantile over the resamples")),
         column("first", say("first stays"), "first_alone", unit="share",
-               help=say("the leader is first, and no other ties with it")),
+               help=say("a leader of the full ranking is first, and no other model ties")),
         column("overlap", say("top kept"), "overlap.mean", unit="share",
                help=say("share of the top that a draw has in its own top")),
         sorts=False,
