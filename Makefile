@@ -18,7 +18,7 @@ COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/
 	tests/chinese_simpleqa/test_short_scores.py tests/bequ/test_entity_scores.py tests/stages/test_scores.py \
 	tests/stages/test_likelihood_runs.py
 
-.PHONY: help demo test test-all wheel check style types contracts licenses pins pages coverage bench mutate docs constraints clean
+.PHONY: help demo test test-all wheel check style types contracts licenses pins pages coverage bench mutate reference constraints clean
 
 help:
 	@echo 'make demo      install, then audit a published table and run a bundled model (offline)'
@@ -28,7 +28,7 @@ help:
 	@echo 'make check     style, types, import contracts, licenses, pins, generated docs, coverage'
 	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
 	@echo 'make mutate    400 small changes of the code by seed, and which of them no test notices'
-	@echo 'make docs      write the generated pages of docs/ again'
+	@echo 'make reference write the generated pages of docs/reference again'
 
 demo: $(STAMPS)/demo
 	$(RUN)proofstone demo
@@ -95,7 +95,7 @@ SEED ?= 1
 mutate: $(STAMPS)/dev
 	$(RUN)python -m tools.mutate --mutants $(MUTANTS) --seed $(SEED)
 
-docs: $(STAMPS)/dev
+reference: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs
 	$(RUN)python -m tools.error_docs
 	$(RUN)python -m tools.api_docs

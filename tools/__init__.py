@@ -1,1 +1,1 @@
-"""Tools of `make check` and `make docs`: `python -m tools.NAME` from the repository's root."""
+"""Tools of `make check` and `make reference`: `python -m tools.NAME` from the repository's root."""

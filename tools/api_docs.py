@@ -40,7 +40,7 @@ print(workspace.leaderboard(bank))
 `create_workspace(folder)` creates and opens a workspace. `open_workspace(folder)` opens the one in
 a folder or above it. A workspace is a context manager. A *target* is a name, an id or its first
 digits (`form:9ab3c4d1`), or a record that another method returned. This page is generated from
-`src/proofstone/api.py` by `make docs`.
+`src/proofstone/api.py` by `make reference`.
 """
 
 
@@ -135,4 +135,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(settle(ROOT / "docs" / "reference" / "api.md", page(), sys.argv[1:], "make docs"))
+    sys.exit(settle(ROOT / "docs" / "reference" / "api.md", page(), sys.argv[1:], "make reference"))

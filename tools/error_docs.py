@@ -23,7 +23,7 @@ Reference · for everyone who meets an error or writes scripts
 Every error of a command begins with its code, as in `error[PS-204]: ...`. A code never changes. Its
 first digit is the exit code of the command, for scripts. The message names the place, the value and
 the next step. This page explains each kind, with its usual cause and remedy. It is generated from
-`src/proofstone/errors.py` by `make docs`.
+`src/proofstone/errors.py` by `make reference`.
 
 | exit code | meaning |
 |---|---|
@@ -79,4 +79,6 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(settle(ROOT / "docs" / "reference" / "errors.md", page(), sys.argv[1:], "make docs"))
+    sys.exit(
+        settle(ROOT / "docs" / "reference" / "errors.md", page(), sys.argv[1:], "make reference")
+    )

@@ -202,7 +202,10 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
         _build_in_steps(kind, builder, options)
 
     ending = "as an item bank" if builder.enters == "passages" else "for each source"
-    command.help = f"Build {kind} from INPUTs, {ending}.\n\n{_pipeline_help(builder)}"
+    command.help = (
+        f"Build {kind} from INPUTs, {ending}.\n\n{_pipeline_help(builder)}"
+        f"{_examples(kind, builder.example)}"
+    )
     return command
 
 
@@ -286,6 +289,11 @@ def _pipeline_help(builder: StepBuilder) -> str:
     )
 
 
+def _examples(kind: str, *words: str) -> str:
+    lines = "".join(f"\n  proofstone build {kind} {each}" for each in words if each)
+    return f"\n\n\b\nExample{'s' * (lines.count(chr(10)) > 1)}:{lines}" if lines else ""
+
+
 # ``build KIND`` of a kind that is built from tables by rules, or from sources by models.
 
 # Options of building by models that a table's parameters of the same names take too.
@@ -309,7 +317,7 @@ def facts_command(kind: str, parameters: Sequence[Parameter]) -> click.Command:
     def build_facts(**options: Any) -> None:
         _build_from_tables(kind, {each.name: options[each.name] for each in parameters}, options)
 
-    build_facts.help = f"Build {kind} from tables.\n\n{TABLES}"
+    build_facts.help = f"Build {kind} from tables.\n\n{TABLES}{_examples(kind, 'facts.csv')}"
     return build_facts
 
 
@@ -364,7 +372,7 @@ def either_command(
         f"Without -m: {TABLES} --limit is then the maximum number of true statements per table, "
         "and --languages selects bundled tables."
         "\n\n"
-        f"With -m: {_pipeline_help(builder)}"
+        f"With -m: {_pipeline_help(builder)}{_examples(kind, 'facts.csv', builder.example)}"
     )
     return build_either
 
@@ -508,6 +516,10 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
         """Compose forms of questions from BANK, one a seed.
 
         The same bank, seed and parameters give the same form, byte for byte, on any machine.
+
+        \b
+        Example:
+          proofstone build form facts --questions 100 --seeds 3
         """
         from proofstone.build.banks import compose_forms
         from proofstone.session.session import method_of, open_session

@@ -234,6 +234,7 @@ class Placing:
                 enters="sources",
                 help="Taxonomy labels of sources, chosen level by level. Facts that are built "
                 "from a source later get its labels.",
+                example="Handbook --taxonomy kina --judge openai/gpt-5.1 --dry-run",
             )
         }
 

@@ -172,7 +172,12 @@ def exclude_command(
 def include_command(
     identity: str, reason: str, by: str, folder: Path | None, as_json: bool
 ) -> None:
-    """Include an excluded item or fact again."""
+    """Include an excluded item or fact again.
+
+    \b
+    Example:
+      proofstone correct include item:9ab3c4d1 --reason "the key was right"
+    """
     _stand("include", identity, reason, by, folder, as_json=as_json)
 
 
@@ -189,6 +194,10 @@ def apply_command(file: Path, reason: str, by: str, folder: Path | None, as_json
     in: keep, retire, edit, correct, incorrect or void. An edit takes its new values from the column
     changes (FIELD=VALUE, one per line, or a JSON object). All rows are checked before anything is
     changed. Corrections that are in force already are skipped.
+
+    \b
+    Example:
+      proofstone correct apply work.csv
     """
     from proofstone.correct.flagged_items import apply_flagged_items, run_again, run_forms
     from proofstone.session.session import open_session

@@ -246,6 +246,10 @@ def backup(target: Path, folder: Path | None, as_json: bool) -> None:
     Works while a run writes. FILE must be new; in a DIR, the file is named after the workspace and
     the time. It holds all rows and the settings, and is verified before it gets its name. Rows of a
     PostgreSQL server are copied into the same kind of file.
+
+    \b
+    Example:
+      proofstone workspace backup bench.sqlite
     """
     from proofstone.keep.backup import backup
     from proofstone.session.session import open_session
@@ -268,6 +272,10 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
 
     FILE is a backup; it is verified and only read. NEW_FOLDER must be new or empty. To add the rows
     of a backup to an existing workspace, use 'workspace merge'.
+
+    \b
+    Example:
+      proofstone workspace restore bench.sqlite again/
     """
     from proofstone.keep.backup import restore_workspace
 
@@ -288,6 +296,10 @@ def move(target: Path, folder: Path | None, as_json: bool) -> None:
 
     Moves rows and proofstone.toml; pages and exports stay. Refused while a run is active or another
     process has the workspace open. Rows on a PostgreSQL server stay there.
+
+    \b
+    Example:
+      proofstone workspace move ../archive
     """
     from proofstone.keep.backup import move_workspace
     from proofstone.session.folders import find_folder
@@ -312,6 +324,10 @@ def merge(other: Path, take_purged: bool, folder: Path | None, as_json: bool) ->
     hashes, so merging twice changes nothing. Names of people are not copied. Merging also moves a
     workspace from a file to a PostgreSQL server and back. Refused if OTHER holds a source that was
     purged here.
+
+    \b
+    Example:
+      proofstone workspace merge ../other
     """
     from proofstone.keep.backup import merge_workspace
     from proofstone.session.session import open_session
@@ -337,6 +353,10 @@ def migrate(no_backup: bool, folder: Path | None, as_json: bool) -> None:
     Every command does this when it opens a workspace; this one makes a backup first, in the folder
     .proofstone. Rows on a PostgreSQL server are not backed up: use the server's tools (pg_dump), or
     'workspace backup' with the older version.
+
+    \b
+    Example:
+      proofstone workspace migrate
     """
     from proofstone.keep.backup import migrate_workspace
 
@@ -386,6 +406,10 @@ def purge(
     review spreadsheets are deleted. Backups, changed files and other copies still hold the texts;
     known ones are listed. 'workspace repair BANK' then makes a version of the bank without these
     texts.
+
+    \b
+    Example:
+      proofstone workspace purge "Setting up a loom" --reason "license ended" --dry-run
     """
     from proofstone.keep.purge import lift_purge, purge
     from proofstone.session.session import open_session
@@ -423,6 +447,10 @@ def repair(target: str, folder: Path | None, as_json: bool) -> None:
 
     TARGET is a bank (its forms are repaired with it) or a form. The new version takes over the
     name; the old version and its scores stay. Responses to remaining questions come from the cache.
+
+    \b
+    Example:
+      proofstone workspace repair facts
     """
     from proofstone.keep.purge import repair_form
     from proofstone.session.session import open_session
@@ -497,7 +525,12 @@ def _show(report: PurgeReport, state: str, *, err: bool = False) -> None:
 @workspace_option
 @json_option
 def status_command(folder: Path | None, as_json: bool) -> None:
-    """Show the contents of a workspace and unfinished runs."""
+    """Show the contents of a workspace and unfinished runs.
+
+    \b
+    Example:
+      proofstone status
+    """
     from proofstone.browse.status import look_over
     from proofstone.session.progress import newly_lost
     from proofstone.session.session import open_session

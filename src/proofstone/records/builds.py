@@ -411,7 +411,8 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     read as a file's. ``documents`` names the parameter for ``private`` sources: with ``auto``,
     those whose license does not permit publication. ``suffix`` is appended to the first input's
     name for a bank without a name. ``next`` is the command people run with a bank of this kind,
-    without ``proofstone``, where it is not a form or run.
+    without ``proofstone``, where it is not a form or run. ``example`` are the words after the kind
+    in the example of its help.
     """
 
     make: Callable[[Mapping[str, Any], Mapping[str, str]], Pipeline]
@@ -428,6 +429,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     suffix: str = ""
     next: str = ""
     help: str = ""
+    example: str = ""
 
 
 class Maker(Protocol):

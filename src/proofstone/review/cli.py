@@ -42,7 +42,12 @@ policy_options = asked_for(PolicyAsked, "policy")
 @workspace_option
 @json_option
 def status_command(target: str, policy: PolicyAsked, folder: Path | None, as_json: bool) -> None:
-    """Show review progress of a bank or form."""
+    """Show review progress of a bank or form.
+
+    \b
+    Example:
+      proofstone review status facts
+    """
     from proofstone.review.state import last_decision, review_policy, review_standing
     from proofstone.session.session import open_session
 
@@ -132,6 +137,10 @@ def agreement_command(target: str, most: int, folder: Path | None, as_json: bool
 
     For banks checked by judges, each judge and the panel are compared with the reviewers on the
     same statements, task by task. Tasks without any review are listed as such.
+
+    \b
+    Example:
+      proofstone review agreement facts
     """
     from proofstone.review.agreement import edited_statements, judges_checked, review_agreement
     from proofstone.review.section import checked_judges_lines
@@ -447,6 +456,10 @@ def import_command(
     All files are checked first; with any problem, named by its cell, nothing is imported. Imported
     again, known rows are skipped, and a changed decision is stored as a correction of the former
     one. Agreement of the reviewers is printed.
+
+    \b
+    Example:
+      proofstone review import sheet-anna.xlsx sheet-ben.xlsx
     """
     from proofstone.review.agreement import review_agreement
     from proofstone.review.import_reviews import import_reviews
@@ -492,6 +505,10 @@ def withdraw_command(sheet: str, reason: str, by: str, folder: Path | None, as_j
     SHEET is the file that was sent out, or its digits as 'review export' printed them. Its
     statements can be assigned to other reviewers, and the spreadsheet cannot be imported again. Its
     decisions stay stored and are not counted.
+
+    \b
+    Example:
+      proofstone review withdraw sheet-anna.xlsx --reason "left the project"
     """
     from proofstone.review.sheets import withdraw_sheet
     from proofstone.session.session import open_session
@@ -527,6 +544,10 @@ def erase(person: str, folder: Path | None, as_json: bool) -> None:
     """Erase a person's name and details.
 
     PERSON is a name or an actor id. Reviews and corrections stay under the id.
+
+    \b
+    Example:
+      proofstone review erase Anna
     """
     from proofstone.session.session import erase_person, open_session
 

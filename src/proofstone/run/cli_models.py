@@ -179,6 +179,10 @@ def list_models(folder: Path | None, as_json: bool) -> None:
 
     Lists the models of proofstone.toml and those that were run here. A model is marked as retired
     if its endpoint no longer served it at the last check; its results are kept.
+
+    \b
+    Example:
+      proofstone models list
     """
     from proofstone.records.models import card_line
     from proofstone.session.models import known_models
@@ -227,6 +231,10 @@ def check_models(
 
     With --as-judge, each model judges texts that contain prompt injections, in English and Chinese,
     in plain text and hidden in Markdown, comments and source documents.
+
+    \b
+    Example:
+      proofstone models check openai/gpt-5.1
     """
     from proofstone.errors import BadUsage
     from proofstone.session.models import check_models
@@ -267,6 +275,10 @@ def price_models(names: tuple[str, ...], folder: Path | None, as_json: bool) -> 
 
     NAMES are models (default: all of proofstone.toml and all that were run here). Prices are in US
     dollars per million tokens. For a missing price, the line to add to proofstone.toml is printed.
+
+    \b
+    Example:
+      proofstone models price openai/gpt-5.1
     """
     from proofstone.session.models import model_prices
     from proofstone.session.session import open_session

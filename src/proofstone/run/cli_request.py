@@ -34,7 +34,10 @@ class MethodsOption(click.Option):
         from proofstone.method import bundled_names, find_method
 
         self.help = _HELP[self.name or ""]([find_method(name) for name in bundled_names()])
-        return super().get_help_record(ctx)
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.help = None
 
 
 def _help_of_prompt_methods(methods: Sequence[Method]) -> str:

@@ -836,6 +836,7 @@ PIPELINES = {
         "that a judge rates low. Non-existent entities are left out if an article or a web "
         "page names them. made-up:plausible and made-up:absurd let a model invent "
         "--per-input names.",
+        example="zim:wikipedia.zim --per-input 200 --judge openai/gpt-5.1 --name entities",
     ),
     **REFERENCE,
 }

@@ -755,5 +755,6 @@ PIPELINES = {
         "by name, redirect or alias and cut into passages; a model extracts triples. "
         "Entities without an article are listed. Requests to a live wiki or the web are "
         "made once and kept.",
+        example="entities --corpus zim:wikipedia.zim -m openai/gpt-5.1 --name known",
     ),
 }

@@ -699,7 +699,8 @@ PIPELINES = {
         roles=_ASKED.roles,
         parameters=PARAMETERS,
         regions=("from_regions", "writer"),
-        help="With -m, a model writes statements from source passages, and false statements "
+        help="A model writes statements from source passages, and false statements "
         "from true ones. Each step is verified.",
+        example="Handbook -m openai/gpt-5.1 --judge other/model --budget 5USD",
     )
 }

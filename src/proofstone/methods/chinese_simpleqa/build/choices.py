@@ -430,5 +430,6 @@ CLOSING = {
         "(question, answer). A model writes incorrect options. Rules refuse duplicates, "
         "aliases and parts of the answer; judges refuse correct options and options of "
         "another kind.",
+        example="questions.jsonl -m openai/gpt-5.1 --judge other/model --budget 5USD",
     )
 }

@@ -208,6 +208,7 @@ PIPELINES = {
         files=FileRows(make=from_pairs, rows=_rows),
         help="Short questions with one answer, written from passages. Each pair is checked, "
         "compared with search results, and answered by a panel of models.",
+        example="Handbook -m openai/gpt-5.1 --judge other/model --panel a/one,b/two",
     ),
     **CLOSING,
 }
