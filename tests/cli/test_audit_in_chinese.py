@@ -27,7 +27,7 @@ LONG = "item,model,sample,score,answer,gold,confidence,tokens\n" + "".join(
 NAMES = {
     "results.csv", "proofstone", "qid", "discipline", "book", "gpt", "qwen", "llama", "law", "art",
     "Holm", "McNemar", "Benjamini", "Hochberg", "Kendall", "Wilson",
-    "Clopper", "Pearson", "Bonferroni", "tau", "p 值",
+    "Clopper", "Pearson", "Bonferroni", "tau", "p 值", "pass",
 }  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def test_the_summary_is_chinese_and_as_wide_as_the_terminal(
     assert (told.code, told.err) == (0, "")
     assert told.out.startswith(
         "读取           results.csv：宽表；60 道题、3 个模型、180 个得分\n"
-        "               题目：qid；模型：gpt、qwen、llama；分层：discipline；簇：book\n"
+        "               题目：qid；模型：gpt、qwen、llama；分层：discipline；聚类：book\n"
     )
     assert english_in(told.out, NAMES | {"report.html"}) == set()
 
@@ -75,7 +75,7 @@ def test_replies_with_confidence_length_and_positions_are_told_in_chinese(
         )
         == set()
     )
-    assert "把握" in text
+    assert "置信度" in text
 
 
 def test_keys_of_json_and_numbers_are_the_same_in_both_languages(

@@ -74,7 +74,7 @@ def test_roles_are_named_for_all_items_or_some(proofstone: Proofstone, tmp_path:
     assert "* acme/large: filtered 30 of the 60 items" in told.out
     assert "The filter by acme/large changes acme/large" in told.out
     every = proofstone("audit", path, "--role", "wrote=other/x")
-    assert "* other/x: wrote 60 of the 60 items; none is left" in every.out
+    assert "* other/x: wrote 60 of the 60 items; no item is unaffected" in every.out
     assert (
         "no item has split 'no'"
         in proofstone("audit", path, "--role", "wrote=other/x@split=no").err

@@ -118,10 +118,10 @@ def test_old_replies_are_scored_again(
     score_by_an_older_version(made, ann)
     told = proofstone("compare", ann, bob, "-w", made)
     assert "scorer: version 0 -> version 2" in told.out
-    assert "rescore   A was scored by another version than today's scorer: --rescore" in told.out
+    assert "rescore   A was scored by another scorer version: --rescore" in told.out
     assert "A 0.0" in told.out
     told = proofstone("compare", ann, bob, "-w", made, "--rescore")
-    assert "1 run was scored again from stored replies; nobody was asked" in told.out
+    assert "1 run was scored again from stored responses; no API calls were made" in told.out
     assert "differs   scorer" not in told.out
     assert "rescore   " not in told.out
     assert "A 0.0" not in told.out

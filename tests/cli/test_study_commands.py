@@ -76,7 +76,7 @@ def test_a_study_in_chinese(studied: Path, proofstone: Proofstone) -> None:
         "report", "old-books", "--analysis", "settings", "--ui-language", "zh", "-w", studied
     )
     assert told.code == 0
-    assert told.out.startswith("各设置下的正确率\n没有模型在每种设置下都完整。\n\n模型  ")
+    assert told.out.startswith("各设置下的准确率\n没有模型在每种设置下都完整。\n\n模型  ")
     assert "\nsim/ann?ability=0.8" in told.out
     assert "任一选项（思考、少样本示例" in told.out
 

@@ -70,4 +70,4 @@ class Normal:
 def _rounded(found: re.Match[str]) -> str:
     """Six digits; what is zero but for rounding is zero."""
     value = float(found[0])
-    return "0.0" if abs(value) < 1e-12 else f"{value:.6g}"
+    return "0.0" if abs(value) < 1e-12 else repr(float(f"{value:.6g}"))
