@@ -343,16 +343,16 @@ def test_tiers_are_told_where_everyone_above_beats_everyone_below() -> None:
     assert found.endswith("The ranking falls into 2 tiers, of 1 and 3 models.")
 
 
-def nine(answers: bool = False) -> Evidence:
-    """Nine models of rising skill on 30 items; of item 0 the key is wrong: the weakest four are
+def nine(answers: bool = False, n: int = 30) -> Evidence:
+    """Nine models of rising skill on n items; of item 0 the key is wrong: the weakest four are
     right, the strongest five answer B."""
     rng = np.random.default_rng(3)
     rows = [
         (item, who, 0, "answered", float(who < 4 if item == 0 else rng.random() < 0.1 + 0.1 * who))
         for who in range(9)
-        for item in range(30)
+        for item in range(n)
     ]
-    table = table_of([Respondent(f"m{who}", "") for who in range(9)], rows, n_units=30)
+    table = table_of([Respondent(f"m{who}", "") for who in range(9)], rows, n_units=n)
     if answers:
         right = table.value == 1.0
         answer_key = table.answer_key[table.unit]
@@ -385,13 +385,29 @@ def test_few_models_accuse_no_item() -> None:
 def test_positions_need_letters_and_numbers_of_options() -> None:
     """Wrong answers that are always B (A where B is right) are no even choice."""
     assert "positions" not in [each.name for each in make_sections(nine())]
-    found = section(nine(answers=True), "positions")
+    found = section(nine(answers=True, n=120), "positions")
     assert "favor some positions" in found.finding
     assert "chooses B in" in found.finding
     tests, shares = found.tables
     assert len(tests.rows) == 9
     asked = [row for row in shares.rows if row[0] == tests.rows[0][0]]
-    assert sum(row[2] for row in asked) == 30  # type: ignore[misc]
+    assert sum(row[2] for row in asked) == 120  # type: ignore[misc]
+
+
+def test_positions_with_few_expected_choices_are_not_tested() -> None:
+    """Models that are wrong at most six times, always on the first option, show nothing."""
+    rows = [row for who in range(3) for row in right_of(30, 26 + who, who)]
+    table = table_of([Respondent(f"m{who}", "") for who in range(3)], rows, n_units=30)
+    wrong = np.where(table.answer_key[table.unit] == 0, 1, 0)
+    answers = np.where(table.value == 1, table.answer_key[table.unit], wrong)
+    table = replace(table, answers=("A", "B", "C", "D"), answer=answers.astype(np.int32))
+    found = section(evidence_of(table), "positions")
+    assert found.finding == "Too few wrong answers to test them for position bias."
+    assert found.cannot == (
+        "Not shown: 6 of 9 chi-square tests, where an expected count, divided by the design "
+        "effect, is below 5."
+    )
+    assert [row[5:7] for row in found.tables[0].rows] == [(None, None)] * 3
 
 
 def test_calibration_needs_stated_confidence() -> None:

@@ -118,20 +118,28 @@ def test_options_refuse_what_is_no_sweep() -> None:
 
 
 def test_positions_are_tested_and_counted() -> None:
-    """The first 10 of 40 right, gold A to D in turn: 3, 3, 2, 2 of 10 are right; chi-square is
-    10 * (2 * .05^2 + 2 * .05^2) / (.25 * .75) on 3 degrees."""
-    analysis = perform_analysis("position", [part_of(form([10]))])
+    """The first 22 of 80 right, gold A to D in turn: 6, 6, 5, 5 of 20 are right; chi-square is
+    20 * (2 * .025^2 + 2 * .025^2) / (.275 * .725) on 3 degrees."""
+    analysis = perform_analysis("position", [part_of(form([22], n=80))])
     assert [row[:3] for row in rows(analysis)[:-1]] == [
-        ("lab/a direct", letter, "10") for letter in "ABCD"
+        ("lab/a direct", letter, "20") for letter in "ABCD"
     ]
-    chi_square = 10 * 4 * 0.05**2 / (0.25 * 0.75)
+    chi_square = 20 * 4 * 0.025**2 / (0.275 * 0.725)
     assert rows(analysis)[-1][3] == f"chi-square {chi_square:.1f}, df 3"
     assert "is not rejected for any of 1 models" in analysis.finding
-    biased = form([0])
+    biased = form([0], n=80)
     biased.value[:] = (biased.answer_key == 0).astype(float)  # right wherever A is
     assert (
         "is rejected for 1 of 1 models" in perform_analysis("position", [part_of(biased)]).finding
     )
+
+
+def test_positions_with_few_expected_answers_are_not_tested() -> None:
+    """10 of 40 right: 2.5 right answers are expected at each position."""
+    analysis = perform_analysis("position", [part_of(form([10]))])
+    assert analysis.finding == "Too few questions to test for equal accuracy at all positions."
+    assert rows(analysis)[-1][3:5] == ("—", "—")
+    assert "No test is shown where an expected count is below 5." in analysis.notes
 
 
 def test_positions_need_options() -> None:

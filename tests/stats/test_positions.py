@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import chisquare
 
 from proofstone.stats.items import position_bias
+from proofstone.stats.ranks import LEAST_EXPECTED, homogeneity
 
 
 def test_choices_against_uniform_are_pearsons() -> None:
@@ -72,3 +73,51 @@ def test_unread_and_missing_replies() -> None:
     nothing = position_bias(np.empty(0), *(np.empty(0, dtype=int) for _ in range(3)))
     assert nothing.positions == ()
     assert np.isnan([nothing.accuracy.p, nothing.choice.p, nothing.error.p]).all()
+
+
+def test_the_smallest_expected_count_is_told_for_each_test() -> None:
+    """Of 60 questions with three options 30 are right: 10 wrong and 10 right for each key, 20
+    choices of each position, and of 30 wrong choices 10 in each."""
+    answer_key = np.tile([0, 1, 2], 20)
+    wrong = (answer_key + 1 + np.arange(60) // 30) % 3
+    chosen = np.where(np.arange(60) % 2, answer_key, wrong)
+    found = position_bias((chosen == answer_key) * 1.0, answer_key, chosen, np.full(60, 3))
+    assert found.accuracy.least_expected == pytest.approx(10)
+    assert found.choice.least_expected == pytest.approx(20)
+    assert found.error.least_expected == pytest.approx(10)
+    thrice = np.tile(np.arange(60), 3)
+    more = position_bias(
+        (chosen == answer_key)[thrice] * 1.0, answer_key[thrice], chosen[thrice], np.full(180, 3),
+        unit=thrice,
+    )  # fmt: skip
+    assert more.choice.least_expected == pytest.approx(20, rel=0.2)  # as many as independent ones
+
+
+def test_a_key_of_one_position_expects_no_choices_there() -> None:
+    """All keys are A: wrong choices can only be B or C, and these alone are expected."""
+    chosen = np.array([1, 2] * 6)
+    found = position_bias(np.zeros(12), np.zeros(12, dtype=int), chosen, np.full(12, 3))
+    assert found.error.least_expected == pytest.approx(6)
+    assert np.isnan(found.accuracy.least_expected)
+
+
+@pytest.mark.parametrize(("n", "share"), [(70, 0.5), (120, 0.7), (40, 0.0)])
+def test_valid_tests_hold_their_level_just_above_five_expected(n: int, share: float) -> None:
+    """Of fair models at the smallest sizes that are shown at most 7% are rejected at 5%."""
+    rng, p = np.random.default_rng(3), []
+    for _ in range(3_000):
+        answer_key = rng.integers(0, 4, n)
+        chosen = np.where(rng.random(n) < share, answer_key, rng.integers(0, 4, n))
+        found = position_bias((chosen == answer_key) * 1.0, answer_key, chosen, np.full(n, 4))
+        if LEAST_EXPECTED <= found.error.least_expected < 2 * LEAST_EXPECTED:
+            p.append(found.error.p)
+    assert len(p) > 100
+    assert np.mean(np.array(p) < 0.05) <= 0.07
+
+
+def test_homogeneity_tells_the_smallest_expected_count() -> None:
+    """6 of 30 right in groups of 10 and 20: 2 right answers are expected in the first."""
+    values = np.zeros(30)
+    values[:6] = 1
+    found = homogeneity(values, np.repeat([0, 1], [10, 20]).astype(np.int32))
+    assert found.least_expected == pytest.approx(2)

@@ -363,13 +363,15 @@ class PositionTest(Struct, frozen=True, kw_only=True):
     ``p`` accounts for dependence between responses of one item, and of items that share keys: the
     statistic is referred to its distribution under their covariance (Rao and Scott 1984, second
     order). ``design`` is the factor by which dependence inflates it; 1 if responses are
-    independent.
+    independent. ``least_expected`` is the smallest expected count over ``design``: with less than
+    ``stats.ranks.LEAST_EXPECTED`` the chi-square approximation does not hold.
     """
 
     chi_square: float
     df: int
     p: float
     design: float
+    least_expected: float
 
 
 class PositionBias(Struct, frozen=True, kw_only=True):
@@ -434,8 +436,8 @@ def _share(p: int, y: Floats, g: Codes, c: Codes, k: Codes) -> PositionShare:
 
 
 # A test's parts (responses, q): each response's contribution to each excess over its expectation,
-# and the covariance (q, q) of these excesses for independent responses.
-_Excess = tuple[Floats, Floats]
+# the covariance (q, q) of these excesses for independent responses, and the expected counts.
+_Excess = tuple[Floats, Floats, Floats]
 
 
 def _one_accuracy(y: Floats, g: Codes, k: Codes, n: int) -> _Excess:
@@ -447,14 +449,16 @@ def _one_accuracy(y: Floats, g: Codes, k: Codes, n: int) -> _Excess:
     share = at.sum(axis=0) / size
     parts = np.where(chosen[:, None], (at - share) * (y - mean)[:, None], 0.0)
     variance = float(((y[chosen] - mean) ** 2).mean())
-    return parts, variance * size * (np.diag(share) - np.outer(share, share))
+    covariance = variance * size * (np.diag(share) - np.outer(share, share))
+    return parts, covariance, size * np.concatenate([share * mean, share * (1 - mean)])
 
 
 def _even(c: Codes, k: Codes, valid: Bools, n: int) -> _Excess:
     """Return choices above one in n, for questions with n options."""
     chosen = valid & (k == n)
     parts = ((c[:, None] == np.arange(n)) - 1.0 / n) * chosen[:, None]
-    return parts, chosen.sum() * (np.eye(n) / n - 1.0 / n**2)
+    expected = np.full(n, chosen.sum() / n)
+    return parts, chosen.sum() * (np.eye(n) / n - 1.0 / n**2), expected
 
 
 def _errors_even(g: Codes, c: Codes, k: Codes, wrong: Bools, most: int) -> _Excess:
@@ -463,7 +467,8 @@ def _errors_even(g: Codes, c: Codes, k: Codes, wrong: Bools, most: int) -> _Exce
     open_to = (position < k[:, None]) & (position != g[:, None]) & wrong[:, None]
     chance = open_to / np.maximum(k - 1.0, 1.0)[:, None]
     parts = ((c[:, None] == position) & wrong[:, None]) - chance
-    return parts, np.diag(chance.sum(axis=0)) - chance.T @ chance
+    expected = chance.sum(axis=0)
+    return parts, np.diag(expected) - chance.T @ chance, expected
 
 
 def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest:
@@ -472,12 +477,14 @@ def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest
     Each is taken over the covariance for independent responses, along the directions with variance.
     The p-value uses the actual dependence.
     """
-    whitened = []
-    for parts, covariance in excesses:
+    whitened, least = [], np.inf
+    for parts, covariance, expected in excesses:
         values, vectors = np.linalg.eigh(covariance)
         # Counts sum to the number of responses, so at least one direction has no variance.
         free = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-9)
         whitened.append(parts @ (vectors[:, free] / np.sqrt(values[free])))
+        if free.any():  # a position without expected choices is not part of the test
+            least = min(least, float(expected[expected > 0].min()))
     parts = np.hstack(whitened) if whitened else np.zeros((0, 0))
     df = parts.shape[1]
     if not df:
@@ -489,7 +496,10 @@ def _tested(excesses: Sequence[_Excess], dependence: Dependence) -> PositionTest
         design = float(np.trace(v)) / df
         if design > 1.0:
             p = quadratic_p(statistic, float(np.trace(v)), float((v**2).sum()), dependence.groups)
-    return PositionTest(chi_square=statistic, df=df, p=p, design=max(design, 1.0))
+    design = max(design, 1.0)
+    return PositionTest(
+        chi_square=statistic, df=df, p=p, design=design, least_expected=least / design
+    )
 
 
 # Two-parameter item response theory: item difficulty and slope, respondent ability.

@@ -31,6 +31,7 @@ from proofstone.stats.intervals import (
     share_interval,
     t_quantile,
     t_two_sided_p,
+    unknown,
 )
 from proofstone.stats.multiple_comparisons import holm, over_known
 from proofstone.stats.resampling import Strata, bootstrap_counts, generator, ranks_of
@@ -765,11 +766,20 @@ def tau_b(first: Floats, second: Floats) -> float:
 
 
 class Homogeneity(Struct, frozen=True, kw_only=True):
-    """Test of equal group means: statistic, degrees of freedom and p-value."""
+    """Test of equal group means: statistic, degrees of freedom and p-value.
+
+    ``least_expected`` is the smallest expected count of correct or wrong values in a group: with
+    less than ``LEAST_EXPECTED`` the chi-square approximation does not hold.
+    """
 
     chi_square: float
     df: int
     p: float
+    least_expected: float
+
+
+# Smallest expected count at which the chi-square approximation is taken to hold (Cochran 1954).
+LEAST_EXPECTED = 5
 
 
 def homogeneity(values: Floats, groups: NDArray[np.int32]) -> Homogeneity:
@@ -783,8 +793,14 @@ def homogeneity(values: Floats, groups: NDArray[np.int32]) -> Homogeneity:
     df = len(codes) - 1
     variance = float(values.var()) if len(values) else 0.0
     if df < 1 or variance == 0.0:
-        return Homogeneity(chi_square=float("nan"), df=max(df, 0), p=float("nan"))
+        return unknown(Homogeneity, df=max(df, 0))
     sizes = np.bincount(place)
     means = np.bincount(place, weights=values) / sizes
     statistic = float((sizes * (means - values.mean()) ** 2).sum() / variance)
-    return Homogeneity(chi_square=statistic, df=df, p=float(gammaincc(df / 2, statistic / 2)))
+    mean = float(values.mean())
+    return Homogeneity(
+        chi_square=statistic,
+        df=df,
+        p=float(gammaincc(df / 2, statistic / 2)),
+        least_expected=float(sizes.min()) * min(mean, 1 - mean),
+    )

@@ -42,9 +42,9 @@ from proofstone.results.sections.parts import (
 )
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights
-from proofstone.stats.items import PositionBias, position_bias
+from proofstone.stats.items import PositionBias, PositionTest, position_bias
 from proofstone.stats.power import answer_consistency, consistency
-from proofstone.stats.ranks import homogeneity
+from proofstone.stats.ranks import LEAST_EXPECTED, homogeneity
 from proofstone.wording.messages import counted, listed, noted, paragraph, say, word
 
 # Consistency of answers over orders of options.
@@ -235,19 +235,39 @@ def positions_section(evidence: Evidence) -> Section | None:
         (label, _bias(ranked, who))
         for label, who in zip(ranked.labels, ranked.respondents, strict=True)
     ]
-    rejected = [(label, bias) for label, bias in found if bias.error.p < 0.05 / len(found)]
     return Section(
         name="positions",
         title=say("Position bias"),
-        finding=_positions_finding(rejected, len(found)),
+        finding=_positions_finding([each for each in found if _is_valid(each[1].error)]),
+        cannot=_too_few(found),
         how=say(
             "Three chi-square tests by model, summed over questions with the same number of "
             "options: equal accuracy for all positions of the answer key; equal choice of all "
             "positions; wrong choices spread evenly over the wrong positions, independent of "
-            "the key. {depends} The finding uses the last one at 5%, adjusted for all models.",
+            "the key. {depends} The finding uses the last one at 5%, adjusted for the models "
+            "tested.",
             depends=_depends(evidence, [bias for _, bias in found]),
         ),
         tables=(_tests(found), _shares(found)),
+    )
+
+
+def _is_valid(test: PositionTest) -> bool:
+    """Return True if the test was made and its chi-square approximation holds."""
+    return test.least_expected >= LEAST_EXPECTED
+
+
+def _too_few(found: Sequence[tuple[str, PositionBias]]) -> str:
+    tests = [test for _, bias in found for test in (bias.accuracy, bias.choice, bias.error)]
+    left_out = sum(0 <= test.least_expected < LEAST_EXPECTED for test in tests)
+    if not left_out:
+        return ""
+    return say(
+        "Not shown: {n} of {tests}, where an expected count, divided by the design effect, is "
+        "below {least}.",
+        n=left_out,
+        tests=counted(len(tests), "chi-square test"),
+        least=LEAST_EXPECTED,
     )
 
 
@@ -317,11 +337,15 @@ def _positions(names: Sequence[str]) -> NDArray[np.int64]:
     return np.array([places.get(name.strip().upper(), -1) for name in names], dtype=np.int64)
 
 
-def _positions_finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> str:
+def _positions_finding(tested: Sequence[tuple[str, PositionBias]]) -> str:
+    """Return what the wrong answers of models show whose test of them is valid."""
+    if not tested:
+        return say("Too few wrong answers to test them for position bias.")
+    rejected = [each for each in tested if each[1].error.p < 0.05 / len(tested)]
     if not rejected:
         return say(
-            "No position is significantly favored by the wrong answers of any of {models}.",
-            models=counted(n, "model"),
+            "The wrong answers of {models} show no significant position bias.",
+            models=counted(len(tested), "tested model"),
         )
     label, bias = max(rejected, key=lambda pair: pair[1].error.chi_square)
     most = max(bias.positions, key=lambda each: each.chosen - each.expected)
@@ -332,7 +356,7 @@ def _positions_finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> 
         "The wrong answers of {n} of {models} favor some positions. {label} deviates most: it "
         "chooses {letter} in {chosen} of its responses; an even share would be {even}.",
         n=len(rejected),
-        models=counted(n, "model"),
+        models=counted(len(tested), "tested model"),
         label=label,
         letter=letter,
         chosen=chosen,
@@ -342,12 +366,12 @@ def _positions_finding(rejected: Sequence[tuple[str, PositionBias]], n: int) -> 
 
 def _tests(found: Sequence[tuple[str, PositionBias]]) -> Table:
     def of(test: str, what: str) -> Callable[[tuple[str, PositionBias]], float | None]:
-        """A number of a test; None where it was not made."""
+        """A number of a test; None unless it is valid."""
 
         def cell(row: tuple[str, PositionBias]) -> float | None:
             made = getattr(row[1], test)
             value: float = getattr(made, what)
-            return None if math.isnan(made.chi_square) else value
+            return value if _is_valid(made) else None
 
         return cell
 
@@ -405,7 +429,9 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
         units, values = part.block([label])
         answer_key = part.table.answer_key[units]
         test = homogeneity(values[:, 0], answer_key)
-        tests.append((label, test.p))
+        is_tested = test.least_expected >= LEAST_EXPECTED
+        if is_tested:
+            tests.append((label, test.p))
         chosen = _chosen_shares(part, label)
         for code in np.unique(answer_key).tolist():
             at = np.flatnonzero(answer_key == code)
@@ -416,7 +442,8 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
             marks.append(mark_of(label, answer_keys[code], estimate))
         p = "<0.001" if test.p < 0.001 else f"{test.p:.3f}"
         said = say("chi-square {value:.1f}, df {df}", value=test.chi_square, df=test.df)
-        rows.append((label, word("all"), len(units), said, say("p {p}", p=p), ""))
+        whole = (said, say("p {p}", p=p)) if is_tested else (None, None)
+        rows.append((label, word("all"), len(units), *whole, ""))
     return make_analysis(
         "position",
         say("Accuracy by position of the correct option"),
@@ -433,6 +460,7 @@ def analyze_positions(parts: Sequence[Part]) -> Analysis:
         axes=("position of the correct option", "accuracy"),
         marks=marks,
         notes=(
+            say("No test is shown where an expected count is below {least}.", least=LEAST_EXPECTED),
             say(
                 "The test takes questions as independent. Later positions exist only in questions "
                 "with more options, which are harder to guess: compare within one number of "
@@ -451,6 +479,8 @@ def _chosen_shares(part: Part, label: str) -> dict[str, float]:
 
 
 def _accuracy_finding(tests: Sequence[tuple[str, float]]) -> str:
+    if not tests:
+        return say("Too few questions to test for equal accuracy at all positions.")
     rejected = [label for label, p in tests if p < 0.05 / len(tests)]
     if not rejected:
         return say(

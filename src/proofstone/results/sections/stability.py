@@ -35,7 +35,7 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
 )
-from proofstone.stats.ranks import RankInterval, homogeneity, tau_b
+from proofstone.stats.ranks import LEAST_EXPECTED, RankInterval, homogeneity, tau_b
 from proofstone.stats.stability import (
     Shrinkage,
     ShrunkenScore,
@@ -352,7 +352,9 @@ def analyze_seeds(parts: Sequence[Part]) -> Analysis:
         notes=(
             say(
                 "SD by sampling: what fresh items of the bank alone would give at this number of "
-                "items. p: that one accuracy holds on all seeds (chi-square)."
+                "items. p: that one accuracy holds on all seeds (chi-square; not shown where an "
+                "expected count is below {least}).",
+                least=LEAST_EXPECTED,
             ),
             *left_out(parts, labels),
         ),
@@ -389,6 +391,7 @@ def _seeds_row(
     blocks = [part.block([label])[1][:, 0] for part in parts]
     variances = [each.var(ddof=1) / len(each) if len(each) > 1 else np.nan for each in blocks]
     groups = np.repeat(np.arange(len(blocks)), [len(each) for each in blocks])
+    test = homogeneity(np.concatenate(blocks), groups.astype(np.int32))
     return (
         label,
         *means.tolist(),
@@ -396,7 +399,7 @@ def _seeds_row(
         float(np.ptp(means)),
         float(means.std(ddof=1)),
         float(np.sqrt(np.mean(variances))),
-        homogeneity(np.concatenate(blocks), groups.astype(np.int32)).p,
+        test.p if test.least_expected >= LEAST_EXPECTED else None,
         RankInterval(low=int(ranks.min()), high=int(ranks.max())),
     )
 
