@@ -80,7 +80,7 @@ def test_each_of_the_five_roles_marks(role: RoleName) -> None:
     scores = table_of([respondent], right_of(4, 2, 0), n_units=4)
     scores = replace(scores, roles=(held(role, "judge", range(1)),))
     text = render_terminal(board_of(scores))
-    assert f"* lab/judge direct: {role} 1 of the 4 items; on the other 3: 33.3 [" in text
+    assert f"* lab/judge: {role} 1 of the 4 items; on the other 3: 33.3 [" in text
     assert "lab/judge*  direct" in text
 
 
@@ -93,7 +93,7 @@ def test_who_touched_everything_has_nothing_left() -> None:
     hand = board.standings[0].ranked[0].hand
     assert hand is not None
     assert (hand.untouched.n, math.isnan(hand.untouched.value), hand.rank) == (0, True, None)
-    said = "* lab/all direct: wrote 4 of the 4 items; no item is unaffected"
+    said = "* lab/all: wrote 4 of the 4 items; no item is unaffected"
     assert said in render_terminal(board)
     assert '"untouched": {' in to_json(board)
 
@@ -129,7 +129,7 @@ def test_several_of_a_family_are_named_each() -> None:
     )
     text = render_terminal(board_of(replace(scores, roles=roles)))
     assert (
-        "* lab/big-7b cot: its family's big-70b wrote 2 and judged 1 and its family's big-1b "
+        "* lab/big-7b: its family's big-70b wrote 2 and judged 1 and its family's big-1b "
         "filtered 3 of the 6 items; on the other 3: 0.0 [" in text
     )
 

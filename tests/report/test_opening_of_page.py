@@ -55,8 +55,8 @@ def test_the_best_group_is_named_with_what_separates_it() -> None:
         "Statistically tied for first: dear and cheap.",
         "Their scores are within 7.5 points; no difference between them is significant.",
         "poor scores 60.0 points below dear; this difference is significant.",
-        "Probability of having the highest true score (hierarchical model): dear direct (95.0%) "
-        "and cheap direct (5.1%).",
+        "Probability of having the highest true score (hierarchical model): dear (95.0%) "
+        "and cheap (5.1%).",
     )
 
 

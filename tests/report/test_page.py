@@ -198,7 +198,7 @@ def test_what_was_asked_and_where_it_came_from() -> None:
         "question 7 B 50.0 -0.25 significant negative discrimination",
         "Runs 2c1e, 9f00",
         "failed not counted; asked again, and the run is incomplete until it succeeds",
-        "lab/unlucky direct 30 10 1 37.5 62.5",
+        "lab/unlucky 30 10 1 37.5 62.5",
     ):
         assert expected in text
 

@@ -177,7 +177,7 @@ def test_a_lone_model_has_no_pairs() -> None:
 def test_real_and_simulated_are_not_mixed() -> None:
     """Sections speak of the first standing that compares anybody: real ones."""
     found = section(evidence_of(mixed()), "pairs")
-    assert {row[0] for row in found.tables[0].rows} == {"lab/large direct"}
+    assert {row[0] for row in found.tables[0].rows} == {"lab/large"}
 
 
 @pytest.mark.parametrize("right", [(0, 0, 0), (20, 20, 20), (7, 7, 7)])

@@ -101,18 +101,17 @@ def answer_of(rights: list[int]) -> str:
 
 def test_a_clear_winner_is_named_as_one() -> None:
     assert answer_of([20, 90]) == (
-        "m1 direct leads with 90.0%, 70.0 points ahead of m0 direct; the difference is "
-        "statistically significant."
+        "m1 leads with 90.0%, 70.0 points ahead of m0; the difference is statistically significant."
     )
     assert answer_of([20, 90, 5]) == (
-        "m1 direct leads with 90.0%, 70.0 points ahead of m0 direct; its lead over every other "
+        "m1 leads with 90.0%, 70.0 points ahead of m0; its lead over every other "
         "model is statistically significant."
     )
 
 
 def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
     assert answer_of([50, 51, 5]) == (
-        "m1 direct has the highest score (51.0%, 1.0 points above m0 direct); 1 model is "
+        "m1 has the highest score (51.0%, 1.0 points above m0); 1 model is "
         "statistically tied with it."
     )
     assert answer_of([50, 51, 52]).endswith("; all other models are statistically tied with it.")
@@ -120,14 +119,14 @@ def test_a_first_rank_shared_with_some_says_with_how_many() -> None:
 
 def test_respondents_of_one_score_are_named_together() -> None:
     """None of them scores highest alone; the rank interval says who else is open."""
-    assert answer_of([9, 9]) == ("m0 direct and m1 direct have the same score (9.0%).")
-    assert answer_of([9, 9, 8]).endswith("; 1 other model is statistically tied with m0 direct.")
+    assert answer_of([9, 9]) == ("m0 and m1 have the same score (9.0%).")
+    assert answer_of([9, 9, 8]).endswith("; 1 other model is statistically tied with m0.")
     assert answer_of([9, 9, 9, 9, 1]).startswith("4 models share the highest score (9.0%)")
 
 
 def test_a_single_respondent_is_not_called_highest() -> None:
     assert answer_of([9]) == (
-        "m0 direct scores 9.0% [4.8, 16.2] on 100 items. It is the only ranked model."
+        "m0 scores 9.0% [4.8, 16.2] on 100 items. It is the only ranked model."
     )
 
 

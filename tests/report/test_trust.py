@@ -62,8 +62,8 @@ def test_of_our_own_runs_without_evidence() -> None:
         "overrides": "None of 120 responses.",
         "roles": "No model's role in these items is recorded.",
         "complete": "3 of 3 configurations complete; 120 of 120 responses received (100.0%).",
-        "truncated": "1 of 120 responses, 0.8% [0.0, 4.8]. Highest rate: poor direct (2.5%).",
-        "unparsed": "2 of 120 responses, 1.7% [0.2, 6.1]. Highest rate: poor direct (5.0%).",
+        "truncated": "1 of 120 responses, 0.8% [0.0, 4.8]. Highest rate: poor (2.5%).",
+        "unparsed": "2 of 120 responses, 1.7% [0.2, 6.1]. Highest rate: poor (5.0%).",
         "cost": "4.4200 USD: endpoints reported the usage of every call.",
         "clusters": "Shared sources of items are not recorded. "
         "Intervals treat items as independent and may be too narrow.",
@@ -129,7 +129,7 @@ def test_models_with_a_role_are_named_whether_they_compete_or_not() -> None:
     author = replace(PRICED[0], hands=((0, True),))
     self_evaluation = replace(table, respondents=(author, *PRICED[1:]))
     assert said(evidence_of(self_evaluation, upkeep=OURS))["roles"].startswith(
-        "Models ranked on items that they or their family helped to make: dear direct (wrote 10)."
+        "Models ranked on items that they or their family helped to make: dear (wrote 10)."
     )
 
 

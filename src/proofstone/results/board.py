@@ -30,12 +30,20 @@ class Rate(Struct, frozen=True, kw_only=True):
 
 
 class NamedEstimate(Struct, frozen=True, kw_only=True):
-    """An estimate with its level or measure, and its denominator in words."""
+    """An estimate with its level or measure, and its denominator in words.
+
+    A measure with a ``label`` has a column in the terminal's leaderboard.
+    """
 
     name: str
     denominator: str = ""
     label: str = ""
     estimate: Estimate
+
+    @property
+    def head(self) -> str:
+        """Return the name for readers."""
+        return self.label or self.name.replace("_", " ")
 
 
 class Advice(Struct, frozen=True, kw_only=True):
@@ -84,7 +92,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     ``card`` is None if nothing is known about the model. ``spent`` is the usage of all billed
     calls, including unusable ones. ``pace`` is the number of questions answered and the speed.
     ``judge`` names the judges that graded the responses. ``part`` is the part of the form that a
-    limit selected; items outside it are not missing.
+    limit selected; items outside it are not missing. ``is_setting_shared``: all models of the
+    leaderboard have this prompting method and these settings, and names of their own.
     """
 
     name: str
@@ -113,6 +122,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     pace: Pace = Pace()
     judge: str = ""
     part: FormPart | None = None
+    is_setting_shared: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -121,6 +131,11 @@ class BoardRow(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
+        """Return the name; with prompting method and settings unless all models share them."""
+        return self.name if self.is_setting_shared else self.full_label
+
+    @property
+    def full_label(self) -> str:
         """Return the name, prompting method and settings, separated by spaces."""
         return " ".join(part for part in (self.name, self.prompt_method, self.settings) if part)
 

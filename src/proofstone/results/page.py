@@ -212,7 +212,7 @@ def page_environment(*packages: str) -> Environment:
         "has_lanes": _has_lanes,
         "has_judges": lambda board: any(row.judge for row in board.rows),
         "has_prompt_methods": lambda board: any(
-            row.prompt_method or row.settings for row in board.rows
+            (row.prompt_method or row.settings) and not row.is_setting_shared for row in board.rows
         ),
         # In percent of the space of all ranks.
         "rank_place": lambda rank, group: round(100 * (rank - 1) / len(group.ranked), 2),

@@ -133,9 +133,9 @@ class PageData(Struct, frozen=True, kw_only=True):
 class EstimateTable(Struct, frozen=True, kw_only=True):
     """Several estimates per ranked row.
 
-    Each of ``heads`` is a heading with its denominator as text (or ""). ``cells`` has one estimate
-    per column for each of ``group.ranked``. ``name`` and ``keys`` (one per column) are names for
-    programs.
+    Each of ``heads`` is a heading with its denominator (or ""), both as shown. ``cells`` has one
+    estimate per column for each of ``group.ranked``. ``name`` and ``keys`` (one per column) are
+    names for programs.
     """
 
     name: str
@@ -162,7 +162,7 @@ def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable
             "New questions from this item bank only, or also about other facts of its domain: "
             "see Definitions."
         ),
-        heads=(("this item bank", ""), ("the domain of this item bank", "")),
+        heads=((word("this item bank"), ""), (word("the domain of this item bank"), "")),
         cells=tuple((row.bank, row.knowledge) for row in rows),
     )
     if len(rows[0].levels) > 1:
@@ -180,14 +180,20 @@ def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable
             ),
             cells=tuple(tuple(level.estimate for level in row.levels) for row in rows),
         )
-    measures = {other.name: other.denominator for row in rows for other in row.others}
+    measures = {other.name: other for row in rows for other in row.others}
     if measures:
         yield EstimateTable(
             name="other-measures",
             keys=tuple(measures),
             about=say("other measures"),
             note=paragraph(say("Each with its own denominator."), _spoken_of(population)),
-            heads=tuple(measures.items()),
+            heads=tuple(
+                (
+                    word(each.head),
+                    say("of {denominator}", denominator=word(each.denominator)),
+                )
+                for each in measures.values()
+            ),
             cells=tuple(tuple(_measured(row, name) for name in measures) for row in rows),
         )
 

@@ -244,7 +244,7 @@ def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] |
     """Return the comparison of two ranked rows if each name or label matches exactly one."""
     for group in board.standings:
         places = [
-            [at for at, row in enumerate(group.ranked) if name in (row.name, row.label)]
+            [at for at, row in enumerate(group.ranked) if name in (row.name, row.full_label)]
             for name in (first, second)
         ]
         if [len(each) for each in places] != [1, 1]:

@@ -24,7 +24,7 @@ from proofstone.records.runs import (
     population_name,
     values_kind,
 )
-from proofstone.records.scores import ScoreTable
+from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.board import (
     BoardRow,
     Breakdown,
@@ -328,7 +328,15 @@ def _row(
         pace=who.pace,
         judge=who.judge,
         part=who.part,
+        is_setting_shared=_is_setting_shared(sheet.table.respondents),
     )
+
+
+def _is_setting_shared(respondents: Sequence[Respondent]) -> bool:
+    """Return True if the models share prompting method and settings, and differ in their names."""
+    settings = {(who.prompt_method, who.settings) for who in respondents}
+    names = {who.name for who in respondents}
+    return len(settings) == 1 and len(names) == len(respondents)
 
 
 def _other_measures(ruler: Ruler, respondent: int) -> Iterator[NamedEstimate]:

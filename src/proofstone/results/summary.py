@@ -301,13 +301,13 @@ def _seconds(time: float) -> str:
     return f"{time:.1f}" if time >= 1 else f"{time:.2f}"
 
 
-# Outcomes of each model's responses: right, partly right, wrong, or without an answer.
+# Outcomes of each model's responses: correct, partly correct, wrong, or without an answer.
 
 
 class Endings(Struct, frozen=True, kw_only=True):
     """Counts of ``n`` responses by outcome; ``failed`` calls are not among them.
 
-    Answers are right, partly right or wrong at a score of 1, between, and 0.
+    Answers are correct, partly correct or wrong at a score of 1, between, and 0.
     """
 
     n: int
@@ -430,7 +430,7 @@ def _ending_columns(sheet: Sheet, places: Mapping[_Key, int]) -> Iterator[ReadCo
     yield column("responses", say("responses"), lambda row: ends[_key(row)].n)
     kinds = {"wrong": (say("wrong"), say("answered, with the wrong answer"))}
     if any(each.partly for each in ends.values()):
-        kinds = {"partly": (say("partly right"), ""), **kinds}
+        kinds = {"partly": (say("partly correct"), ""), **kinds}
     if sheet.table.tells_outcomes:
         unread = (
             say("the judge's response holds no label")

@@ -115,7 +115,7 @@ def _how(evidence: Evidence, columns: Sequence[str]) -> str:
         return say(
             "Each key in {column} is judged over all items that contain it. The test compares "
             "scores on these items with each model's mean, treats items as independent, and "
-            "controls the false discovery rate at 10%. Probably wrong: missed more often than "
+            "controls the false discovery rate at 10%. Probably wrong: a lower score than "
             "the rest, and scores on its items do not correlate over models with scores on all "
             "others (at least eight models).",
             column=key_column(columns),
@@ -123,7 +123,7 @@ def _how(evidence: Evidence, columns: Sequence[str]) -> str:
     first = say(
         "Each statement is judged over all questions that contain it. The test compares scores "
         "on these questions with each model's mean, treats questions as independent, and "
-        "controls the false discovery rate at 10%. Probably wrong: missed more often than the "
+        "controls the false discovery rate at 10%. Probably wrong: a lower score than the "
         "rest, and scores on its questions do not correlate over models with scores on all "
         "others (at least eight models). A false statement counts with the true statement that "
         "it came from."

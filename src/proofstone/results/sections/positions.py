@@ -218,7 +218,7 @@ def _table(found: Sequence[_Held]) -> Table:
         column("alike_same", say("alike, same order"), "same", unit="points",
                help=say("equal pairs of responses, same order")),
         column("score", say("score"), "mean", unit="points"),
-        column("right_each_time", say("right each time"), "in_all", unit="points",
+        column("right_each_time", say("correct each time"), "in_all", unit="points",
                help=say("each item by its lowest response score")),
     )  # fmt: skip
 
