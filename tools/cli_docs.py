@@ -17,7 +17,7 @@ from tools.resolved import ROOT
 
 __all__ = ["WIDTH", "commands", "common_options", "examples_in", "page_name", "pages", "plain"]
 
-WIDTH = 96
+WIDTH = 80  # fits a column of the site
 ALIKE = 6  # an option that so many commands have alike is described once
 FOLDER = ROOT / "docs" / "reference" / "cli"
 INDEX = """\
