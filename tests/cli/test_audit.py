@@ -37,7 +37,7 @@ power          These are too few independent items to find any difference betwee
                items cannot show a difference of any size between two models.
 strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
                observed score in 2 of the 2 groups by discipline. Groups with fewer than 30 items
-               (wide intervals): art, law.
+               (wide intervals): discipline (art, law).
 page           add -o report.html for tables, figures and items
 """
 

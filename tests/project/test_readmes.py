@@ -36,3 +36,21 @@ def test_no_sentence_of_the_readme_is_longer_than_25_words() -> None:
 def test_the_chinese_readme_has_the_same_sections_and_code() -> None:
     assert CHINESE.count("\n## ") == ENGLISH.count("\n## ")
     assert code_of(CHINESE) == code_of(ENGLISH)
+
+
+def test_the_chinese_readme_has_the_same_figures_and_links() -> None:
+    """Numbers, dates and versions of the prose, and the targets of links."""
+
+    def prose(page: str) -> str:
+        return re.sub(r"```.*?```", "", page, flags=re.DOTALL)
+
+    def figures(page: str) -> list[str]:
+        # "four models" is a word in English, and a character in Chinese.
+        without_links = re.sub(r"\]\([^)]*\)|https?://\S+", "", prose(page))
+        return sorted(re.findall(r"\d+(?:[.-]\d+)*", without_links))
+
+    def links(page: str) -> set[str]:
+        return set(re.findall(r"\]\(([^)]*)\)", page)) - {"README.md", "README.zh-CN.md"}
+
+    assert figures(CHINESE) == figures(ENGLISH)
+    assert links(CHINESE) == links(ENGLISH)

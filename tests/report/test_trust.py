@@ -193,6 +193,6 @@ def test_too_few_groups_give_no_interval(n_keys: int, bounded: bool) -> None:
         assert found.says.startswith("0 of 720 responses, 0.0% [0.0, ")
     else:
         assert found.says == (
-            "0 of 720 responses, 0.0% (no interval: it needs 10 independent groups, here are "
-            f"{n_keys})."
+            f"0 of 720 responses, 0.0% (no interval: {n_keys} independent groups, at least 10 are "
+            "needed)."
         )

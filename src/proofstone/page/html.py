@@ -113,7 +113,7 @@ _TRIPLE_WORDS = {
     "real": noted("real"),
     "reason": noted("reason"),
     "response": noted("response"),
-    "rests-on": noted("rests on"),
+    "rests-on": noted("evidence passage"),
     "said": noted("elicited reference triples"),
     "setting": noted("setting"),
     "supported": noted("supported"),

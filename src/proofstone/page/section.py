@@ -330,7 +330,9 @@ def told_estimate(estimate: Estimate) -> str:
         return say("; ").join([say("n is not known"), *_flags(estimate)])
     of = estimate.resampled if estimate.resampled in ("models", "entities") else "items"
     parts = [
-        say(
+        say("n = {n:,}", n=estimate.n)
+        if math.isnan(estimate.effective_n)
+        else say(
             "n = {n:,}, effective number of independent {of} {effective_n:,.0f}",
             n=estimate.n,
             effective_n=estimate.effective_n,

@@ -190,7 +190,7 @@ def _shown(share: Estimate, groups: float) -> str:
     """Return ``2.7% [0.8, 8.2]``; without an interval if there are too few ``groups``."""
     if round(groups) < FEWEST_GROUPS:
         return say(
-            "{share} (no interval: it needs {fewest} independent groups, here are {groups})",
+            "{share} (no interval: {groups} independent groups, at least {fewest} are needed)",
             share=shown_share(share.value),
             groups=round(groups),
             fewest=FEWEST_GROUPS,

@@ -47,6 +47,7 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
     median_points,
+    without_constant,
 )
 from proofstone.stats.estimates import measure_spread
 from proofstone.stats.factors import (
@@ -187,7 +188,16 @@ def _finding(found: Factor, levels: list[str]) -> str:
 
 
 def _change(each: AverageEffect, levels: list[str]) -> str:
-    mean = each.change
+    mean = without_constant(each.change)
+    if math.isnan(mean.low):
+        return say(
+            "from {base} to {level} accuracy changes by {points} points on average over {models}, "
+            "the same on every item",
+            base=levels[0],
+            level=levels[each.level],
+            points=signed_points(mean.value),
+            models=counted(each.n_models, "model"),
+        )
     return say(
         "from {base} to {level} accuracy changes by {points} points on average over {models} "
         "[{low}, {high}]",
@@ -248,10 +258,12 @@ def _table(found: Factor, names: list[str], levels: list[str]) -> Table:
         found.effects,
         column("model", say("model"), lambda effect: names[effect.model]),
         column("level", say("asked"), lambda effect: levels[effect.level]),
-        column("change", say("change"), unit="points"),
+        column("change", say("change"), lambda effect: without_constant(effect.change),
+               unit="points"),
         column("p", say("p"), unit="probability"),
         column("p_holm", say("p (Holm)"), unit="probability", help=say("adjusted for all changes")),
-        column("beyond", say("beyond the others"), unit="points",
+        column("beyond", say("beyond the others"),
+               lambda effect: effect.beyond and without_constant(effect.beyond), unit="points",
                help=say("how much more it changes than the mean of the other models")),
         column("p_beyond", say("p (Holm)"), unit="probability"),
     )  # fmt: skip

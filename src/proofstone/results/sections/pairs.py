@@ -26,6 +26,7 @@ from proofstone.records.runs import Estimate
 from proofstone.results.board import Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.sections.evidence import Evidence, RankedValues, ranked_values
+from proofstone.results.sections.parts import without_constant
 from proofstone.stats.comparisons import mcnemar_p
 from proofstone.stats.multiple_comparisons import benjamini_hochberg
 from proofstone.stats.power import Resolution, Separation, resolution_after
@@ -290,17 +291,19 @@ def _table(
 
 def _estimate(board: Leaderboard, group: Standings, pair: Comparison) -> Estimate:
     """Return the difference, without an interval if it is the same on every item."""
-    first, has_interval = group.ranked[pair.first].estimate, pair.low < pair.high
-    return Estimate(
-        value=pair.difference,
-        n=group.n_items,
-        low=pair.low if has_interval else math.nan,
-        high=pair.high if has_interval else math.nan,
-        level=board.confidence,
-        population=board.population,
-        made_by="clustered t" if first.resampled else "normal",
-        resampled=first.resampled,
-        effective_n=first.effective_n,
+    first = group.ranked[pair.first].estimate
+    return without_constant(
+        Estimate(
+            value=pair.difference,
+            n=group.n_items,
+            low=pair.low,
+            high=pair.high,
+            level=board.confidence,
+            population=board.population,
+            made_by="clustered t" if first.resampled else "normal",
+            resampled=first.resampled,
+            effective_n=math.nan,
+        )
     )
 
 

@@ -233,6 +233,13 @@ def count_resolved(changes: Sequence[Estimate]) -> dict[str, int]:
     }
 
 
+def without_constant(change: Estimate) -> Estimate:
+    """Return a difference, without its interval if no variance was observed."""
+    if change.low < change.high:
+        return change
+    return structs.replace(change, low=math.nan, high=math.nan)
+
+
 def label_of(who: Respondent) -> str:
     """Return a model's label in an analysis, the same on every form."""
     shown = " ".join(part for part in (who.name, who.prompt_method, who.settings) if part)

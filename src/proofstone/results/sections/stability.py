@@ -236,7 +236,7 @@ def _true_scores(ranked: RankedValues, found: Shrinkage) -> Table:
 
 def _schemes(found: Sequence[Stability]) -> Table:
     return table_of(
-        say("Stability by scheme of drawing"),
+        say("Stability by resampling scheme"),
         found,
         column("scheme", say("scheme"), lambda each: word(each.scheme)),
         column("rate", say("rate")),
@@ -244,14 +244,14 @@ def _schemes(found: Sequence[Stability]) -> Table:
         column("variance_share", say("share of the variance"),
                help=say("relative to a new set of as many items")),
         column("tau", say("tau"), "tau.mean", digits=3,
-               help=say("Kendall's tau-b over the top, between the whole and a draw")),
+               help=say("Kendall's tau-b of the top models, full ranking against resample")),
         column("tau_low", "2.5%", "tau.low", digits=3, help=say("quantile over the resamples")),
         column("tau_high", "97.5%", "tau.high", digits=3,
                help=say("quantile over the resamples")),
         column("first", say("first stays"), "first_alone", unit="share",
                help=say("a leader of the full ranking is first, and no other model ties")),
         column("overlap", say("top kept"), "overlap.mean", unit="share",
-               help=say("share of the top that a draw has in its own top")),
+               help=say("share of the top models that are also at the top of the resample")),
         sorts=False,
     )  # fmt: skip
 
@@ -262,12 +262,12 @@ def _ranks(ranked: RankedValues, boot: Stability) -> Table:
         sorted(boot.ranks, key=lambda spread: spread.rank),
         column("model", say("model"), lambda spread: ranked.labels[spread.respondent]),
         column("rank", say("rank"), help=say("on all items; equal means share the best rank")),
-        column("low", say("best"), help=say("95% of resamples give this rank or a worse one")),
-        column("high", say("worst"), help=say("95% of resamples give this rank or a better one")),
+        column("low", say("best"), help=say("lower end of the 95% interval of ranks")),
+        column("high", say("worst"), help=say("upper end of the 95% interval of ranks")),
         column("mean", say("mean rank"), digits=1),
         column("first", say("first, alone or tied"),
                lambda spread: spread.counts[0] / boot.n_resamples, unit="share"),
-        note=say("The bootstrap: as many items as there are, with replacement."),
+        note=say("Each bootstrap resample has as many items as the data, with replacement."),
     )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ from proofstone.stats.estimates import mean_estimates, measure_spread
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import RankInterval, differ_significantly, rank_all, tied_runs
 from proofstone.stats.ratios import ratio_values
-from proofstone.wording.messages import counted, listed, paragraph, say, say_of, word
+from proofstone.wording.messages import counted, joined, listed, paragraph, say, say_of, word
 
 _MOST_DRAWN = 30  # rows of a figure that fits on a printed page
 
@@ -116,7 +116,15 @@ def _finding(group: Standings) -> str:
             by=word(first.by),
         )
         return paragraph(scores, level)
-    leads = sum(_leader(each.estimates) == 0 for each in first.groups)
+    leaders = [
+        row.label
+        for row in group.ranked
+        if math.isclose(row.estimate.value, group.ranked[0].estimate.value)
+    ]
+    if len(leaders) > 1:
+        shared = say("{models} share the highest score overall.", models=joined(leaders, 3))
+        return paragraph(scores, shared)
+    leads = sum(_leads(each.estimates) for each in first.groups)
     best = say(
         "{model} has the highest score overall, and the highest observed score in {n} of the "
         "{groups} groups by {by}.",
@@ -128,14 +136,16 @@ def _finding(group: Standings) -> str:
     return paragraph(scores, best)
 
 
-def _leader(estimates: Sequence[Estimate]) -> int:
-    """Return the index of the highest value; 0 if all are unknown."""
-    known = [-1.0 if math.isnan(each.value) else each.value for each in estimates]
-    return known.index(max(known))
+def _leads(estimates: Sequence[Estimate]) -> bool:
+    """Return True if the first value is known and no other is higher."""
+    return estimates[0].value >= max(
+        (each.value for each in estimates if not math.isnan(each.value)), default=math.inf
+    )
 
 
 def _plain(group: Standings) -> str:
-    """Return the leader's highest and lowest group, each with n and interval.
+    """Return the leader's highest and lowest group, each with n and interval; empty if all are
+    equal.
 
     A group is called highest or lowest only if it differs significantly from every other group
     (Holm-adjusted).
@@ -149,6 +159,8 @@ def _plain(group: Standings) -> str:
     if len(known) < 2:
         return ""
     known.sort(key=lambda pair: -pair[0].value)
+    if math.isclose(known[0][0].value, known[-1][0].value):
+        return ""
     apart = differ_significantly([estimate for estimate, _ in known])
     told = {
         "model": group.ranked[0].label,
@@ -180,11 +192,13 @@ def _with_interval(estimate: Estimate, part: BreakdownGroup) -> str:
 
 def _cannot(group: Standings) -> str:
     small = [
-        each.name for part in group.breakdowns for each in part.groups if 0 < each.n < FEW_ITEMS
+        (word(part.by), names)
+        for part in group.breakdowns
+        if (names := [word(each.name) for each in part.groups if 0 < each.n < FEW_ITEMS])
     ]
     if not small:
         return ""
-    shown = listed([word(name) for name in small], 5)
+    shown = listed([say("{by} ({groups})", by=by, groups=listed(names, 5)) for by, names in small])
     return say("Groups with fewer than 30 items (wide intervals): {shown}.", shown=shown)
 
 
@@ -274,7 +288,7 @@ def _figures(evidence: Evidence, group: Standings) -> Iterator[Figure]:
 
 def _heat(group: Standings, part: Breakdown, table: int) -> Figure:
     n = len(group.ranked)
-    said = say("{items}; points out of 100; darker is higher", items=counted(group.n_items, "item"))
+    said = say("{items}; in %; darker is higher", items=counted(group.n_items, "item"))
     if n > _MOST_DRAWN:
         said = say("{said}; the first {most} of {n} models", said=said, most=_MOST_DRAWN, n=n)
     return Figure(
@@ -603,7 +617,9 @@ def strips_figure(
     shown = part.groups[:_MOST_STRIPS]
     cut = say("the first {n} of {all} groups", n=len(shown), all=len(part.groups))
     said = say(
-        "{items}; the first three models with {level:g}% intervals, a tick for every other",
+        "{items}; the first three models with {level:g}% intervals, a tick for every other"
+        if len(group.ranked) > 3
+        else "{items}; {level:g}% confidence intervals",
         items=counted(group.n_items, "item"),
         level=100 * board.confidence,
     )

@@ -138,7 +138,7 @@ def random_section(found: Experiment) -> Section:
                 help=say("of the entities, those that the model stated no knowledge of"),
             ),
             triples_column(),
-            Column(key="f1_less", name=say("F1 less the first's"), unit="points"),
+            Column(key="f1_less", name=say("F1 minus the first's"), unit="points"),
         ),
         rows=tuple(
             (
@@ -444,7 +444,7 @@ def _table(sweeps: Sequence[Sweep], varied: Varied, axis: str, usual: str) -> Ta
 def _differences(sweeps: Sequence[Sweep], axis: str, usual: str) -> Table:
     heads = {
         "precision": word("precision"), "recall": word("recall"),
-        "contradiction": word("contradiction"), "triples": say("triples an entity"),
+        "contradiction": word("contradiction"), "triples": say("triples per entity"),
     }  # fmt: skip
     return Table(
         title=say("Differences to {usual}", usual=usual),

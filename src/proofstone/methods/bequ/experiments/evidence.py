@@ -342,7 +342,7 @@ def measured_cells(find: Callable[[str], Estimate | None]) -> tuple[Estimate | N
 
 def triples_column() -> Column:
     """Return the column of elicited triples per entity."""
-    return Column(key="triples", name=say("triples an entity"), digits=1)
+    return Column(key="triples", name=say("triples per entity"), digits=1)
 
 
 def f1_strips(

@@ -255,8 +255,10 @@ def _gap(board: TripleBoard) -> str:
         return say("No model's precision differs significantly from its recall.")
     widest = max(apart, key=lambda step: step.width)
     return say(
-        "{model} has the widest gap between precision and recall: {what} {high}, {other} {low}. "
-        "The difference is significant for {n} of {models}.",
+        "{model}: {what} {high}, {other} {low}. The difference is significant."
+        if len(rows) == 1
+        else "{model} has the widest gap between precision and recall: {what} {high}, {other} "
+        "{low}. The difference is significant for {n} of {models}.",
         model=widest.row.label,
         what=measure_name(widest.high),
         other=measure_name(widest.low),

@@ -134,7 +134,7 @@ def standing_table(board: TripleBoard) -> Table:
             Column(key="openness", name=say("openness")),
             *_measure_columns(LEADING),
             Column(key="abstention", name=say("abstention"), unit="points"),
-            Column(key="triples_an_entity", name=say("triples an entity"), digits=1),
+            Column(key="triples_an_entity", name=say("triples per entity"), digits=1),
             Column(key="nonexistent_given", name=say("fictional given"), unit="points"),
             Column(key="waiting", name=say("waiting")),
             Column(key="config", name=say("configuration")),
@@ -488,7 +488,9 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
         return
     table = 1 + measures.index(measure) if parts.has(measures[0]) else 0
     subtitle = say(
-        "the first three models with {level:g}% confidence intervals, a tick for every other",
+        "the first three models with {level:g}% confidence intervals, a tick for every other"
+        if len(parts.board.rows) > 3
+        else "{level:g}% confidence intervals",
         level=100 * parts.board.confidence,
     )
     if len(shown) < len(parts.values):
@@ -513,7 +515,7 @@ def _part_figures(parts: _Parts, measures: Sequence[str]) -> Iterator[Figure]:
             strips,
             name=f"{strips.name}-cells",
             kind="heat",
-            subtitle=say("points out of 100; darker is higher"),
+            subtitle=say("in %; darker is higher"),
             marks=tuple(
                 structs.replace(mark, row=model, column=mark.row, text=points(mark.value))
                 for model in models
