@@ -201,7 +201,7 @@ class Workspace(Session):
     last_decision = Verb(lambda: review_state.last_decision)
     edited_statements = Verb(lambda: review_agreement.edited_statements)
     judges_checked = Verb(lambda: review_agreement.judges_checked)
-    rule = Verb(lambda: correct_overrides.rule)
+    override = Verb(lambda: correct_overrides.override)
     edit = Verb(lambda: correct_edit.edit)
     place = Verb(lambda: correct_edit.place)
     exclude = Verb(lambda: correct_overrides.exclude)

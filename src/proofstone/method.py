@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import tomllib
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -571,4 +572,10 @@ def read_presets(package: str, shared: str = "") -> dict[str, Preset]:
 
 
 def _entry_points() -> dict[str, EntryPoint]:
+    return _entry_points_on(tuple(sys.path))
+
+
+@cache
+def _entry_points_on(_path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Return the entry points that packages on this path declare, read once per path."""
     return {point.name: point for point in entry_points(group=GROUP)}

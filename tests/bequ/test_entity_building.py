@@ -346,7 +346,7 @@ def test_the_list_is_asked_as_it_is_and_drawn_from(
             "--name", "towns", "-w", folder,
         )  # fmt: skip
     assert code == 0, err
-    next_one = re.search(r"Next: proofstone run (towns-\w+) -m PROVIDER/NAME", err)
+    next_one = re.search(r"Fill in: proofstone run (towns-\w+) -m PROVIDER/NAME", err)
     assert next_one is not None, err
     bank = next_one[1]
     forms = workspace.build_form(bank, seeds=[42], name="five", entities=5)

@@ -214,7 +214,7 @@ def test_what_the_next_command_takes(
         )  # fmt: skip
     assert code == 0, err
     assert re.search(r"^bank +metals-\w+ +6 reference", out, re.MULTILINE), out
-    bank = re.search(r"Next: proofstone grade RUN --judge PROVIDER/NAME --reference (\S+)", err)
+    bank = re.search(r"Fill in: proofstone grade RUN --judge PROVIDER/NAME --reference (\S+)", err)
     assert bank is not None, err
     reference = tmp_path / "reference.jsonl"
     assert told(capsys, "export", bank[1], "-o", str(reference), "-w", folder)[0] == 0

@@ -98,9 +98,10 @@ def test_it_is_imported_exported_and_verified_against(
     assert code == 0, err
     name = out.split()[1]
     assert out == f"reference   {name}   3 triples, 1 text\n"
-    note, following = err.splitlines()
+    note, show, following = err.splitlines()
     assert note == "note: 1 of 4 listed triples left out: 1 empty"
-    assert following == f"Next: proofstone grade RUN --judge PROVIDER/NAME --reference {name}"
+    assert show == f"Next: proofstone show {name}"
+    assert following == f"Fill in: proofstone grade RUN --judge PROVIDER/NAME --reference {name}"
     told(capsys, "export", name, "-o", "again.jsonl")
     assert told(capsys, "import", "again.jsonl", "--as", "reference")[1] == out
     Path("t.csv").write_text("subject,predicate,object\nUlm,river,Danube\n", encoding="utf-8")

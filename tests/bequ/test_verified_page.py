@@ -8,8 +8,10 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from spoken_world import N, reference_file, towns_file
 
+from proofstone.api import open_workspace
 from scripted_server import ScriptedServer
 from told import Proofstone
 
@@ -124,3 +126,13 @@ def test_runs_that_were_not_verified_have_the_other_page(
     told = proofstone("report", f"run:{made.json[0]['run']}", "-o", "page.html")
     assert told.code == 0, told.err
     assert 'id="held"' not in read("page.html")
+
+
+def test_the_folder_of_a_page_of_triples_is_described(runs: list[str]) -> None:
+    """So few triples fit the page; with more it says what its folder holds."""
+    with open_workspace(Path()) as workspace:
+        written = workspace.report(*runs, path="page.html")
+    assert (written.rows, written.folder_note) == (None, "")
+    assert structs.replace(written, rows="page_files").folder_note == (
+        "keep the folder page_files next to the page: it holds its entities and triples"
+    )

@@ -56,7 +56,7 @@ def test_a_file_is_graded_by_rule_and_the_rest_waits(
         ("NOT_ATTEMPTED", "no answer"),
     ]
     assert "4 responses need a judge" in err
-    assert f"Next: proofstone grade {path} --judge PROVIDER/NAME" in err
+    assert f"Fill in: proofstone grade {path} --judge PROVIDER/NAME" in err
 
 
 def test_a_judge_grades_what_no_rule_settles(

@@ -35,7 +35,9 @@ def test_reaching_it_ends_with_4_and_the_printed_line_goes_on(
             r"another --budget\n",
             said.err,
         )
-        step = re.search(r"Next: proofstone (run --resume run:\w{8} --budget) AMOUNT\n", said.err)
+        step = re.search(
+            r"Fill in: proofstone (run --resume run:\w{8} --budget) AMOUNT\n", said.err
+        )
         assert step is not None
         done = proofstone(*step[1].split(), "1USD", "-w", made)
         assert done.code == 0

@@ -61,7 +61,7 @@ def test_status_counts_and_names_what_is_unfinished(made: Path, proofstone: Proo
     lacks replies is listed with the line that resumes it."""
     said = proofstone("status", "-w", made)
     assert said.out.splitlines()[1] == f"source 0   fact {STATEMENTS}   bank 1   form 1   run 4"
-    assert said.err == "all runs are complete\nNext: proofstone leaderboard FORM-OR-BANK\n"
+    assert said.err == "all runs are complete\nNext: proofstone list runs\n"
 
     proofstone("run", "old-books", "-m", "sim/cas", "--limit", 3, "-w", made)
     said = proofstone("status", "-w", made)
@@ -138,7 +138,9 @@ def test_forms_are_built_by_seed(made: Path, proofstone: Proofstone) -> None:
     assert [form["form"] for form in named] == [five[n]["form"] for n in (1, 3, 4)]
     said = proofstone(*build, "--seeds", "11")
     assert len(said.out.splitlines()) == 11
-    assert said.err.startswith("Next: proofstone run old-books-")
+    show, run = said.err.splitlines()
+    assert re.fullmatch(r"Next: proofstone show old-books-\w+", show)
+    assert re.fullmatch(r"Fill in: proofstone run old-books-\S+ -m PROVIDER/NAME", run)
 
 
 def test_a_sweep_makes_a_form_a_value(made: Path, proofstone: Proofstone) -> None:

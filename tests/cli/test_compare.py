@@ -176,7 +176,7 @@ def test_a_run_at_two_dates(made: Path, runs: dict[str, str], proofstone: Proofs
         first, second = (s.loaded.item.id.hex() for s in workspace.store.items.page(form.id, -1, 2))
         then = datetime.fromtimestamp(workspace.clock.now(), UTC).isoformat()
         time.sleep(0.01)
-        workspace.rule(f"{ann.removeprefix('run:')}/{first}/0", "incorrect", reason="a guess")
+        workspace.override(f"{ann.removeprefix('run:')}/{first}/0", "incorrect", reason="a guess")
         workspace.exclude(f"item:{second}", reason="unclear")
     told = proofstone("compare", f"{ann}@{then}", ann, "-w", made, "--json").json
     assert (told["before"]["n_excluded"], told["after"]["n_excluded"]) == (0, 1)

@@ -37,6 +37,17 @@ def test_the_audit_is_of_the_published_table_and_needs_no_workspace(
     assert "Knowledge Index of Noah" in page
     assert re.search(r"(src|href)=.?https?:", page) is None
     assert len(re.findall(r"^  proofstone \S", said.out, re.MULTILINE)) == 3
+    assert f"  proofstone demo {tmp_path / 'd'} --only run\n" in said.out
+
+
+@pytest.mark.usefixtures("facts")
+def test_the_default_folder_is_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proofstone: Proofstone
+) -> None:
+    """``demo`` prints ``demo --only run``, not ``demo demo --only run``."""
+    monkeypatch.chdir(tmp_path)
+    said = proofstone("demo", "--only", "audit")
+    assert "\n  proofstone demo --only run\n" in said.out
 
 
 @pytest.mark.usefixtures("facts")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from told import Proofstone
 
 ANN, BOB = "sim/ann?ability=0.8", "sim/bob?miss=0.5"
@@ -44,6 +46,38 @@ def test_a_late_plan_is_told_at_once(made: Path, proofstone: Proofstone) -> None
     assert (
         proofstone("build", "plan", "old-books", "-w", made, "--json").json["measure"] == "accuracy"
     )
+
+
+@pytest.mark.parametrize(
+    "second", ["sim/b?ability=0.5", "sim/b", "sim/b direct", "sim/b?ability=0.50 direct"]
+)
+def test_planned_models_are_found_in_any_spelling(
+    second: str, made: Path, proofstone: Proofstone
+) -> None:
+    """A run shows ``sim/b?ability=0.5`` as ``sim/b``, because 0.5 is the default."""
+    form = proofstone("build", "form", "old-books", "--seed", 9, "--questions", 8, "-w", made)
+    name = form.out.split()[1]
+    planned = proofstone("build", "plan", name, "--compare", ANN, second, "-w", made)
+    assert planned.code == 0, planned.err
+    assert proofstone("run", name, "-m", f"{ANN},sim/b?ability=0.5", "-w", made).code == 0
+    board = proofstone("leaderboard", name, "-w", made).out
+    assert f"planned: {ANN} - {second}: " in board
+    assert "no run of" not in board
+    assert "unavailable" not in board
+
+
+def test_a_planned_model_without_a_run_is_named(made: Path, proofstone: Proofstone) -> None:
+    told = proofstone("build", "plan", "old-books", "--compare", ANN, "sim/carl", "-w", made)
+    assert told.code == 0
+    board = proofstone("leaderboard", "old-books", "-w", made).out
+    assert f"{ANN} - sim/carl: no run of sim/carl\n" in board
+
+
+def test_one_model_in_two_spellings_is_not_compared(made: Path, proofstone: Proofstone) -> None:
+    pair = ("sim/b", "sim/b?ability=0.5")
+    told = proofstone("build", "plan", "old-books", "--compare", *pair, "-w", made)
+    assert told.code == 2
+    assert "name two different models" in told.err
 
 
 def test_bad_plans_are_refused(made: Path, proofstone: Proofstone) -> None:

@@ -223,7 +223,7 @@ def test_a_ruling_holds_on_the_corrected_form_for_the_same_reply_to_the_same_ite
     run = next(r for _k, r in workspace.store.runs.every() if r.respondent == MODEL)
     first, second = (item.item for item in items(workspace, form)[:2])
     names = [f"{run.id.hex()}/{item.id.hex()}/0" for item in (first, second)]
-    workspace.rule(names, "invalidated", reason="a slip", by="Ada")
+    workspace.override(names, "invalidated", reason="a slip", by="Ada")
     edited = edited_item(workspace, form)
     workspace.run(edited.forms[0].form, models=[MODEL, "scripted/two"])
     rows = {
@@ -231,7 +231,7 @@ def test_a_ruling_holds_on_the_corrected_form_for_the_same_reply_to_the_same_ite
         for row in workspace.leaderboard(edited.forms[0].form).standings[0].ranked
     }
     assert rows == {MODEL: 1, "scripted/two": 0}
-    (overridden,) = workspace.rule(names[1], "correct", reason="after all", by="Bo")
+    (overridden,) = workspace.override(names[1], "correct", reason="after all", by="Bo")
     assert (overridden.n_runs, overridden.former) == (2, "invalidated")
 
 
@@ -243,8 +243,8 @@ def test_of_several_samples_one_is_named(
     item = items(workspace, form)[0].item
     name = f"{result.planned.run.id.hex()[:12]}/{item.id.hex()[:12]}"
     with pytest.raises(BadUsage, match="has 2 samples"):
-        workspace.rule(name, "invalidated", reason="x", by="Ada")
-    workspace.rule(f"{name}/1", "invalidated", reason="x", by="Ada")
+        workspace.override(name, "invalidated", reason="x", by="Ada")
+    workspace.override(f"{name}/1", "invalidated", reason="x", by="Ada")
     (row,) = workspace.leaderboard(form).standings[0].ranked
     assert (row.estimate.n, row.n_responses) == (QUESTIONS, 2 * QUESTIONS - 1)
 
@@ -256,7 +256,7 @@ def test_a_failed_call_left_nothing_to_rule_on(workspace: Workspace, form: str) 
         item = items(workspace, form)[0].item
         name = f"{result.planned.run.id.hex()}/{item.id.hex()}/0"
         with pytest.raises(BadUsage, match="its call failed"):
-            workspace.rule(name, "correct", reason="x", by="Ada")
+            workspace.override(name, "correct", reason="x", by="Ada")
 
 
 def statements_of(workspace: Workspace, form: str) -> set[bytes]:

@@ -110,7 +110,7 @@ def test_a_ruling_on_a_reply_of_verdicts_holds_for_each_statement(workspace: Wor
     n_statements = before["verdict_accuracy"][1]
     items = [stored.loaded for stored in workspace.store.items.page(form.id, -1, 6)]
     first, second = items[:2]
-    workspace.rule(f"{run.id.hex()}/{first.item.id.hex()}", "correct", reason="all are there")
+    workspace.override(f"{run.id.hex()}/{first.item.id.hex()}", "correct", reason="all are there")
     after = measured()
     assert after["accuracy"] == (pytest.approx(1 / 6), 6)
     right = len(first.facts)
@@ -118,7 +118,7 @@ def test_a_ruling_on_a_reply_of_verdicts_holds_for_each_statement(workspace: Wor
     assert after["verdict_miss"][0] == pytest.approx(1 - right / n_statements)
     true = sum(fact.payload.correct for fact in first.facts)
     assert after["verdict_said_true"] == (pytest.approx(true / right), right)
-    workspace.rule(f"{run.id.hex()}/{second.item.id.hex()}", "invalidated", reason="misprinted")
+    workspace.override(f"{run.id.hex()}/{second.item.id.hex()}", "invalidated", reason="misprinted")
     left = measured()
     assert left["accuracy"] == (pytest.approx(1 / 5), 5)
     assert left["verdict_accuracy"][1] == n_statements - len(second.facts)

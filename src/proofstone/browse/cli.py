@@ -39,6 +39,7 @@ from proofstone.session.terminal import (
     print_table,
     print_text,
     say,
+    say_next,
     tell_known_name,
 )
 
@@ -53,10 +54,10 @@ if TYPE_CHECKING:
 # ``import``: a bank or a form from a file, with the method's filters where they are wanted.
 
 _NEXT = {
-    "bank": "build form",
-    "form": "run",
-    "entities": "run",
-    "reference": "grade RUN --judge PROVIDER/NAME --reference",
+    "bank": ("build form {name}",),
+    "form": ("show {name}", "run {name} -m PROVIDER/NAME"),
+    "entities": ("show {name}", "run {name} -m PROVIDER/NAME"),
+    "reference": ("show {name}", "grade RUN --judge PROVIDER/NAME --reference {name}"),
 }
 
 
@@ -181,7 +182,8 @@ def import_command(
         rows = "1 row names" if again == 1 else f"{again:,} rows name"
         say(f"note: {rows} one that another row names too; they were taken as one")
     tell_known_name(asked.name, shown, what)
-    say(f"Next: proofstone {_NEXT[kind]} {pasted(f'{shown}-{short(identity, 4)}')}")
+    name = pasted(f"{shown}-{short(identity, 4)}")
+    say_next(step.format(name=name) for step in _NEXT[kind])
 
 
 def _check_import(kind: str, asked: ImportAsked) -> None:

@@ -53,6 +53,7 @@ from proofstone.session.terminal import (
     print_json,
     print_text,
     say,
+    say_next,
     tell_known_name,
 )
 
@@ -338,7 +339,7 @@ def _build_from_tables(kind: str, params: dict[str, Any], options: dict[str, Any
         shown = f"{bank.name}-{short(bank.id, 4)}"
         print_text(f"bank   {shown}   {len(bank.facts)} {kind}")
         tell_known_name(name, bank.name, kind)
-        say(f"Next: proofstone build form {pasted(shown)} --seeds 3")
+        say_next([f"build form {pasted(shown)} --seeds 3"])
 
 
 def either_command(
@@ -545,7 +546,8 @@ def _form_command(methods: Sequence[Method]) -> click.Command:
         for known in dict.fromkeys(form.name for form in forms):
             tell_known_name(name, known, "questions", quiet=quiet)
         names = ",".join(f"{form.name}-{short(form.id, 4)}" for form in forms)
-        say(f"Next: proofstone run {pasted(names)} -m PROVIDER/NAME", quiet=quiet)
+        first = pasted(names.partition(",")[0])
+        say_next([f"show {first}", f"run {pasted(names)} -m PROVIDER/NAME"], quiet=quiet)
 
     return build_form
 
@@ -638,7 +640,7 @@ def _report(
             say(f"dropped rows: proofstone show {shown_build} --dropped", quiet=quiet)
         if bank is not None:
             tell_known_name(name, bank.name, build.kind, quiet=quiet)
-            say(f"Next: proofstone {_next(build, pasted(shown))}", quiet=quiet)
+            say_next([f"show {pasted(shown)}", _next(build, pasted(shown))], quiet=quiet)
     return _exit_code(result, is_whole=result.complete)
 
 

@@ -111,8 +111,8 @@ def override_command(
     RESPONSE is RUN/ITEM/SAMPLE, as printed by 'show RUN --outcome wrong'. Stored scores stay as
     they are, and no API calls are made. Leaderboards apply overrides and count them for each model;
     --ignore-corrections ignores them. An override applies to every run that this response serves
-    from the cache. Void responses are left out, and their items too, so that models are still
-    compared on the same items. A second override of the same response replaces the first.
+    from the cache. Invalidated responses are left out, and their items too, so that models are
+    still compared on the same items. A second override of the same response replaces the first.
 
     Stored rows name their author by a random actor id. The name itself is stored in one table, and
     'review erase' deletes it.
@@ -121,12 +121,12 @@ def override_command(
     Example:
       proofstone correct override 4f2a91cc/9ab3c4d1/0 correct --reason "a synonym"
     """
-    from proofstone.correct.overrides import rule
+    from proofstone.correct.overrides import override
     from proofstone.session.session import open_session
 
     _need_reason(reason)
     with open_session(folder) as session:
-        overridden = rule(session, read_list([responses]), verdict, reason=reason, by=by)
+        overridden = override(session, read_list([responses]), verdict, reason=reason, by=by)
     if as_json:
         print_json(overridden)
         return
@@ -191,9 +191,9 @@ def apply_command(file: Path, reason: str, by: str, folder: Path | None, as_json
     """Apply the decisions of a file of flagged items.
 
     FILE comes from 'audit', 'report', 'check' or 'review decide', with the column decision filled
-    in: keep, retire, edit, correct, incorrect or void. An edit takes its new values from the column
-    changes (FIELD=VALUE, one per line, or a JSON object). All rows are checked before anything is
-    changed. Corrections that are in force already are skipped.
+    in: keep, exclude, edit, correct, incorrect or invalidated. An edit takes its new values from
+    the column changes (FIELD=VALUE, one per line, or a JSON object). All rows are checked before
+    anything is changed. Corrections that are in force already are skipped.
 
     \b
     Example:
@@ -311,7 +311,7 @@ def edit_command(
     from proofstone.session.session import open_session
 
     if as_labeled and (pairs or file or only_fields or forms):
-        raise click.UsageError("--as-labeled takes its values from placements alone")
+        raise click.UsageError("--as-labeled takes its values from the taxonomy labels only")
     with open_session(folder) as session:
         if as_labeled:
             followed = follow_taxonomy_labels(session, identity, reason=reason, by=by)
@@ -397,7 +397,7 @@ def _tell(edited: Edited, next_lines: Iterable[str]) -> None:
 
 
 def _tell_followed(followed: Followed) -> None:
-    """A bank that follows placements, and what can be done with it."""
+    """Print a bank with current taxonomy labels, and the next step."""
     print_text(f"bank   {followed.bank}  corrects {followed.former}")
     moved, sources = counted(followed.n_facts, "fact"), counted(followed.n_sources, "source")
     print_text(f"  moved    {moved} of {sources}")

@@ -44,16 +44,20 @@ from proofstone.session.session import Session, Target, acting, stated_reason
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
-Action = Literal["exclude", "edit", "rule"]
+Action = Literal["exclude", "edit", "override"]
 
 
 T = TypeVar("T")
 
 
 _DECISIONS: Mapping[str, Action | None] = {
-    "keep": None, "exclude": "exclude", "edit": "edit", "correct": "rule", "incorrect": "rule",
-    "invalidated": "rule",
-}  # fmt: skip
+    "keep": None,
+    "exclude": "exclude",
+    "edit": "edit",
+    "correct": "override",
+    "incorrect": "override",
+    "invalidated": "override",
+}
 
 
 _VERDICTS: Mapping[str, Verdict] = {
@@ -102,8 +106,8 @@ def apply_flagged_items(
         return [row for row in rows if row.decision and _DECISIONS[row.decision] == action]
 
     edits, edited_before = _edits(session, deciding("edit"), problems, reason)
-    exclude, excluded_before = _retirements(session, deciding("exclude"), problems, reason, by)
-    override, overridden_before = _overrides(session, deciding("rule"), problems, reason, by)
+    exclude, excluded_before = _exclusions(session, deciding("exclude"), problems, reason, by)
+    override, overridden_before = _overrides(session, deciding("override"), problems, reason, by)
     problems.raise_any()
     with _problems_of(Path(path)):
         if edits:
@@ -134,7 +138,7 @@ def _problems_of(path: Path) -> Iterator[None]:
 _Prepared = tuple[Callable[[], tuple[T, ...]], int]
 
 
-def _retirements(
+def _exclusions(
     session: Session, rows: Sequence[_Decided], problems: _Problems, reason: str, by: str
 ) -> _Prepared[Standing]:
     store = session.store

@@ -165,7 +165,7 @@ class Answered(Struct, frozen=True):
     response: StoredResponse
 
 
-def rule(
+def override(
     session: Session, responses: str | Sequence[str], verdict: Verdict, *, reason: str, by: str = ""
 ) -> list[Overridden]:
     """Override the verdicts on stored responses, named RUN/ITEM/SAMPLE, without model calls.

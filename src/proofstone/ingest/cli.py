@@ -33,6 +33,7 @@ from proofstone.session.terminal import (
     print_table,
     print_text,
     say,
+    say_next,
     visible,
 )
 from proofstone.wording.messages import counted
@@ -96,8 +97,7 @@ def print_ingested(
         pages = counted(account.pages, "page")
         say(f"{account.model}: {pages}{cached}, {spent_text(account.spent)}", quiet=quiet)
     if report.taken and not quiet:
-        for line in _next_lines(report.taken):
-            say(line)
+        say_next(_next_lines(report.taken))
 
 
 def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
@@ -120,11 +120,10 @@ def audience_lines(taken: Sequence[Ingested]) -> Iterator[tuple[str, str]]:
 
 def _next_lines(taken: Sequence[Ingested]) -> Iterator[str]:
     names = [f"source:{short(entry.id)}" for entry in taken]
-    yield f"Next: proofstone show {names[0]}"
+    yield f"show {names[0]}"
     if any(entry.n_passages for entry in taken):
-        inputs = " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
-        yield f"Next: proofstone build statements {inputs} -m PROVIDER/NAME --judge PROVIDER/NAME"
-        yield "or have it tried on a few passages first: proofstone init --guided FOLDER"
+        inputs = " ".join(names[:_NAMED])
+        yield f"build statements {inputs} -m PROVIDER/NAME --judge PROVIDER/NAME"
 
 
 def _page_lines(report: IngestReport) -> Iterator[str]:

@@ -284,7 +284,7 @@ def restore(file: Path, new_folder: Path, as_json: bool) -> None:
         print_json({"folder": str(new_folder), "made_at": made_at})
         return
     print_text(f"workspace {new_folder.absolute()}   as of {made_at or 'an unknown time'}")
-    say(f"Next: proofstone status -w {pasted(new_folder)}")
+    say_next([f"status -w {pasted(new_folder)}"])
 
 
 @workspace_command.command("move")
@@ -477,7 +477,7 @@ def _tell_next(report: PurgeReport) -> None:
     for holder in report.held_by:
         if holder.n < holder.total and holder.kind == "bank":
             named = pasted(f"{holder.name}-{short(holder.id, 4)}")
-            say(f"Next: proofstone workspace repair {named}")
+            say_next([f"workspace repair {named}"])
 
 
 def _confirm(question: str) -> None:
@@ -559,4 +559,4 @@ def status_command(folder: Path | None, as_json: bool) -> None:
         say_next(f"run --resume run:{run.id}" for run in overview.unfinished)
     elif overview.counts["run"]:
         say("all runs are complete")
-        say_next(["leaderboard FORM-OR-BANK"])
+        say_next(["list runs"])

@@ -181,7 +181,7 @@ def _folded(line: str, width: int) -> list[str]:
     indent = cell_width(label[0]) if label else 0
     if not 0 < indent <= _MOST_INDENT:
         indent = min(len(line) - len(line.lstrip()) + 2, _MOST_INDENT, width // 2)
-    end = " \\" if re.match(r"\s*(Next|help): proofstone ", line) else ""
+    end = " \\" if re.match(r"\s*(Next|Fill in|help): proofstone ", line) else ""
     first, *others = wrapped(line, width - len(end)) or [line]
     rest = wrapped(line[len(first) :].lstrip(), width - indent - len(end)) if others else []
     if not end:  # a command is pasted, so its words stay whole

@@ -218,7 +218,9 @@ def _optional_columns(group: Standings) -> list[str]:
         shown.append("USD")
     samples = max(row.average.k if row.average else 0 for row in rows)
     before = [f"avg@{samples} sd"] if samples > 1 else []
-    labels = dict.fromkeys(other.label for row in rows for other in row.others if other.label)
+    labels = dict.fromkeys(
+        other.label for row in rows for other in row.others if other.label and other.estimate.n
+    )
     return [*before, *labels, *shown]
 
 

@@ -648,7 +648,7 @@ def report_command(
     for name, line in files_beside(written.tables, written.figures, written.brief):
         print_text(f"{name:<{width}}{line}")
     if written.rows is not None:
-        say(f"keep the folder {visible(written.rows)} beside the page: it holds its rows")
+        say(visible(written.folder_note))
     say("open it in a browser; it needs no network")
 
 
@@ -919,4 +919,4 @@ def plan_command(target: str, asked: PlanAsked, folder: Path | None, as_json: bo
             f"{late} of its runs had responses already; for these runs the plan is post hoc, not a "
             "preregistration"
         )
-    say_next([f"run {pasted(target)} -m MODEL", f"show plan:{short(plan.id)}"])
+    say_next([f"run {pasted(target)} -m PROVIDER/NAME", f"show plan:{short(plan.id)}"])

@@ -307,7 +307,8 @@ class BesideAsked(NamedTuple):
 class PageWritten(Struct, frozen=True, kw_only=True):
     """Paths of a page, its tables and its figures (None if not requested), and its methods text.
 
-    ``rows`` is the folder that the page needs next to it, None if it needs none.
+    ``rows`` is the folder that the page needs next to it, None if it needs none; ``units`` names
+    what that folder holds.
     """
 
     page: str | None
@@ -315,7 +316,15 @@ class PageWritten(Struct, frozen=True, kw_only=True):
     figures: FiguresWritten | None
     methods: tuple[str, ...]
     rows: str | None = None
+    units: str = "questions"
     brief: str | None = None
+
+    @property
+    def folder_note(self) -> str:
+        """Return why the folder belongs to the page; empty without a folder."""
+        if self.rows is None:
+            return ""
+        return f"keep the folder {self.rows} next to the page: it holds its {self.units}"
 
 
 NOTHING = BesideAsked()
@@ -342,7 +351,7 @@ def write_page(
     sheet = None
     if brief is not None and data.brief is not None:
         sheet = brief_bytes(data.brief, brief)  # before the page: a missing font leaves nothing
-    rows = None
+    rows, units = None, "questions"
     if path is not None:
         data = page_for(data)
         held = None
@@ -351,6 +360,7 @@ def write_page(
             held = hold_items(data.items, path, files)
             if held.is_beside or data.items.has_responses:
                 rows = str(folder_beside(path))
+                units += " and responses" if data.items.has_responses else ""
         write_text(path, render_page(data, begin_drawing, held))
     if brief is not None and sheet is not None:
         write_bytes(brief.path, sheet)
@@ -360,6 +370,7 @@ def write_page(
         figures=None if figures is None else write_figures(data, figures),
         methods=methods_text(data),
         rows=rows,
+        units=units,
         brief=None if brief is None or sheet is None else str(brief.path),
     )
 

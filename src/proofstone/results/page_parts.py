@@ -180,7 +180,7 @@ def estimate_tables(group: Standings, population: str) -> Iterator[EstimateTable
             ),
             cells=tuple(tuple(level.estimate for level in row.levels) for row in rows),
         )
-    measures = {other.name: other for row in rows for other in row.others}
+    measures = {other.name: other for row in rows for other in row.others if other.estimate.n}
     if measures:
         yield EstimateTable(
             name="other-measures",

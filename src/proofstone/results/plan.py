@@ -10,11 +10,13 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.models.config import scrubber_of
+from proofstone.models.names import parse_model_name
+from proofstone.models.simulator import simulated_model
 from proofstone.page.section import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
 from proofstone.records.runs import POPULATIONS, Plan, PlanAsked, Run, plan_id, population_name
-from proofstone.results.board import Board, PlanMark
+from proofstone.results.board import Board, BoardRow, PlanMark
 from proofstone.results.trace import Ancestry
 from proofstone.run.run_facts import plan_in_force
 from proofstone.session.session import Session, Target, find_target
@@ -81,7 +83,7 @@ def _check(asked: PlanAsked) -> None:
     if asked.samples < 1:
         raise BadUsage(f"--samples takes 1 or more, not {asked.samples}")
     for first, second in asked.comparisons:
-        if not first.strip() or first == second:
+        if not first.strip() or _canonical(first) == _canonical(second):
             raise BadUsage(
                 f"{first!r} and {second!r} cannot be compared", hint="name two different models"
             )
@@ -220,6 +222,9 @@ def _outcome(board: Board, mark: PlanMark, first: str, second: str) -> str:
     """Return the result of one planned comparison."""
     found = _compared(board, first, second)
     head = f"{first} - {second}"
+    absent = [name for name in (first, second) if not _is_run(board, name)]
+    if absent:
+        return say("{pair}: no run of {models}", pair=head, models=listed(absent))
     if found is None:
         return say(
             "{pair}: comparison unavailable: each model needs exactly one ranked run", pair=head
@@ -240,11 +245,31 @@ def _outcome(board: Board, mark: PlanMark, first: str, second: str) -> str:
     )
 
 
+def _is_run(board: Board, name: str) -> bool:
+    return any(_is_of(row, name) for group in board.standings for row in group.rows)
+
+
+def _is_of(row: BoardRow, name: str) -> bool:
+    """Return True if a planned name is the row's name or label, in any spelling of the model."""
+    model, gap, asked = name.partition(" ")
+    return f"{_canonical(model)}{gap}{asked}" in (row.name, row.full_label)
+
+
+def _canonical(model: str) -> str:
+    """Return the name under which runs of a model are stored; other texts unchanged."""
+    if not model.startswith("sim/"):
+        return model
+    try:
+        return simulated_model(parse_model_name(model)).name
+    except BadUsage:
+        return model
+
+
 def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] | None:
     """Return the comparison of two ranked rows if each name or label matches exactly one."""
     for group in board.standings:
         places = [
-            [at for at, row in enumerate(group.ranked) if name in (row.name, row.full_label)]
+            [at for at, row in enumerate(group.ranked) if _is_of(row, name)]
             for name in (first, second)
         ]
         if [len(each) for each in places] != [1, 1]:
@@ -268,7 +293,7 @@ def describe_plan(store: Store, found: Found) -> Description:
         ("plan", plan.id.hex()),
         ("made", minute(plan.at)),
         (plan.kind, f"{plan.kind}:{short(plan.target)}"),
-        ("measure", f"{plan.measure}; {average}; intervals speak of {population}"),
+        ("measure", f"{plan.measure}; {average}; intervals generalize to {population}"),
         *(("compare", f"{first} - {second}") for first, second in plan.comparisons),
         *(("exclude", text) for text in plan.exclusions),
         ("size", f"{counted(plan.n_items, 'item')}, {counted(plan.samples, 'sample')} each"),

@@ -21,7 +21,7 @@ from proofstone.session.options import (
     seed_option,
     workspace_option,
 )
-from proofstone.session.terminal import pasted, print_json, print_table, print_text, say
+from proofstone.session.terminal import pasted, print_json, print_table, print_text, say, say_next
 from proofstone.wording.messages import counted
 
 if TYPE_CHECKING:
@@ -313,7 +313,7 @@ def _tell_decided(
     if flagged_items is not None:
         say(f"{flagged_items}   {len(decided.work):,} to act on or left open")
         if any(row.decision in ("exclude", "edit") for row in decided.work):
-            say(f"Next: proofstone correct apply {pasted(str(flagged_items))}")
+            say_next([f"correct apply {pasted(str(flagged_items))}"])
     if decided.outcomes["open"]:
         say(
             f"open: proofstone review export {pasted(target)} --undecided --people NAME "
@@ -475,7 +475,7 @@ def import_command(
 
     for name, agreed in agreements.items():
         _tell_agreement(name, agreed, most=5)
-        say(f"Next: proofstone review decide {pasted(name)} --flagged-items work.csv")
+        say_next([f"review decide {pasted(name)} --flagged-items work.csv"])
 
 
 def _tell_imported(taken: ImportedReviews) -> None:

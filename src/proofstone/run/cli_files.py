@@ -25,6 +25,7 @@ from proofstone.session.terminal import (
     print_table,
     print_text,
     say,
+    say_next,
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -203,8 +204,8 @@ def grade_answers(path: Path, asked: FileAsked, call: GradeCall) -> int:
     else:
         _print_measures(found)
     if waiting:
-        judged = f"proofstone grade {pasted(path)} --judge PROVIDER/NAME"
-        say(f"{waiting:,} responses need a judge\nNext: {judged}", quiet=call.quiet)
+        say(f"{waiting:,} responses need a judge", quiet=call.quiet)
+        say_next([f"grade {pasted(path)} --judge PROVIDER/NAME"], quiet=call.quiet)
     return 3 if waiting else 0
 
 

@@ -16,7 +16,7 @@ from proofstone.method import every_method
 from proofstone.records.ids import short
 from proofstone.session.cli_command import tell_error
 from proofstone.session.options import asked_for, was_given
-from proofstone.session.terminal import pasted, print_json, print_text, say
+from proofstone.session.terminal import pasted, print_json, print_text, say, say_next
 
 if TYPE_CHECKING:
     from proofstone.models.budget import Spending
@@ -133,7 +133,7 @@ class ReferenceCommand:
             say(f"{what}: the same command again asks only what is missing", quiet=self.quiet)
             return
         runs = " ".join(each.run for each in made)
-        say(f"Next: proofstone leaderboard {runs}", quiet=self.quiet)
+        say_next([f"leaderboard {runs}"], quiet=self.quiet)
 
 
 def print_verified(made: Sequence[VerifiedRun]) -> None:

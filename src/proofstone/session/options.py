@@ -25,7 +25,7 @@ from proofstone.records.options import (
     Parameter,
     declared_option,
 )
-from proofstone.session.terminal import pasted, say
+from proofstone.session.terminal import pasted, say, say_next
 from proofstone.wording.messages import LANGUAGES, Language, speaking
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -420,4 +420,5 @@ def tell_flagged_items(path: Path, n: int) -> None:
     """Says what was written, and what comes next."""
     say(f"{path}   {n} flagged")
     if n:
-        say(f"Next: fill in the column decision, then proofstone correct apply {pasted(str(path))}")
+        say("fill in its column decision, then apply it")
+        say_next([f"correct apply {pasted(str(path))}"])

@@ -57,9 +57,16 @@ def print_text(text: str) -> None:
 
 
 def say_next(commands: Iterable[str], *, quiet: bool = False) -> None:
-    """Print the first two of these commands as the next steps."""
+    """Print the first two of these commands as the next steps.
+
+    A command with a value that the user has to choose is marked as one to fill in.
+    """
     for line in list(dict.fromkeys(commands))[:_MOST_STEPS]:
-        say(f"Next: proofstone {line}", quiet=quiet)
+        head = "Fill in" if _PLACEHOLDER.search(line) else "Next"
+        say(f"{head}: proofstone {line}", quiet=quiet)
+
+
+_PLACEHOLDER = re.compile(r"(?<!\S)(PROVIDER/NAME|AMOUNT|FILE|BANK|RUN)(?!\S)")
 
 
 _MOST_STEPS = 2

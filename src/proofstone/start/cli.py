@@ -66,9 +66,11 @@ def _refuse_guided(context: click.Context) -> None:
 
 # ``demo``: an audit, a real model on real facts, and a ranking.
 
+_DEMO_FOLDER = Path("demo")
+
 
 @command("demo")
-@click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"), metavar="[DIR]")
+@click.argument("folder", type=click.Path(path_type=Path), default=_DEMO_FOLDER, metavar="[DIR]")
 @click.option(
     "-m",
     "--model",
@@ -171,11 +173,12 @@ def _run_demo(
 def _next_commands(folder: Path, model: str | None, *, has_runs: bool) -> list[str]:
     """Return three commands to continue with."""
     place = f" -w {pasted(folder)}" if folder != Path() else ""
+    own = f" {pasted(folder)}" if folder != _DEMO_FOLDER else ""
     asked = model or "PROVIDER/MODEL"
     commands = [
         f"proofstone show four-options --outcome wrong -n 5{place}"
         if has_runs
-        else f"proofstone demo {pasted(folder)} --only run",
+        else f"proofstone demo{own} --only run",
         f"proofstone run four-options -m {asked} --prompt-method direct{place}"
         if has_runs
         else "proofstone run QUESTIONS.jsonl -m PROVIDER/MODEL",

@@ -15,7 +15,14 @@ from proofstone.errors import ProofstoneError
 from proofstone.methods.bequ.records import TripleFileAsked, VerifySettings
 from proofstone.run.cli_reference import tell_done
 from proofstone.session.options import was_given
-from proofstone.session.terminal import TerminalEgress, print_json, print_rendered, say, wants_color
+from proofstone.session.terminal import (
+    TerminalEgress,
+    print_json,
+    print_rendered,
+    say,
+    say_next,
+    wants_color,
+)
 
 if TYPE_CHECKING:
     from proofstone.run.cli_files import FileAsked, GradeCall
@@ -60,10 +67,8 @@ def show_verified(
             raise click.UsageError(
                 "--human-labels goes with triples that were verified, and none of these is"
             )
-        say(
-            "nothing of this is verified, so models are ranked by how much they say\n"
-            f"Next: {how_to_verify(selection.runs)}"
-        )
+        say("no triple here is verified, so models are ranked by the number of triples")
+        say_next([how_to_verify(selection.runs).removeprefix("proofstone ")])
         return False
     read_breakdowns(by)
     context = click.get_current_context()

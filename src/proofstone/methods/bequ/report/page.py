@@ -269,6 +269,7 @@ def write_verified_page(
         figures=None if beside.figures is None else write_drawn(drawn, models, beside.figures),
         methods=(),
         rows=rows,
+        units="entities and triples",
     )
 
 
