@@ -176,6 +176,25 @@ def test_a_page_without_its_folder_says_what_is_missing(
     tab.forget()  # the browser's own word on the file that is not there
 
 
+def test_rows_that_cannot_be_shown_are_not_called_missing(
+    tab: Tab, page: Page, tmp_path: Path
+) -> None:
+    """Files are there and of this page, but what they hold is damaged: the cause is said."""
+    copied = tmp_path / "triples-beside.html"
+    shutil.copy(page("triples-beside"), copied)
+    folder = tmp_path / "triples-beside_files"
+    shutil.copytree(page("triples-beside").with_name("triples-beside_files"), folder)
+    for file in folder.glob("*.js"):
+        head, _rows = file.read_text(encoding="utf-8").split("[", 1)
+        file.write_text(f"{head}[null])", encoding="utf-8")
+    tab.open(copied)
+    tab.read("document.querySelector('#triples-held').scrollIntoView()")
+    tab.until("document.querySelector('#triples-held .note')")
+    said = tab.read("document.querySelector('#triples-held .note').textContent")
+    assert said.startswith("The rows cannot be shown: ")
+    assert "missing" not in said
+
+
 def test_rows_of_another_page_are_not_taken(tab: Tab, page: Page, tmp_path: Path) -> None:
     path = page("triples-beside")
     alone = tmp_path / path.name

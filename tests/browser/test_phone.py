@@ -57,6 +57,19 @@ def test_a_leaderboard_shows_rank_model_and_score_and_the_rest_on_a_tap(
     assert tab.read(seen) == wide
 
 
+def test_rows_of_one_model_keep_their_setting(tab: Tab, page: Page) -> None:
+    """Each simulated model was asked in two ways: all six rows can be told apart."""
+    tab.open(page("report"))
+    rows = """[...document.querySelectorAll(".board tbody tr:not(.part) th[scope=row]")]
+      .map((each) => each.innerText.replace(/more.*/is, "").trim())"""
+    assert len(set(tab.read(rows))) == 3
+    tab.resize(WIDTH)
+    tab.until("document.querySelector('.board.narrow')")
+    shown = tab.read(rows)
+    assert len(set(shown)) == len(shown) == 6
+    assert {each.split()[-1] for each in shown} == {"cot", "direct"}
+
+
 def test_an_item_shows_its_question_and_score_and_the_rest_on_a_tap(tab: Tab, page: Page) -> None:
     tab.open(page("report"))
     tab.resize(WIDTH)

@@ -125,11 +125,11 @@ def test_a_retired_model_keeps_its_results_and_is_marked(
         said = proofstone("models", "check", "-w", asked)
         url = changed.url
     assert said.code == 5
-    assert "EXCLUDED  scripted/plain     not listed" in said.out
+    assert "UNAVAILABLE  scripted/plain     not listed" in said.out
     listed = proofstone("models", "list", "-w", asked)
-    assert "scripted/plain  excluded (DAY)" in undated(listed.out)
+    assert "scripted/plain  unavailable (DAY)" in undated(listed.out)
     board = proofstone("leaderboard", "old-books", "-w", asked)
-    sentence = f"scripted/plain is retired: {url} no longer served it on DAY; its results stay"
+    sentence = f"scripted/plain is unavailable: {url} no longer served it on DAY; its results stay"
     assert sentence in undated(board.out).splitlines()
     assert any(line.split()[1:2] == ["scripted/plain"] for line in board.out.splitlines())
 

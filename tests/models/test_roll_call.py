@@ -92,7 +92,7 @@ async def test_an_endpoint_is_asked_once_for_its_list_and_by_every_model(tmp_pat
         "acme/alias": "not listed",
     }
     assert all(check.usable for check in checks.values())
-    assert not any(check.excluded for check in checks.values())
+    assert not any(check.is_unavailable for check in checks.values())
     assert [(seen.path, seen.headers["authorization"]) for seen in lists] == [
         ("/v1/models", f"Bearer {KEY}")
     ]
@@ -152,8 +152,8 @@ async def test_a_model_that_was_run_and_is_gone_is_retired(tmp_path: Path) -> No
         config = config_of(tmp_path, server.url)
         checks = await roll(config, "acme/large-1", "acme/lrge-2", once_run=("acme/large-1",))
     gone, typo = checks["acme/large-1"], checks["acme/lrge-2"]
-    assert (gone.excluded, gone.listed, gone.kind) == (True, "not listed", "unknown_model")
-    assert (typo.excluded, typo.near) == (False, ("large-2",))
+    assert (gone.is_unavailable, gone.listed, gone.kind) == (True, "not listed", "unknown_model")
+    assert (typo.is_unavailable, typo.near) == (False, ("large-2",))
     assert typo.advice == "did you mean one of these: large-2?"
 
 
@@ -164,7 +164,7 @@ async def test_a_busy_endpoint_retires_nothing_that_it_lists(tmp_path: Path) -> 
             config_of(tmp_path, server.url), "acme/large-1", once_run=("acme/large-1",)
         )
     check = checks["acme/large-1"]
-    assert (check.usable, check.excluded, check.listed) == (False, False, "listed")
+    assert (check.usable, check.is_unavailable, check.listed) == (False, False, "listed")
 
 
 async def test_no_key_shows_in_what_a_check_says(tmp_path: Path) -> None:

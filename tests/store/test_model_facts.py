@@ -73,11 +73,13 @@ def test_an_empty_card_is_none(store: Store) -> None:
 
 def test_the_newest_check_of_a_model_counts(store: Store) -> None:
     answered = ModelCheck(model=ONE, state="answered", endpoint="http://h/v1", checked_at=10.0)
-    excluded = ModelCheck(model=ONE, state="excluded", detail="unknown_model", checked_at=20.0)
+    unavailable = ModelCheck(
+        model=ONE, state="unavailable", detail="unknown_model", checked_at=20.0
+    )
     store.models.add_checks([answered])
     assert store.models.last_checks() == {ONE: answered}
-    store.models.add_checks([excluded, excluded])
-    assert store.models.last_checks() == {ONE: excluded}
+    store.models.add_checks([unavailable, unavailable])
+    assert store.models.last_checks() == {ONE: unavailable}
     store.models.add_checks([])
 
 
@@ -97,13 +99,13 @@ def test_merging_joins_two_histories_of_a_card(new_database: Callable[[], str]) 
     mine, theirs = some_run(here, "one"), some_run(there, "two")
     here.models.record([snapshot(CHAT, 10.0)], {mine: ONE})
     there.models.record([snapshot(HYBRID, 20.0)], {theirs: ONE})
-    there.models.add_checks([ModelCheck(model=ONE, state="excluded", checked_at=5.0)])
+    there.models.add_checks([ModelCheck(model=ONE, state="unavailable", checked_at=5.0)])
     for _ in range(2):
         merge(there.database, here.database)
         merge(here.database, there.database)
     for store in (here, there):
         assert store.models.cards([ONE]) == {ONE: snapshot(HYBRID, 20.0)}
-        assert store.models.last_checks()[ONE].state == "excluded"
+        assert store.models.last_checks()[ONE].state == "unavailable"
         keys = [key for key, _run in store.runs.every()]
         seen = store.models.cards_of_runs(keys).values()
         assert sorted(found.card.kind for found in seen) == ["chat", "hybrid"]

@@ -141,7 +141,7 @@ class Checked(Struct, frozen=True, kw_only=True):
 
     ``usable``: it answered the small request; otherwise ``kind`` and ``detail`` say why, and
     ``advice`` what to do. ``listed`` is the entry in the endpoint's list (``no list`` without a
-    usable list or an endpoint). ``near`` are similar listed names. ``excluded``: it was used
+    usable list or an endpoint). ``near`` are similar listed names. ``is_unavailable``: it was used
     before, and its endpoint neither lists nor serves it now.
     """
 
@@ -155,7 +155,7 @@ class Checked(Struct, frozen=True, kw_only=True):
     advice: str = ""
     listed: ListedState = "no list"
     near: tuple[str, ...] = ()
-    excluded: bool = False
+    is_unavailable: bool = False
 
 
 async def check_model(model: Model, listing: Listing | None = None) -> Checked:
@@ -367,7 +367,7 @@ async def call_roll(
     checks: dict[str, Checked] = {}
 
     async def check(name: str) -> None:
-        checks[name] = _excluded(await roll.check(name), was_there=name in once_run)
+        checks[name] = _mark_unavailable(await roll.check(name), was_there=name in once_run)
 
     distinct = list(dict.fromkeys(names))
     here = [name for name in distinct if name.startswith("local/")]
@@ -465,12 +465,12 @@ class _Roll:
         return structs.replace(checked, advice=advice)
 
 
-def _excluded(checked: Checked, *, was_there: bool) -> Checked:
+def _mark_unavailable(checked: Checked, *, was_there: bool) -> Checked:
     """Mark the check of a model used before that its endpoint no longer has."""
     if checked.usable or not was_there:
         return checked
     gone = checked.kind == "unknown_model" or checked.listed == "not listed"
-    return structs.replace(checked, excluded=gone)
+    return structs.replace(checked, is_unavailable=gone)
 
 
 StepName = Literal[

@@ -65,6 +65,7 @@ _BROWSING_WORDS = {
         "{file} is missing or belongs to another page. Keep the folder next to the page that "
         "it was written with, or write the page again."
     ),
+    "broken": noted("The rows cannot be shown: {what}. Write the page again."),
     "narrowed": noted("Only {what}: show all again"),
     "none": noted("No match: 0 of {all}"),
     "sort": noted("sort by"),

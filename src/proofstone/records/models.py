@@ -23,7 +23,7 @@ Openness = Literal["", "closed", "open weights", "fully open"]
 Architecture = Literal["", "dense", "mixture"]
 
 
-CheckState = Literal["answered", "failed", "excluded"]
+CheckState = Literal["answered", "failed", "unavailable"]
 
 
 class Card(Struct, frozen=True, gc=False, kw_only=True):
@@ -106,7 +106,7 @@ class CardSnapshot(Struct, frozen=True, gc=False, kw_only=True):
 class ModelCheck(Struct, frozen=True, gc=False, kw_only=True):
     """Result of a model check.
 
-    ``excluded``: it was available once, and its endpoint neither lists nor serves it any more.
+    ``unavailable``: it was available once, and its endpoint neither lists nor serves it any more.
     ``detail`` is the reason for no answer, scrubbed.
     """
 

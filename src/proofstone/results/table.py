@@ -525,9 +525,9 @@ def _excluded(store: Store, models: Sequence[str]) -> Iterable[str]:
     checks = store.models.last_checks()
     for name in models:
         check = checks.get(name)
-        if check is not None and check.state == "excluded":
+        if check is not None and check.state == "unavailable":
             yield (
-                f"{name} is retired: {check.endpoint} no longer served it on "
+                f"{name} is unavailable: {check.endpoint} no longer served it on "
                 f"{_day(check.checked_at)}; its results stay"
             )
 

@@ -318,7 +318,7 @@ def _price_cells(row: PriceRow) -> tuple[str | float, ...]:
 def _state(check: Checked) -> str:
     if check.usable:
         return "ok"
-    return "EXCLUDED" if check.excluded else "FAILED"
+    return "UNAVAILABLE" if check.is_unavailable else "FAILED"
 
 
 def _check_row(check: Checked) -> tuple[str, ...]:
@@ -329,8 +329,8 @@ def _check_row(check: Checked) -> tuple[str, ...]:
 
 
 def _mark(listed: Listed) -> str:
-    """Return `` excluded (2026-11-21)`` for an excluded model; "" for others."""
-    if listed.checked is None or listed.checked.state != "excluded":
+    """Return `` unavailable (2026-11-21)`` for an unavailable model; "" for others."""
+    if listed.checked is None or listed.checked.state != "unavailable":
         return ""
     day = datetime.fromtimestamp(listed.checked.checked_at, UTC).strftime("%Y-%m-%d")
-    return f"  excluded ({day})"
+    return f"  unavailable ({day})"

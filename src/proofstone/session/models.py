@@ -72,7 +72,7 @@ def _all_models(config: ModelConfig, once_run: Iterable[str]) -> list[str]:
 def _kept(check: Checked, now: float) -> ModelCheck:
     state: CheckState = "answered"
     if not check.usable:
-        state = "excluded" if check.excluded else "failed"
+        state = "unavailable" if check.is_unavailable else "failed"
     detail = f"{check.kind}: {check.detail}" if check.kind else ""
     return ModelCheck(
         model=check.name,
@@ -179,7 +179,7 @@ def model_choices(
     """Return the usable models: local ones first, then by name, then those of ``here`` without a
     configuration.
 
-    Providers without a model, excluded and simulated models are left out.
+    Providers without a model, unavailable and simulated models are left out.
     """
     costs = {row.name: _cost(row) for row in prices}
     usable = [
@@ -188,7 +188,7 @@ def model_choices(
         if not each.name.endswith("/...")
         and not each.name.startswith("sim/")
         and not (each.unset or each.problem)
-        and not (each.checked and each.checked.state == "excluded")
+        and not (each.checked and each.checked.state == "unavailable")
     ]
     names = sorted(dict.fromkeys(usable), key=lambda name: (not name.startswith("local/"), name))
     known = [ModelChoice(name, costs.get(name, "price not known")) for name in names]

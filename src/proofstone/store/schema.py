@@ -437,7 +437,7 @@ run_card = Table(
 )  # fmt: skip
 
 
-# Result of a model check; the newest says if the model is retired.
+# Result of a model check; the newest says if the model is unavailable.
 model_check = Table(
     "model_check", metadata, key(), hash_of(), given("model", Text), given("state", Text),
     text("endpoint"), text("detail"), given("checked_at", Float),

@@ -143,8 +143,8 @@ function addBrowser({ section, of, rows, heads, facets, orders = [], textOf, cel
     try {
       cell.replaceChildren(await openedBy(row));
       watchWidth(cell.querySelectorAll(".wide"));
-    } catch (missing) {
-      cell.replaceChildren(make("p", "note", say("Missing", { file: missing.message })));
+    } catch (trouble) {
+      cell.replaceChildren(troubleShown(trouble));
     }
   }
 

@@ -12,6 +12,19 @@ function narrowBoard(region) {
   const score = heads.findIndex((head) => head.dataset.first === "descending");
   if (lead < 0 || score < 0) return;
   const stays = new Set([0, lead, score]);
+  // Rows of one model differ by their setting, which then stays with the name.
+  const tally = new Map();
+  for (const row of rows()) {
+    const name = row.cells[lead].textContent.trim();
+    tally.set(name, (tally.get(name) ?? 0) + 1);
+  }
+  for (const row of rows()) {
+    const setting = row.querySelector("td.way")?.textContent.trim();
+    if (setting && tally.get(row.cells[lead].textContent.trim()) > 1) {
+      row.cells[lead].dataset.sort ??= row.cells[lead].textContent.trim();
+      row.cells[lead].append(make("span", "row-setting", " ", setting));
+    }
+  }
   const names = heads.map((head) => head.textContent.trim());
   const settle = () => {
     region.classList.toggle("narrow", PHONE.matches);

@@ -38,8 +38,8 @@ async function showBrowsers(sections) {
     const known = entities.map(entityOf);
     addEntities(document.querySelector("#entities-held"), known, open);
     open.verdicts = addVerdicts(document.querySelector("#triples-held"), verdicts.map(verdictOf), known);
-  } catch (missing) {
-    for (const each of wait) each.after(make("p", "note", say("Missing", { file: missing.message })));
+  } catch (trouble) {
+    for (const each of wait) each.after(troubleShown(trouble));
   }
   for (const each of wait) each.remove();
 }
