@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 from itertools import combinations, pairwise
+from pathlib import Path
 
 import pytest
 from figures_made_up import CHINESE, LONG, NAN, broken, every_kind, figure, mark
 from hypothesis import given
 from hypothesis import strategies as st
 
+import proofstone
 from proofstone.errors import ExtraMissing
 from proofstone.methods.bequ.report.sections import precision_recall_figure
 from proofstone.page.figure import (
@@ -342,3 +345,23 @@ def test_a_name_of_any_length_is_broken_in_one_pass() -> None:
 def test_a_name_of_any_length_is_cut_in_one_pass() -> None:
     """Its end stays."""
     assert fitted("a" * 40_000 + "end", 10) == "\N{HORIZONTAL ELLIPSIS}" + "a" * 6 + "end"
+
+
+def test_every_figure_names_its_axes() -> None:
+    """Wherever the package makes one; a map's positions have neither unit nor meaning."""
+    source = Path(proofstone.__file__).parent
+    made = [
+        (f"{path.name}:{call.lineno}", {each.arg: each.value for each in call.keywords})
+        for path in source.rglob("*.py")
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Figure"
+    ]
+    kinds = {where: getattr(named["kind"], "value", "") for where, named in made}
+    assert len(made) > 20
+    assert [where for where, kind in kinds.items() if kind == "map"]
+    for where, named in made:
+        if kinds[where] == "map":
+            continue
+        assert "value_axis" in named, where
+        if kinds[where] in ("points", "curves", "calibration"):
+            assert "x_axis" in named, where

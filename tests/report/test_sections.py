@@ -64,6 +64,36 @@ def test_pairs_say_which_differences_are_more_than_noise() -> None:
     assert (difference.value, difference.n) == (pytest.approx(16 / 40), 40)
 
 
+@pytest.mark.parametrize("n_models", [30, 31])
+def test_a_matrix_too_large_to_read_is_replaced_by_tables(n_models: int) -> None:
+    rows = [row for who in range(n_models) for row in right_of(60, 59 - who, who)]
+    respondents = [Respondent(f"m{who:02}", "") for who in range(n_models)]
+    found = section(evidence_of(table_of(respondents, rows, n_units=60)), "pairs")
+    neighbours, every = found.tables
+    assert [len(figure.marks) for figure in found.figures] == [435] * (n_models == 30)
+    assert neighbours.note == (
+        "A matrix of 31 models is too large to read, so pairs are in tables."
+        if n_models == 31
+        else ""
+    )
+    assert len(every.rows) == n_models * (n_models - 1) // 2
+
+
+def test_a_range_that_no_group_can_test_is_not_called_tested() -> None:
+    """One item a group gives no test: no "0 of 0 groups", and no dash for a number."""
+    rows = right_of(4, 3, 0) + right_of(4, 1, 1) + right_of(4, 2, 2)
+    respondents = [Respondent(name, "") for name in ("one", "other", "third")]
+    table = table_of(respondents, rows, n_units=4, discipline=["a", "b", "c", "d"])
+    found = section(evidence_of(table), "spread")
+    assert found.finding == (
+        "The largest observed range of the top 3 by discipline is 100.0 points, in b (1 item). "
+        "It is not tested there."
+    )
+    for found in make_sections(evidence_of(table)):
+        assert "0 of 0" not in found.finding
+        assert "\N{EM DASH}" not in found.finding
+
+
 def test_strata_say_where_the_leader_is_strong() -> None:
     """Of items 0 to 35, 18 are even (law), 18 odd (art): 18 of 20 in each."""
     found = section(three(), "strata")

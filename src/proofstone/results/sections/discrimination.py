@@ -218,6 +218,16 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
         finding = say(
             "Nowhere: the top {k} score the same in every group by {by}.", k=k, by=word(by)
         )
+    elif not known or math.isnan(widest.range_by_chance):
+        finding = say(
+            "The largest observed range of the top {k} by {by} is {range} points, in {widest} "
+            "({items}). It is not tested there.",
+            k=k,
+            by=word(by),
+            range=points(widest.range),
+            widest=names[found.index(widest)],
+            items=counted(widest.n_units, "item"),
+        )
     else:
         finding = say(
             "In {n} of {groups} groups by {by}, the range of the top {k} is significant "

@@ -227,7 +227,15 @@ def _how(board: Leaderboard, *, paired: bool) -> str:
 def _tables(evidence: Evidence, group: Standings) -> Iterator[Table]:
     table = partial(_table, evidence.board, group, more=further_columns(evidence, group))
     neighbours = [pair for pair in group.compared if pair.second == pair.first + 1]
-    yield table(say("Neighbors in the ranking"), neighbours)
+    note = (
+        say(
+            "A matrix of {n} models is too large to read, so pairs are in tables.",
+            n=len(group.ranked),
+        )
+        if len(group.ranked) > _MOST_DRAWN
+        else ""
+    )
+    yield structs.replace(table(say("Neighbors in the ranking"), neighbours), note=note)
     if len(group.compared) <= len(neighbours):
         return
     if len(group.compared) <= _MOST_LISTED:
