@@ -106,7 +106,7 @@ def test_only_few_items_or_models_are_called_few(proofstone: Proofstone, tmp_pat
     assert "200 items, 2 models. Below 100 items or 3 models" in page
 
 
-_CHINESE = "[\u3400-\u4dbf\u4e00-\u9fff]"
+_CHINESE = "[\u3400-\u4dbf\u4e00-\u9fff\uff05\uff08\uff09]"
 
 
 @pytest.mark.parametrize("name", TABLES)

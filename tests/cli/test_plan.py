@@ -19,7 +19,7 @@ def test_from_plan_to_leaderboard(made: Path, proofstone: Proofstone, tmp_path: 
     assert told.code == 0
     plan = told.out.splitlines()[0]
     assert f"compare     {ANN} - {BOB}" in told.out
-    assert "resolves    " in told.out
+    assert "power       " in told.out
     run = proofstone("run", name, "-m", f"{ANN},{BOB}", "-w", made)
     assert run.err.count(f"was planned 20{run.err.split('was planned 20')[1][:2]}") == 2
     again = proofstone("run", name, "-m", ANN, "-w", made, "--json").json

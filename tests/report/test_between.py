@@ -161,7 +161,7 @@ def test_incomplete_results_are_compared_on_what_there_is() -> None:
         ({"replicate": "again"}, {}, "the difference is random variation of responses."),
         ({"samples": "4"}, {}, "Nothing that makes a score differs"),
         ({"model": "lab/b", "scorer": "version 2"}, {}, "The model and scorer differ at once"),
-        ({"source": "b.csv"}, {}, "cannot be put down to one cause."),
+        ({"source": "b.csv"}, {}, "cannot be attributed to one cause."),
         (
             {"model": "lab/b", "reported": "b-1", "endpoint": "x"},
             {},
@@ -331,8 +331,8 @@ scores    accuracy on 20 common items: A 60.0 [38.7, 78.1], B 50.0 [29.9, 70.1]
 B - A     -10.0 [-26.5, 8.3] points; the difference is not significant
 tests     clustered t p 0.16; exact McNemar p 0.5 (items as independent); sign flips p 0.49 (seed 0,
           10,000 patterns over 20 items)
-resolves  with 80% power, a true difference of 20.3 points
-items     won 0 (B scores higher), lost 2, level 18
+power     80% for a true difference of 20.3 points
+items     won 0 (B scores higher), lost 2, equal 18
 lost      0a00  A 1 right  B 0 wrong
           and 1 more (-n 2, or -o FILE for all)
 95% intervals for the domain of this item bank; paired on common items; each item counts the same

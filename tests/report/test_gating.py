@@ -285,13 +285,13 @@ run       lab/a direct; new on new, 20 items
 baseline  lab/a direct; base on base, 20 items
 measure   accuracy (all replies)
 paired    pass: on 20 common items
-complete  pass: all 20 responses of the run are there
+complete  pass: 20 responses of the run, none missing
 drop      inconclusive: run - baseline -5.0 [-20.6, 11.5] points; at most 2.0 points of drop are
           allowed; 1,300 more questions like these would decide with 80% power, if this is the true
           value
 differs   model: lab/a -> lab/b; the difference is between two models
 so        A and B differ only in the model.
-items     won 0, lost 1, level 19
+items     won 0, lost 1, equal 19
 lost      1300
 rule      pass where the interval of run - baseline lies above -2.0 points, fail where it lies
           below, otherwise inconclusive. First look at this pair: 96% interval. False-pass rate for
@@ -309,7 +309,7 @@ MARKDOWN = r"""
 | check | answer | |
 |---|---|---|
 | paired | **pass** | on 20 common items |
-| complete | **pass** | all 20 responses of the run are there |
+| complete | **pass** | 20 responses of the run, none missing |
 | drop | **inconclusive** | run - baseline -5.0 \[-20.6, 11.5\] points; at most 2.0 points of drop are allowed; 1,300 more questions like these would decide with 80% power, if this is the true value |
 
 What differs:

@@ -253,7 +253,7 @@ def test_what_a_list_does_not_say_is_refused_with_what_it_takes() -> None:
         ("domains", "these runs have neither entities of two domains nor non-existent entities"),
         ("popularity", "these runs have no entities of two thirds of popularity"),
         ("effort", "two values of effort"),
-        ("ranges", "two values of range"),
+        ("ranges", "two values of requested triples"),
     ):
         with pytest.raises(BadUsage, match=says):
             section(name, found)

@@ -99,6 +99,7 @@ def test_ties_pass_a_bound_once_there_are_enough() -> None:
     """A bound of -2 points with nothing but ties: log(0.025) / log(0.98) = 182.6 units."""
     needed = units_to_pass(*columns(50, 0, 0, 0), -0.02)
     assert needed == math.ceil(math.log(0.025) / math.log(0.98)) == 183
+    assert units_to_pass(*columns(36, 0, 0, 4), -0.02) == 183, "some wrong on both sides"
     enough = compare_pair(*columns(183, 0, 0, 0), population="bank")
     short = compare_pair(*columns(182, 0, 0, 0), population="bank")
     assert enough.estimate.low > -0.02 > short.estimate.low

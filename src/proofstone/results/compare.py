@@ -337,10 +337,10 @@ def _told(measure: str, pair: PairCompared, *, several: bool) -> Iterator[tuple[
         said = "B is significantly worse"
     yield "B - A", f"{shown_difference(found.estimate)} points; {said}"
     yield "tests", _tests(found)
-    yield "resolves", _resolves(found)
+    yield "power", _power(found)
     yield (
         "items",
-        f"won {found.rises:,} (B scores higher), lost {found.falls:,}, level {found.level:,}",
+        f"won {found.rises:,} (B scores higher), lost {found.falls:,}, equal {found.level:,}",
     )
 
 
@@ -377,15 +377,15 @@ def _tests(found: Difference) -> str:
     return f"{said}; sign flips p {p_value(flips.p)} ({patterns})"
 
 
-def _resolves(found: Difference) -> str:
+def _power(found: Difference) -> str:
     if math.isnan(found.resolves.difference):
-        return "nothing: fewer than two independent groups of items"
+        return "unknown: fewer than two independent groups of items"
     power = f"{100 * found.resolves.power:g}%"
     if found.resolves.standard_error == 0.0:
-        return "nothing varies between the two, so no smallest difference can be computed"
+        return "unknown: the difference is the same on every item"
     if found.resolves.difference >= 1.0:
-        return f"with {power} power, no difference at all: too few independent groups of items"
-    return f"with {power} power, a true difference of {points(found.resolves.difference)} points"
+        return f"{power} for no difference: too few independent groups of items"
+    return f"{power} for a true difference of {points(found.resolves.difference)} points"
 
 
 def _items(word: str, items: Sequence[Moved], most: int) -> Iterator[str]:
@@ -586,8 +586,8 @@ def attribute(pairing: Pairing) -> str:
         return "Both are the same run under the same scorer: no difference is possible."
     if "source" in moving:
         return (
-            "What made a file's scores is not known: the difference cannot be put down to one "
-            "cause."
+            "A file does not record how its scores were made, so the difference cannot be "
+            "attributed to one cause."
         )
     if moving == ("context",):
         return _memory_and_reading(*(each.made.get("context", "") for each in pairing.parties))
@@ -596,7 +596,8 @@ def attribute(pairing: Pairing) -> str:
     if len(moving) < 2:
         only = f"A and B differ only in the {words[0]}." if words else ""
         return only or "Nothing that makes a score differs between the two."
-    return f"The {joined(words)} differ at once: the difference cannot be put down to one of them."
+    named = joined(words)
+    return f"The {named} differ at once, so the difference cannot be attributed to one of them."
 
 
 def _memory_and_reading(*contexts: str) -> str:

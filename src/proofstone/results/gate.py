@@ -138,7 +138,7 @@ def _told(gated: Gated, most: int, width: int) -> Iterator[tuple[str, str]]:
         yield "so", pair.means
     if pair.difference is not None:
         found = pair.difference
-        yield "items", f"won {found.rises:,}, lost {found.falls:,}, level {found.level:,}"
+        yield "items", f"won {found.rises:,}, lost {found.falls:,}, equal {found.level:,}"
         for item in pair.lost[:most]:
             yield "lost", f"{shown_item(item)}  {item.text}"[: width - 12]
     yield from (("note", note) for note in _notes(gated))
@@ -483,9 +483,7 @@ def _complete(pair: PairCompared) -> Check:
         if not party.is_complete
     ]
     if not short:
-        said = (
-            f"all {counted(pair.after.n_responses, 'response', 'responses')} of the run are there"
-        )
+        said = f"{counted(pair.after.n_responses, 'response')} of the run, none missing"
         return Check(name="complete", verdict="pass", said=said)
     said = f"{joined(short)}; an incomplete run cannot pass"
     return Check(name="complete", verdict="inconclusive", said=said)
@@ -583,9 +581,9 @@ def _decided(
 
 def _decide(more: float, rule: GateRule) -> str:
     if math.isnan(more):
-        return "how many more questions would decide is not known from so few"
+        return "the number of further questions cannot be estimated from so few"
     if math.isinf(more):
-        return "it lies on the limit itself, so no number of questions would decide"
+        return "the difference equals the limit, so no number of questions would decide"
     power = f"{100 * rule.power:g}%"
     n = f"{two_digits(more):,} more question{'' if more == 1 else 's'} like these"
     return f"{n} would decide with {power} power, if this is the true value"

@@ -344,7 +344,7 @@ def _plot_label(plot: Any) -> str:
     said = say(
         "Axis labels from {low} to {high}, in %", low=plot.ticks[0].text, high=plot.ticks[-1].text
     )
-    return said if plot.chance is None else f"{said}; {plot.chance.text}"
+    return said if plot.chance is None else say("; ").join((said, plot.chance.text))
 
 
 def _estimates_heading(group: Standings, table: EstimateTable) -> str:

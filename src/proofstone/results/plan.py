@@ -304,9 +304,9 @@ def describe_plan(store: Store, found: Found) -> Description:
         f"{name.replace('_', ' ')} {value:g}" for name, value in plan.assumed.items()
     )
     if plan.resolves is None:
-        lines.append(("resolves", "nothing: too few independent items"))
+        lines.append(("power", "unknown: too few independent items"))
     else:
         power = f"{100 * plan.power:g}% power"
-        lines.append(("resolves", f"{100 * plan.resolves:.1f} points with {power}, if {assumed}"))
+        lines.append(("power", f"{100 * plan.resolves:.1f} points with {power}, if {assumed}"))
     came_from = tuple(Ancestry(store).of_row(found))
     return Description(title=f"plan:{short(plan.id)}", lines=tuple(lines), ancestors=came_from)

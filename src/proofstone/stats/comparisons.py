@@ -532,7 +532,9 @@ def units_to_pass(
     (needed,) = separations(spread, [(0, 1)], confidence=confidence, power=power)
     if math.isnan(needed.needed) or math.isinf(needed.needed):
         return needed.needed
-    if needed.standard_error**2 >= NO_SPREAD_BELOW:
+    # Rounding can leave some variance where every unit has the same difference.
+    varies = bool(np.ptp(second - first) > 0.0)
+    if varies and needed.standard_error**2 >= NO_SPREAD_BELOW:
         return math.ceil(needed.needed)
     value = needed.difference + bound
     room = needed.difference / (1.0 + value) if needed.difference > 0 else 0.0

@@ -124,6 +124,8 @@ def _finding(group: Standings) -> str:
     if len(leaders) > 1:
         shared = say("{models} share the highest score overall.", models=joined(leaders, 3))
         return paragraph(scores, shared)
+    if len(first.groups) < 2:
+        return scores
     leads = sum(_leads(each.estimates) for each in first.groups)
     best = say(
         "{model} has the highest score overall, and the highest observed score in {n} of the "

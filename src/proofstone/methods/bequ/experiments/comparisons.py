@@ -266,7 +266,8 @@ def prompts_section(found: Experiment) -> Section:
 
 def ranges_section(found: Experiment) -> Section:
     """Compare each range of requested triples with the default. Raises as ``prompts_section``."""
-    return _section(found, "range", "ranges", say("Number of requested triples"), say("range"))
+    title = say("Number of requested triples")
+    return _section(found, "range", "ranges", title, say("requested triples"))
 
 
 def effort_section(found: Experiment) -> Section:
