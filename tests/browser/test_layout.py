@@ -128,3 +128,20 @@ def test_a_page_that_asks_for_more_is_found_out(tab: Tab, page: Page, tmp_path: 
     assert "script-src" in refused
     assert "img-src" in refused or "default-src" in refused
     tab.forget()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_landmarks_have_names_of_their_own(tab: Tab, page: Page, name: str) -> None:
+    """A screen reader lists them: two of one name could not be told apart. The page of triples
+    repeats one of its own tables, as an experiment."""
+    tab.open(page(name))
+    tab.read(OPEN_ALL)
+    tab.until(SETTLED)
+    names = tab.read(
+        """[...document.querySelectorAll("section[aria-labelledby], [role=region], nav")]
+          .filter((each) => each.checkVisibility())
+          .map((each) => each.getAttribute("aria-label")
+            ?? document.getElementById(each.getAttribute("aria-labelledby")).textContent.trim())"""
+    )
+    twice = {name for name in names if names.count(name) > 1}
+    assert twice <= {"Verdict rates and denominators"}
