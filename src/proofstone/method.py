@@ -24,6 +24,7 @@ from proofstone.errors import BadUsage, NotFound
 from proofstone.records.builds import ModelRole, StepBuilder
 from proofstone.records.calls import Call, Judge, TokenCounter
 from proofstone.records.items import (
+    ContextName,
     Item,
     ItemSet,
     LoadedItem,
@@ -32,11 +33,11 @@ from proofstone.records.items import (
     PromptMethod,
     Unit,
 )
-from proofstone.records.knowledge import BankReader, BuiltFact, Fact, FactBuilder
+from proofstone.records.knowledge import BankReader, BuiltFact, Fact, FactBuilder, Span
 from proofstone.records.options import Parameter
 from proofstone.records.reviews import AnswerPolicy, CheckedAnswer, Review, ReviewTask, ReviewText
 from proofstone.records.runs import Measure, Response, Run, Scale, Score, VerifiedRun
-from proofstone.records.tables import Row, Sifter, Tabulation
+from proofstone.records.tables import Library, PlacedRows, Row, Sifter, Tabulation
 
 
 class PayloadType(Struct, frozen=True, gc=False):
@@ -450,6 +451,15 @@ class Method(_Parts):
     """The search query of an item (``run --context retrieved``): no instructions, and nothing that
     its prompt does not show.
     """
+
+    usual_context: ContextName = "none"
+    """The context of a run that names none (``--context``)."""
+    place_evidence: Callable[[Iterable[Row], Library], PlacedRows] | None = None
+    """Completes rows for ``read_facts`` with their documents and the places of their quotes.
+    Problems and warnings are returned, not raised.
+    """
+    evidence: Callable[[Fact], Sequence[Span]] | None = None
+    """The parts of a fact's source that it rests on, in reading order. None: its whole passage."""
 
     grouping: Grouping | None = None
     reviewing: Reviewing | None = None

@@ -155,7 +155,12 @@ def import_command(
                 bank, sifted = made.bank, made.rows
             else:
                 bank = read_bank(
-                    session, file, tell_unread=_tell_unread, tell_counts=counted.append, **taken
+                    session,
+                    file,
+                    tell_unread=_tell_unread,
+                    tell_counts=counted.append,
+                    tell_warning=lambda warning: say(f"warning: {warning}"),
+                    **taken,
                 )
             shown, n, identity = bank.name, len(bank.facts), bank.id
         else:

@@ -19,6 +19,7 @@ from proofstone.errors import BadInput, BadUsage, NotFound
 from proofstone.files.fields import read_identity, read_json
 from proofstone.files.tables import TellUnread, read_checked, read_noting, with_near
 from proofstone.files.write import write_rows
+from proofstone.ingest.library import StoredLibrary, read_placed
 from proofstone.method import (
     USUAL_METHOD,
     Method,
@@ -299,13 +300,14 @@ def read_bank(
     tell_unread: TellUnread | None = None,
     encoding: str = "",
     tell_counts: Callable[[ReferenceCounts], None] | None = None,
+    tell_warning: Callable[[str], None] | None = None,
 ) -> Bank:
     """Read statements from a JSONL, CSV or Parquet file into a bank.
 
     ``roles`` of models in the whole file are added to those of each row. ``read`` replaces the
     method's ``read_facts``. ``tell_unread`` receives unknown columns, ``tell_counts`` the counts of
-    a reference knowledge base. Raises BadInput with every problem, by line and field; then nothing
-    is stored.
+    a reference knowledge base, and ``tell_warning`` what is unusual about documents. Raises
+    BadInput with every problem, by line and field; then nothing is stored.
     """
     path, chosen = Path(path), find_method(method)
     verifying, n_listed = chosen.verifying, 0
@@ -317,6 +319,8 @@ def read_bank(
             yield row
 
     def read_counted(rows: Iterable[Row]) -> Sequence[BuiltFact]:
+        if chosen.place_evidence is not None:
+            return read_placed(chosen, rows, StoredLibrary(session, path.parent), tell_warning)
         return (read or chosen.read_facts)(rows if verifying is None else counted(rows))
 
     built = identified_facts(

@@ -53,10 +53,10 @@ def _label(name: str, identity: bytes) -> str:
     return f"{name} ({short(identity)})".lstrip()
 
 
-# Context of a question: none (closed-book), its source passages (open-book), or search results
-# (RAG).
+# Context of a question: none (closed-book), its evidence (open-book), search results (RAG), its
+# whole document, or its document and search results.
 
-ContextName = Literal["none", "evidence", "retrieved"]
+ContextName = Literal["none", "evidence", "retrieved", "document", "document+retrieved"]
 
 
 CONTEXTS: tuple[ContextName, ...] = get_args(ContextName)
@@ -79,6 +79,13 @@ CONTEXT_SEARCH = "context_search"
 CONTEXT_INDEX = "context_index"
 
 
+# Only for searches within each question's own document, and chunks of another length.
+CONTEXT_WITHIN = "context_within"
+
+
+CONTEXT_CHUNK_TOKENS = "context_chunk_tokens"
+
+
 # Only for web search, and only with an embedding model other than the bundled one.
 CONTEXT_SOURCE = "context_source"
 
@@ -91,22 +98,23 @@ LEFT_OUT = "context_left_out"
 
 CONTEXT_SETTINGS = (
     CONTEXT, CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE,
-    CONTEXT_EMBEDDING_MODEL, LEFT_OUT,
+    CONTEXT_EMBEDDING_MODEL, CONTEXT_WITHIN, CONTEXT_CHUNK_TOKENS, LEFT_OUT,
 )  # fmt: skip
 
 
 class Evidence(Struct, frozen=True, gc=False):
-    """Open-book context: an item is asked with all its source passages, or not at all.
+    """Open-book context: an item is asked with all its texts, or not at all.
 
-    ``most_tokens`` bounds the passages of one item together. ``left_out`` are the indexes of items
-    that are not asked: ``n_without`` because a fact has no passage here, ``n_too_long`` because the
-    passages exceed the bound.
+    ``shows`` the evidence of its facts, or their documents whole. ``most_tokens`` bounds the texts
+    of one item together. ``left_out`` are the indexes of items that are not asked: ``n_without``
+    because a fact has no such text here, ``n_too_long`` because the texts exceed the bound.
     """
 
     most_tokens: int
     left_out: frozenset[int] = frozenset()
     n_without: int = 0
     n_too_long: int = 0
+    shows: Literal["evidence", "document"] = "evidence"
 
 
 class ShownChunk(Struct, frozen=True, gc=False):
@@ -117,6 +125,16 @@ class ShownChunk(Struct, frozen=True, gc=False):
     end: int
 
 
+# What a search covers: all sources, or the documents of the question asked.
+SearchedTexts = Literal["sources", "document"]
+
+
+SEARCHED_TEXTS: tuple[SearchedTexts, ...] = get_args(SearchedTexts)
+
+
+CHUNK_TOKENS = 200  # of a chunk, where nothing else is asked for
+
+
 class Retrieved(Struct, frozen=True, kw_only=True):
     """RAG context: each item is asked with chunks found by a search, best first, by item id.
 
@@ -125,6 +143,9 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     index named ``index``, which changes whenever a source changes. ``source`` is "local", or the
     web search used. In that case ``failed`` maps items whose search failed to the reason; they are
     not asked. ``n_unsearched`` counts items not searched yet, where nothing may be sent.
+
+    ``within`` "document": each item's own documents were searched, each as a collection of its own.
+    Chunks have at most ``chunk_tokens`` tokens.
     """
 
     by_item: Mapping[bytes, tuple[ShownChunk, ...]]
@@ -136,6 +157,18 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     embedding_model: str = ""
     failed: Mapping[bytes, str] = {}
     n_unsearched: int = 0
+    within: SearchedTexts = "sources"
+    chunk_tokens: int = CHUNK_TOKENS
+
+
+def searches(context: ContextName) -> bool:
+    """Return True for a context with search results."""
+    return context in ("retrieved", "document+retrieved")
+
+
+def shows_document(context: ContextName) -> bool:
+    """Return True for a context with the whole document."""
+    return context in ("document", "document+retrieved")
 
 
 def context_of(settings: Mapping[str, Any]) -> ContextName:
@@ -153,17 +186,17 @@ def context_label(settings: Mapping[str, Any]) -> str:
     context = context_of(settings)
     if context == "none":
         return ""
-    label = search_label(settings) if context == "retrieved" else "local"
+    label = search_label(settings) if searches(context) else "local"
     return f"{CONTEXT}={context}" + ("" if label == "local" else f":{label.replace(', ', ',')}")
 
 
 def search_label(settings: Mapping[str, Any]) -> str:
     """Return where and how a run's texts were searched.
 
-    Examples: ``local``, ``local, dense``, ``searxng:bing``, ``brave, hybrid``.
+    Examples: ``local``, ``local, dense``, ``document``, ``searxng:bing``, ``brave, hybrid``.
     """
     prompt_method = str(settings.get(CONTEXT_SEARCH, "bm25"))
-    parts = [str(settings.get(CONTEXT_SOURCE, "local"))]
+    parts = [str(settings.get(CONTEXT_WITHIN, settings.get(CONTEXT_SOURCE, "local")))]
     parts += [] if prompt_method == "bm25" else [prompt_method]
     parts += [str(settings[CONTEXT_EMBEDDING_MODEL])] if CONTEXT_EMBEDDING_MODEL in settings else []
     return ", ".join(parts)
@@ -267,13 +300,15 @@ class ItemLabel(Struct, frozen=True, gc=False):
 class LoadedItem(Struct, frozen=True, gc=False):
     """An item with its facts, in the item's order, for ``ask`` and ``units``.
 
-    ``passages`` are the facts' source passages, each once, in an open-book run; in a RAG run only
-    the chunks found. ``label`` is its label in the imported file.
+    ``passages`` is the facts' evidence in an open-book run; in a RAG run only the chunks found.
+    ``documents`` are the documents of a run that shows them whole. ``label`` is its label in the
+    imported file.
     """
 
     item: Item
     facts: tuple[Fact, ...]
     passages: tuple[Passage, ...] = ()
+    documents: tuple[Passage, ...] = ()
     label: ItemLabel = ItemLabel()
 
 
@@ -316,9 +351,10 @@ class PromptMethod(Struct, frozen=True, gc=False, kw_only=True):
     example may use: former versions of the questions. ``own_prompt`` is the user's template that
     replaces the method's.
 
-    ``evidence`` is set for open-book runs and ``retrieved`` for RAG runs; the passages are inserted
-    into the method's prompts automatically. ``whole_response`` is the reason why answers are read
-    from the whole response, so that no answer format can be set; empty if one can.
+    ``evidence`` is set for open-book runs and ``retrieved`` for RAG runs, both if a document is
+    shown with search results; the texts are inserted into the method's prompts automatically.
+    ``whole_response`` is the reason why answers are read from the whole response, so that no answer
+    format can be set; empty if one can.
 
     ``likelihood``: nothing is generated; the options' texts or letters are scored. Without
     ``as_text`` letters are looked up in the most probable next tokens.

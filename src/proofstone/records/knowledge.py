@@ -67,6 +67,18 @@ class Passage(Struct, frozen=True, gc=False, kw_only=True):
     heading: str = ""
 
 
+class Span(Struct, frozen=True, gc=False):
+    """A part of a document: ``text`` is verbatim at [start, end) (code points) of its page's text.
+
+    ``page`` is None for a document without page numbers.
+    """
+
+    page: int | None
+    start: int
+    end: int
+    text: str
+
+
 class SourcedPassage(Struct, frozen=True, gc=False):
     """A passage with its source, as a build input."""
 

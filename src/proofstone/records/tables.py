@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from msgspec import Struct
 
+from proofstone.errors import Problem
+from proofstone.records.knowledge import Source
 from proofstone.records.runs import Estimate
 
 # A table as data, for printing, pages or export.
@@ -222,3 +224,30 @@ def cell_name(grid: str, row: int, column: int) -> str:
         return cell
     name = grid if grid.isalnum() else "'" + grid.replace("'", "''") + "'"
     return f"{name}!{cell}"
+
+
+# Documents that rows of a file refer to.
+
+
+class Library(Protocol):
+    """The documents that a file's rows may name."""
+
+    def named(self, name: str) -> Sequence[Source]:
+        """Return the documents of this title, file name or id; several if it is ambiguous."""
+        ...
+
+    def pages(self, source: bytes) -> Mapping[int | None, str]:
+        """Return the texts of a document's pages in order, by page number."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of a text."""
+        ...
+
+
+class PlacedRows(Struct, frozen=True):
+    """Rows whose documents and quotes were looked up, with what was wrong or unusual."""
+
+    rows: Sequence[Row]
+    problems: Sequence[Problem] = ()
+    warnings: Sequence[str] = ()

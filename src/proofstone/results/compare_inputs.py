@@ -26,7 +26,9 @@ from proofstone.records.items import (
     LoadedItem,
     context_of,
     own_prompt_of,
+    searches,
     shown_name,
+    shows_document,
 )
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Run
 from proofstone.results.audit.audit import Asked, read_results
@@ -488,15 +490,18 @@ def _prompt_method(run: Run) -> str:
 def _context(settings: Mapping[str, Any]) -> str:
     """Return the context setting of the questions as text."""
     context = context_of(settings)
-    if context == "retrieved":
+    if searches(context):
+        beside = "document and " if shows_document(context) else ""
         source = f" from {settings[CONTEXT_SOURCE]}" if CONTEXT_SOURCE in settings else ""
+        most = f"{settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,}"
         return (
-            f"retrieved (up to {settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,} "
-            f"tokens together by {settings[CONTEXT_SEARCH]}{source}, sources as of "
-            f"{settings[CONTEXT_INDEX][:8]})"
+            f"{beside}retrieved (up to {most} tokens together by {settings[CONTEXT_SEARCH]}"
+            f"{source}, sources as of {settings[CONTEXT_INDEX][:8]})"
         )
     if context == "none":
         return "none"
+    if context == "document":
+        return f"document (up to {settings[CONTEXT_TOKENS]:,} tokens)"
     return f"evidence (up to {settings[CONTEXT_TOKENS]:,} tokens of passages)"
 
 

@@ -308,7 +308,7 @@ def _on_their_scales(method: Method, selection: Selection) -> list[Respondent]:
 def _scale(method: Method, run: Run) -> Scale | None:
     own = method.scales.get(run.prompt_method)
     context = context_of(run.settings)
-    return own if context == "none" else reading_scale(own, context)
+    return own if context == method.usual_context else reading_scale(own, context)
 
 
 def _with_calls(store: Store, selection: Selection, who: Respondent) -> Respondent:
@@ -708,6 +708,24 @@ _READING: Mapping[ContextName, tuple[str, str, str]] = {
         noted(
             "the prompt contained retrieved passages, so scores show memory and retrieval together"
         ),
+    ),
+    "document": (
+        noted("With the document"),
+        noted("{scale}, with the document"),
+        noted("the prompt contained the whole document, so scores show reading, not memory"),
+    ),
+    "document+retrieved": (
+        noted("With the document and search results"),
+        noted("{scale}, with the document and search results"),
+        noted(
+            "the prompt contained the whole document and retrieved passages, so scores show "
+            "reading, not memory"
+        ),
+    ),
+    "none": (
+        noted("Without the document"),
+        noted("{scale}, without the document"),
+        noted("the prompt contained no document, so scores show memory and guessing"),
     ),
 }
 

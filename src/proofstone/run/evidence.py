@@ -1,52 +1,70 @@
-"""Ask items together with their source passages or with search results.
+"""Ask items together with their evidence, their whole documents, or search results.
 
-With evidence, an item is asked with all its passages or not at all. Half of them would measure
-neither memory nor reading, and a shortened passage may lose the sentence that counts.
+With evidence or documents, an item is asked with all of them or not at all. Half of them would
+measure neither memory nor reading, and a shortened passage may lose the sentence that counts.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from functools import cache, partial
 from importlib.resources import files
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
 
+from proofstone.documents.passages import BETWEEN, sentence_spans
 from proofstone.errors import BadUsage, TextPurged
 from proofstone.judging.question import fence_code, harmless
-from proofstone.method import Method
+from proofstone.method import Method, find_method
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import Call, Message, TextPart
-from proofstone.records.ids import content_id, short
+from proofstone.records.ids import content_id, digest, short
 from proofstone.records.items import (
+    CHUNK_TOKENS,
     CONTEXT,
+    CONTEXT_CHUNK_TOKENS,
     CONTEXT_CHUNKS,
     CONTEXT_EMBEDDING_MODEL,
     CONTEXT_INDEX,
     CONTEXT_SEARCH,
     CONTEXT_SOURCE,
     CONTEXT_TOKENS,
+    CONTEXT_WITHIN,
     LEFT_OUT,
     SEARCH_METHODS,
+    ContextName,
     Evidence,
     ItemSet,
     LoadedItem,
     Oracle,
     PromptMethod,
     Retrieved,
+    SearchedTexts,
     SearchMethod,
     ShownChunk,
+    context_of,
     left_out_of,
+    shows_document,
 )
-from proofstone.records.knowledge import Fact, Passage, origin_of
+from proofstone.records.knowledge import Fact, Passage, origin_of, passage_id
 from proofstone.records.models import LOCAL
 from proofstone.records.runs import Response, Run
 from proofstone.run.run_options import CHUNKS, MOST_TOKENS
-from proofstone.search.sources import OF_THE_WEB, RetrievedChunk, SourceIndex
+from proofstone.search.chunks import Chunking
+from proofstone.search.sources import OF_THE_WEB, Indexing, RetrievedChunk, SourceIndex
 from proofstone.store.items import StoredItem
 from proofstone.store.provenance import Origin
 from proofstone.store.store import Store
@@ -63,6 +81,10 @@ class RetrievalAsked(Struct, frozen=True, kw_only=True):
     ``search`` is the search method and ``source`` where to search (see ``SearchSource``).
     ``embedding_model`` replaces the bundled embedding model. ``index`` is the required state of the
     sources, if a run has one.
+
+    ``within`` "document": only the item's own documents are searched. Texts are split into chunks
+    of ``chunk_tokens``. With ``beside_document`` the item's documents are shown as well, and count
+    towards ``most_tokens``.
     """
 
     chunks: int = CHUNKS
@@ -71,34 +93,57 @@ class RetrievalAsked(Struct, frozen=True, kw_only=True):
     source: str = LOCAL
     embedding_model: str = ""
     index: str = ""
+    within: SearchedTexts = "sources"
+    chunk_tokens: int = CHUNK_TOKENS
+    beside_document: bool = False
+
+    @property
+    def indexing(self) -> Indexing:
+        """Return how texts are split."""
+        return Indexing(chunking=Chunking(most=self.chunk_tokens))
+
+
+OpenIndex = Callable[[SearchMethod, str, Indexing, frozenset[bytes] | None], SourceIndex]
 
 
 class Retriever:
     """Find chunks for the items of sets.
 
     Each set is searched for once, even for several models. ``open_index`` returns the index for a
-    search method and embedding model. Web results are passed in by ``know``: nothing is sent from
-    here.
+    search method, an embedding model, a way to split texts and some sources (None: all). Web
+    results are passed in by ``know``: nothing is sent from here.
     """
 
-    def __init__(
-        self, store: Store, open_index: Callable[[SearchMethod, str], SourceIndex]
-    ) -> None:
+    def __init__(self, store: Store, open_index: OpenIndex) -> None:
         self._store = store
         self._open = open_index
-        self._indexes: dict[tuple[SearchMethod, str], SourceIndex] = {}
+        self._indexes: dict[Hashable, SourceIndex] = {}
         self._known: dict[bytes, Retrieved] = {}
         self._of_the_web: dict[tuple[bytes, RetrievalAsked], Retrieved] = {}
 
-    def index(self, search: SearchMethod, embedding_model: str = "") -> SourceIndex:
-        """Return the index for a search method, opened once."""
-        if (search, embedding_model) not in self._indexes:
-            self._indexes[search, embedding_model] = self._open(search, embedding_model)
-        return self._indexes[search, embedding_model]
+    def index(self, asked: RetrievalAsked, only: frozenset[bytes] | None = None) -> SourceIndex:
+        """Return the index of all sources, or of some, that a search needs; opened once."""
+        key = (asked.search, asked.embedding_model, asked.chunk_tokens, only)
+        if key not in self._indexes:
+            opened = self._open(asked.search, asked.embedding_model, asked.indexing, only)
+            self._indexes[key] = opened
+        return self._indexes[key]
+
+    def open(self, item_set: ItemSet, asked: RetrievalAsked) -> None:
+        """Open every index that a search for the items of a set needs, and embed what it lacks."""
+        if asked.within == "sources":
+            self.index(asked)
+            return
+        for documents in {
+            frozenset(documents_of(stored.loaded))
+            for page in self._store.items.pages(item_set.id)
+            for stored in page
+        }:
+            self.index(asked, documents)
 
     def know(self, item_set: bytes, asked: RetrievalAsked, found: Retrieved) -> None:
         """Store the web results for a set."""
-        self._of_the_web[item_set, structs.replace(asked, index="")] = found
+        self._of_the_web[item_set, _of_web(asked)] = found
 
     def find(self, method: Method, item_set: ItemSet, asked: RetrievalAsked) -> Retrieved:
         """Return the chunks for all items of a set.
@@ -112,8 +157,13 @@ class Retriever:
                 hint="--context none or evidence",
             )
         if asked.source != LOCAL:
-            return self._of_the_web[item_set.id, structs.replace(asked, index="")]
-        index = self.index(asked.search, asked.embedding_model)
+            found = self._of_the_web[item_set.id, _of_web(asked)]
+            return (
+                self._beside_documents(found, item_set, asked) if asked.beside_document else found
+            )
+        if asked.within == "document":
+            return self._within_documents(method.query, item_set, asked)
+        index = self.index(asked)
         if not index.n_chunks:
             raise BadUsage(
                 "nothing to search: no source of this workspace has passages",
@@ -121,15 +171,77 @@ class Retriever:
             )
         key = content_id("retrieved", [item_set.id, asked, index.key])
         if key not in self._known:
-            self._known[key] = Retrieved(
-                by_item=dict(_found(self._store, method.query, item_set, index, asked)),
-                chunks=asked.chunks,
-                most_tokens=asked.most_tokens,
-                search=asked.search,
-                index=short(index.key, 16),
-                embedding_model=asked.embedding_model,
-            )
+            chunks = dict(_found(self._store, method.query, item_set, index, asked))
+            self._known[key] = retrieved_by(asked, chunks, short(index.key, 16))
         return self._known[key]
+
+    def _within_documents(
+        self, query: Callable[[LoadedItem], str], item_set: ItemSet, asked: RetrievalAsked
+    ) -> Retrieved:
+        """Return the chunks for all items, each searched for in its own documents."""
+        by_documents: dict[frozenset[bytes], list[LoadedItem]] = {}
+        for page in self._store.items.pages(item_set.id):
+            for stored in page:
+                of = frozenset(documents_of(stored.loaded))
+                by_documents.setdefault(of, []).append(stored.loaded)
+        by_item: dict[bytes, tuple[ShownChunk, ...]] = {}
+        keys = []
+        for documents, items in by_documents.items():
+            index = self.index(asked, documents)
+            keys.append(index.key)
+            room = asked.most_tokens
+            if asked.beside_document:
+                room -= sum(
+                    document_tokens(each) for each in whole_documents(self._store, documents)
+                )
+            hits = index.search([query(item) for item in items], asked.chunks, asked.search)
+            for item, found in zip(items, hits, strict=True):
+                by_item[item.item.id] = tuple(fitted([_shown(chunk) for chunk in found], room))
+        if not any(by_item.values()):
+            raise BadUsage(
+                f"no question of {item_set.name} has a document with passages to search",
+                hint="proofstone ingest FILE..., then import the questions again",
+            )
+        index_name = short(content_id("retrieval-indexes", sorted(keys)), 16)
+        return retrieved_by(asked, by_item, index_name)
+
+    def _beside_documents(
+        self, found: Retrieved, item_set: ItemSet, asked: RetrievalAsked
+    ) -> Retrieved:
+        """Return results of the web, shortened to what an item's documents leave."""
+        knowledge = self._store.knowledge
+        by_item: dict[bytes, tuple[ShownChunk, ...]] = {}
+        for page in self._store.items.pages(item_set.id):
+            for stored in page:
+                item = stored.loaded.item.id
+                chunks = found.by_item.get(item, ())
+                documents = whole_documents(self._store, documents_of(stored.loaded))
+                room = asked.most_tokens - sum(map(document_tokens, documents))
+                passages = knowledge.passages({chunk.passage for chunk in chunks})
+                texts = [
+                    (chunk, passages[chunk.passage].text[chunk.start : chunk.end])
+                    for chunk in chunks
+                    if chunk.passage in passages
+                ]
+                if item in found.by_item:
+                    by_item[item] = tuple(fitted(texts, room))
+        return structs.replace(found, by_item=by_item, most_tokens=asked.most_tokens)
+
+
+def _of_web(asked: RetrievalAsked) -> RetrievalAsked:
+    """Return what a web search is known by: neither the sources' state nor a token limit."""
+    return structs.replace(asked, index="", most_tokens=0)
+
+
+def retrieved_by(
+    asked: RetrievalAsked, by_item: Mapping[bytes, tuple[ShownChunk, ...]], index: str
+) -> Retrieved:
+    """Return what a search found, with what was asked for."""
+    return Retrieved(
+        by_item=by_item, chunks=asked.chunks, most_tokens=asked.most_tokens, search=asked.search,
+        index=index, embedding_model=asked.embedding_model, within=asked.within,
+        chunk_tokens=asked.chunk_tokens,
+    )  # fmt: skip
 
 
 def with_retrieval(
@@ -155,6 +267,7 @@ def with_retrieval(
             hint="start it again with 'run': identical requests come from the cache",
         )
     what = [retrieved_prompt(), found.chunks, found.most_tokens, found.search, found.index]
+    what += [asked.within, asked.chunk_tokens] if asked.within != "sources" else []
     key = content_id("retrieved", [prompt_method.prompt_hash, *what])
     return structs.replace(prompt_method, retrieved=found, prompt_hash=key)
 
@@ -164,14 +277,19 @@ def retrieved_settings(prompt_method: PromptMethod) -> dict[str, Any]:
     found = prompt_method.retrieved
     if found is None:
         return {}
+    beside = prompt_method.evidence is not None
     return {
-        CONTEXT: "retrieved",
+        CONTEXT: "document+retrieved" if beside else "retrieved",
         CONTEXT_TOKENS: found.most_tokens,
         CONTEXT_CHUNKS: found.chunks,
         CONTEXT_SEARCH: found.search,
         CONTEXT_INDEX: found.index,
         **({} if found.source == LOCAL else {CONTEXT_SOURCE: found.source}),
         **({CONTEXT_EMBEDDING_MODEL: found.embedding_model} if found.embedding_model else {}),
+        **({} if found.within == "sources" else {CONTEXT_WITHIN: found.within}),
+        **(
+            {} if found.chunk_tokens == CHUNK_TOKENS else {CONTEXT_CHUNK_TOKENS: found.chunk_tokens}
+        ),
     }
 
 
@@ -275,25 +393,61 @@ def within(found: Iterable[RetrievedChunk], most_tokens: int) -> Iterator[ShownC
         yield ShownChunk(chunk.passage.id, chunk.start, chunk.end)
 
 
-def with_evidence(
-    store: Store, prompt_method: PromptMethod, item_set: ItemSet, most_tokens: int
-) -> PromptMethod:
-    """Return the prompting method with each item's passages added to its prompt.
+def _shown(chunk: RetrievedChunk) -> tuple[ShownChunk, str]:
+    return ShownChunk(chunk.passage.id, chunk.start, chunk.end), chunk.text
 
-    This changes the hash of its prompts. Raises BadUsage if no item of the set has usable passages.
+
+def fitted(found: Sequence[tuple[ShownChunk, str]], most_tokens: int) -> Iterator[ShownChunk]:
+    """Yield chunks (each with its text), best first, shortened in turn until they fit the token
+    limit together.
+
+    One sentence at a time is taken off the end of a chunk, beginning with the last chunk; a chunk
+    without a sentence left is not shown.
+    """
+    count = load_cl100k()
+    ends = [[end for _start, end in sentence_spans(text)] for _chunk, text in found]
+    sizes = [count(text) for _chunk, text in found]
+    places = [place for place in reversed(range(len(found))) if ends[place]]
+    while sum(sizes) > most_tokens and places:
+        for place in list(places):
+            if sum(sizes) <= most_tokens:
+                break
+            ends[place].pop()
+            text = found[place][1]
+            sizes[place] = count(text[: ends[place][-1]].rstrip()) if ends[place] else 0
+            if not ends[place]:
+                places.remove(place)
+    for (chunk, text), left in zip(found, ends, strict=True):
+        if left:
+            end = chunk.start + len(text[: left[-1]].rstrip())
+            yield ShownChunk(chunk.passage, chunk.start, end)
+
+
+def with_evidence(
+    store: Store,
+    prompt_method: PromptMethod,
+    item_set: ItemSet,
+    most_tokens: int,
+    *,
+    shows: Literal["evidence", "document"] = "evidence",
+) -> PromptMethod:
+    """Return the prompting method with each item's evidence or documents added to its prompt.
+
+    This changes the hash of its prompts. Raises BadUsage if no item of the set has usable texts.
     """
     if most_tokens < 1:
         raise BadUsage(f"--context-tokens takes 1 or more, got {most_tokens}")
-    evidence = _evidence(store, item_set, most_tokens)
+    evidence = _evidence(store, item_set, most_tokens, shows)
     if len(evidence.left_out) == item_set.n_items:
         raise BadUsage(
-            f"no question of {item_set.name} can be asked with its evidence: {_why(evidence)}",
+            f"no question of {item_set.name} can be asked with its {shows}: {_why(evidence)}",
             hint=(
-                "use a form of a bank built from passages (proofstone ingest, then build "
-                "statements); raise --context-tokens if passages are too long"
+                "use questions on documents of this workspace (proofstone ingest, then build or "
+                "import them); raise --context-tokens if the texts are too long"
             ),
         )
-    key = content_id("evidence", [prompt_method.prompt_hash, evidence_prompt(), most_tokens])
+    what = [evidence_prompt(), most_tokens] if shows == "evidence" else [document_prompt()]
+    key = content_id(shows, [prompt_method.prompt_hash, *what])
     return structs.replace(prompt_method, evidence=evidence, prompt_hash=key)
 
 
@@ -303,7 +457,7 @@ def evidence_settings(prompt_method: PromptMethod) -> dict[str, Any]:
     if evidence is None:
         return {}
     left_out = {LEFT_OUT: len(evidence.left_out)} if evidence.left_out else {}
-    return {CONTEXT: "evidence", CONTEXT_TOKENS: evidence.most_tokens, **left_out}
+    return {CONTEXT: evidence.shows, CONTEXT_TOKENS: evidence.most_tokens, **left_out}
 
 
 def left_out_notes(prompt_method: PromptMethod, item_set: ItemSet) -> tuple[str, ...]:
@@ -313,8 +467,8 @@ def left_out_notes(prompt_method: PromptMethod, item_set: ItemSet) -> tuple[str,
         return ()
     n = len(evidence.left_out)
     return (
-        f"{n:,} of {item_set.n_items:,} questions are left out, since evidence is shown whole "
-        f"or not at all: {_why(evidence)}",
+        f"{n:,} of {item_set.n_items:,} questions ({n / item_set.n_items:.1%}) are left out, since "
+        f"{_SHOWN_AS[evidence.shows]} shown whole or not at all: {_why(evidence)}",
     )
 
 
@@ -334,18 +488,18 @@ def left_out_again(store: Store, key: int, run: Run, items: Container[int]) -> i
     if len(answered) + left_out_of(run.settings) == n_items:
         return len(without)
     most = int(run.settings.get(CONTEXT_TOKENS, MOST_TOKENS))
-    return sum(not _can_be_asked(store, item, most) for item in without)
+    shows = _shown_by(context_of(run.settings))
+    return sum(not _can_be_asked(store, item, most, shows) for item in without)
 
 
-def _can_be_asked(store: Store, item: int, most_tokens: int) -> bool:
+def _can_be_asked(store: Store, item: int, most_tokens: int, shows: Shows) -> bool:
     try:
         stored = StoredItem(item, 0, store.items.one(item))
     except TextPurged:
         return False
-    (found,) = _with_passages(store, [stored])
-    count = load_cl100k()
-    passages = found.loaded.passages
-    return bool(passages) and sum(count(each.text) for each in passages) <= most_tokens
+    (found,) = _with_texts(store, [stored], shows)
+    texts = (*found.loaded.passages, *found.loaded.documents)
+    return bool(texts) and sum(map(document_tokens, texts)) <= most_tokens
 
 
 def passages_behind(store: Store, item_set: bytes) -> set[bytes]:
@@ -364,13 +518,13 @@ def asked_page(
     Items come with their passages if they are asked with them.
     """
     page = store.items.page(item_set, after, limit)
+    evidence = prompt_method.evidence
+    if evidence is not None:
+        page = [stored for stored in page if stored.position not in evidence.left_out]
+        page = list(_with_texts(store, page, evidence.shows))
     if prompt_method.retrieved is not None:
-        return list(with_chunks(store, prompt_method, page))
-    if prompt_method.evidence is None:
-        return page
-    left_out = prompt_method.evidence.left_out
-    page = [stored for stored in page if stored.position not in left_out]
-    return list(_with_passages(store, page))
+        page = list(with_chunks(store, prompt_method, page))
+    return page
 
 
 def spread_items(
@@ -393,15 +547,20 @@ async def ask_item(
     method: Method, item: LoadedItem, prompt_method: PromptMethod, call: Call
 ) -> None:
     """Let the method ask an item, with its passages, if any, in the prompts."""
+    if item.documents:
+        is_alone = prompt_method.retrieved is None
+        call = _informed(call, item, partial(with_documents, is_alone=is_alone), item.documents)
     if prompt_method.retrieved is not None:
-        await method.ask(item, prompt_method, _informed(call, item, with_retrieved))
-    else:
-        informed = _informed(call, item, with_passages) if item.passages else call
-        await method.ask(item, prompt_method, informed)
+        call = _informed(call, item, with_retrieved, item.passages)
+    elif item.passages:
+        call = _informed(call, item, with_passages, item.passages)
+    await method.ask(item, prompt_method, call)
 
 
-def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) -> Call:
-    """Return a ``Call`` that puts an item's passages before its question."""
+def _informed(
+    call: Call, item: LoadedItem, told: Callable[..., list[Message]], texts: Sequence[Passage]
+) -> Call:
+    """Return a ``Call`` that puts an item's texts before its question."""
 
     async def asked(
         step: str,
@@ -412,7 +571,7 @@ def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) 
     ) -> Response:
         scored = messages[-1:] if messages[-1].role == "assistant" else ()
         asks = messages[: len(messages) - len(scored)]
-        shown = [*told(asks, item.passages, item.item.language), *scored]
+        shown = [*told(asks, texts, item.item.language), *scored]
         return await call(step, shown, oracle=oracle, schema=schema)
 
     return asked
@@ -421,29 +580,89 @@ def _informed(call: Call, item: LoadedItem, told: Callable[..., list[Message]]) 
 # ---------------------------------------------------------------- passages of an item
 
 
-def _evidence(store: Store, item_set: ItemSet, most_tokens: int) -> Evidence:
-    """Return which items of a set can be asked with all their passages."""
-    count = load_cl100k()
-    lengths: dict[bytes, int] = {}
+Shows = Literal["evidence", "document"]
+
+_SHOWN_AS: Mapping[Shows, str] = {"evidence": "evidence is", "document": "documents are"}
+
+
+def _shown_by(context: ContextName) -> Shows:
+    return "document" if shows_document(context) else "evidence"
+
+
+def _evidence(store: Store, item_set: ItemSet, most_tokens: int, shows: Shows) -> Evidence:
+    """Return which items of a set can be asked with all their texts."""
     without, too_long = [], []
     for page in store.items.pages(item_set.id):
-        for stored in _with_passages(store, page):
-            item = stored.loaded
-            if not item.passages:
+        for stored in _with_texts(store, page, shows):
+            texts = (*stored.loaded.passages, *stored.loaded.documents)
+            if not texts:
                 without.append(stored.position)
-                continue
-            for passage in item.passages:
-                if passage.id not in lengths:
-                    lengths[passage.id] = count(passage.text)
-            if sum(lengths[passage.id] for passage in item.passages) > most_tokens:
+            elif sum(map(document_tokens, texts)) > most_tokens:
                 too_long.append(stored.position)
-    return Evidence(most_tokens, frozenset([*without, *too_long]), len(without), len(too_long))
+    left_out = frozenset([*without, *too_long])
+    return Evidence(most_tokens, left_out, len(without), len(too_long), shows)
+
+
+_COUNTED: dict[bytes, int] = {}  # tokens of texts, by their hash
+
+
+def document_tokens(text: Passage) -> int:
+    """Return the tokens of a text, counted once in this process."""
+    key = digest(text.text.encode())
+    if key not in _COUNTED:
+        _COUNTED[key] = load_cl100k()(text.text)
+    return _COUNTED[key]
+
+
+def _with_texts(store: Store, page: Iterable[StoredItem], shows: Shows) -> Iterator[StoredItem]:
+    """Yield items with their evidence, or with their documents; none if one of them is missing."""
+    if shows == "evidence":
+        yield from _with_passages(store, page)
+        return
+    known: dict[bytes, Passage | None] = {}
+    for stored in page:
+        named = documents_of(stored.loaded)
+        for source in named:
+            if source not in known:
+                known[source] = next(whole_documents(store, [source]), None)
+        found = [known[source] for source in named]
+        texts = tuple(each for each in found if each is not None)
+        if len(texts) < len(found):
+            texts = ()
+        yield structs.replace(stored, loaded=structs.replace(stored.loaded, documents=texts))
+
+
+def documents_of(item: LoadedItem) -> tuple[bytes, ...]:
+    """Return the sources of an item's facts, each once, in the order of the facts."""
+    return tuple(dict.fromkeys(fact.source for fact in item.facts if fact.source is not None))
+
+
+def whole_documents(store: Store, sources: Iterable[bytes]) -> Iterator[Passage]:
+    """Yield each source's whole text, its pages in order; none for a source without text here."""
+    for source in sources:
+        pages = [page.text for page in store.pages.pages(source) if page.text]
+        if pages:
+            text = BETWEEN.join(pages)
+            yield Passage(source=source, start=0, end=len(text), text=text)
+
+
+def documents_shown(store: Store, item_set: bytes) -> list[Origin]:
+    """Return the documents of a set's items, each as one text."""
+    named = {
+        source
+        for page in store.items.pages(item_set)
+        for stored in page
+        for source in documents_of(stored.loaded)
+    }
+    known = store.knowledge.sources(named).values()
+    return [Origin(each.title, each.license, 1, (each.title,)) for each in known]
 
 
 def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
-    """Yield items with the passages of their facts, each once, in the order of the facts.
+    """Yield items with the evidence of their facts, each text once, in the order of the facts.
 
-    An item has none if one of its facts has no passage here, or one whose text was purged.
+    That is what the method names as evidence, or else the passage of each fact. An item has none if
+    one of its facts has none here, or one whose text was purged.
     """
     page = list(page)
     places = _passages_of(
@@ -451,8 +670,30 @@ def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredI
     )
     known = store.knowledge.passages(set(places.values()))
     for stored in page:
-        passages = _of_facts(stored.loaded, places, known)
+        method = find_method(stored.loaded.item.kind.partition(".")[0])
+        if method.evidence is None:
+            passages = _of_facts(stored.loaded, places, known)
+        else:
+            passages = evidence_of(method, stored.loaded.facts)
         yield structs.replace(stored, loaded=structs.replace(stored.loaded, passages=passages))
+
+
+def evidence_of(method: Method, facts: Sequence[Fact]) -> tuple[Passage, ...]:
+    """Return the spans that a method names as the evidence of facts, each once, in their order.
+
+    Empty if one of the facts has none.
+    """
+    found: dict[bytes, Passage] = {}
+    for fact in facts:
+        spans = () if method.evidence is None else method.evidence(fact)
+        if not spans or fact.source is None:
+            return ()
+        for span in spans:
+            passage = Passage(
+                source=fact.source, page=span.page, start=span.start, end=span.end, text=span.text
+            )
+            found.setdefault(passage_id(passage), passage)
+    return tuple(found.values())
 
 
 def _passages_of(facts: Collection[Fact], store: Store) -> dict[bytes, bytes]:
@@ -481,12 +722,14 @@ def _of_facts(
 
 
 def _why(evidence: Evidence) -> str:
+    what = "a document" if evidence.shows == "document" else "a passage"
+    texts = "documents" if evidence.shows == "document" else "passages"
     reasons = []
     if evidence.n_without:
-        reasons.append(f"{evidence.n_without:,} depend on a fact without a passage here")
+        reasons.append(f"{evidence.n_without:,} depend on a fact without {what} here")
     if evidence.n_too_long:
         reasons.append(
-            f"{evidence.n_too_long:,} have passages of more than {evidence.most_tokens:,} "
+            f"{evidence.n_too_long:,} have {texts} of more than {evidence.most_tokens:,} "
             "tokens together (--context-tokens)"
         )
     return " and ".join(reasons) or "it has none"
@@ -520,6 +763,26 @@ def with_passages(
     Few-shot examples before it stay as they are, without passages.
     """
     return _preceded(messages, evidence_block([passage.text for passage in passages], language))
+
+
+def with_documents(
+    messages: Sequence[Message], documents: Sequence[Passage], language: str, *, is_alone: bool
+) -> list[Message]:
+    """Return the conversation with whole documents before the text of its last message.
+
+    Documents stand first, so that an endpoint's prefix cache can serve all questions on one. Search
+    results follow unless they are shown alone (``is_alone``).
+    """
+    words = _document_words(_language(language))
+    block = _block_of(words, [document.text for document in documents])
+    if not is_alone:
+        block = block.removesuffix(f"\n\n{words.question}")
+    return _preceded(messages, block)
+
+
+def document_prompt() -> bytes:
+    """Return the hash of everything that the texts around documents depend on."""
+    return content_id("document-prompt", [_VERSION, _document_words("en"), _document_words("zh")])
 
 
 def evidence_block(texts: Sequence[str], language: str) -> str:
@@ -562,6 +825,11 @@ def _preceded(messages: Sequence[Message], block: str) -> list[Message]:
 @cache
 def _words(language: str) -> BlockWords:
     return _read_words(f"evidence.{language}.toml", BlockWords)
+
+
+@cache
+def _document_words(language: str) -> BlockWords:
+    return _read_words(f"document.{language}.toml", BlockWords)
 
 
 @cache

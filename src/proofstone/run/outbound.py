@@ -18,6 +18,7 @@ from proofstone.records.runs import Spent
 from proofstone.run.evidence import (
     RetrievalAsked,
     Retriever,
+    documents_shown,
     passages_behind,
     retrieved_origins,
     spread_items,
@@ -94,10 +95,13 @@ def _outgoing(
 ) -> Outgoing:
     """Return so many requests for questions of these origins, with what accompanies them."""
     passages: list[Origin] = []  # a fact may name another source than its passage does
+    evidence = planned.prompt_method.evidence
     if planned.prompt_method.retrieved is not None:
         passages = retrieved_origins(store, planned.prompt_method)
-    elif planned.prompt_method.evidence is not None:
-        passages = store.origins.of_passages(passages_behind(store, planned.item_set.id))
+    if evidence is not None and evidence.shows == "document":
+        passages += documents_shown(store, planned.item_set.id)
+    elif evidence is not None:
+        passages += store.origins.of_passages(passages_behind(store, planned.item_set.id))
     # Few-shot examples are sent as well, and may come from other sources than the questions.
     facts = {fact.id for shot in planned.prompt_method.shots for fact in shot.facts}
     shots = store.origins.of_facts(sorted(facts), planned.item_set.name) if facts else []
@@ -217,7 +221,7 @@ def clear_searches(
                 question_loads(session.store, embedding_model, session.config, [spec.item_set]),
             )
             if asked.source == "local":
-                retriever.index(asked.search, asked.embedding_model)
+                retriever.open(session.store.items.item_set(spec.item_set), asked)
     tasks = list(_web_tasks(session, specs, spending))
     for task in tasks:
         queries = [task.query(item) for item in _items(session, task)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -14,6 +14,8 @@ from proofstone.models.wire import SCORING_WIRES, TEXT_WIRES, check_range, check
 from proofstone.records.calls import Clock, Model
 from proofstone.records.ids import content_id
 from proofstone.records.items import (
+    CHUNK_TOKENS,
+    CONTEXT_CHUNK_TOKENS,
     CONTEXT_CHUNKS,
     CONTEXT_EMBEDDING_MODEL,
     CONTEXT_INDEX,
@@ -21,14 +23,18 @@ from proofstone.records.items import (
     CONTEXT_SETTINGS,
     CONTEXT_SOURCE,
     CONTEXT_TOKENS,
+    CONTEXT_WITHIN,
     PROMPT,
     PROMPT_NAME,
     ContextName,
     ItemSet,
     OwnPrompt,
     PromptMethod,
+    SearchedTexts,
     SearchMethod,
     context_of,
+    searches,
+    shows_document,
 )
 from proofstone.records.models import LOCAL
 from proofstone.records.runs import Run, run_id
@@ -57,7 +63,7 @@ from proofstone.run.prompts import (
     with_prompt,
     with_room,
 )
-from proofstone.run.run_options import CHUNKS, MOST_TOKENS
+from proofstone.run.run_options import CHUNKS, DOCUMENT_TOKENS, MOST_TOKENS
 from proofstone.store.store import Store
 
 
@@ -68,9 +74,11 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     first items and is not part of the run's id: the same command without it asks the rest.
     ``prompt`` is a custom template that replaces the method's.
 
-    ``context`` "evidence" asks each item with its passages, up to ``context_tokens`` of them.
-    "retrieved" uses the ``context_chunks`` that ``context_search`` finds in ``context_source``,
-    by ``context_embedding_model``. ``context_index`` names the state of the sources that a run was
+    ``context`` (None: the method's usual one) "evidence" asks each item with its evidence, and
+    "document" with its whole documents, up to ``context_tokens`` of them (None: the default of
+    the context). "retrieved" uses the ``context_chunks`` of ``context_chunk_tokens`` that
+    ``context_search`` finds in ``context_source``, or ``context_within`` each item's documents, by
+    ``context_embedding_model``. ``context_index`` names the state of the sources that a run was
     started with.
     """
 
@@ -83,9 +91,11 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     replicate: str = ""
     limit: int | None = None
     prompt: OwnPrompt | None = None
-    context: ContextName = "none"
-    context_tokens: int = MOST_TOKENS
+    context: ContextName | None = None
+    context_tokens: int | None = None
     context_chunks: int = CHUNKS
+    context_chunk_tokens: int = CHUNK_TOKENS
+    context_within: SearchedTexts = "sources"
     context_search: SearchMethod = "bm25"
     context_source: str = LOCAL
     context_embedding_model: str = ""
@@ -94,16 +104,28 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     @property
     def retrieval(self) -> RetrievalAsked | None:
         """Return what is to be searched for; None without retrieval."""
-        if self.context != "retrieved":
+        context = self.context or "none"
+        if not searches(context):
             return None
         return RetrievalAsked(
             chunks=self.context_chunks,
-            most_tokens=self.context_tokens,
+            most_tokens=self.most_tokens,
             search=self.context_search,
             source=self.context_source,
             embedding_model=self.context_embedding_model,
             index=self.context_index,
+            within=self.context_within,
+            chunk_tokens=self.context_chunk_tokens,
+            beside_document=shows_document(context),
         )
+
+    @property
+    def most_tokens(self) -> int:
+        """Return the limit of the texts shown with a question."""
+        if self.context_tokens is not None:
+            return self.context_tokens
+        is_whole = self.context is not None and shows_document(self.context)
+        return DOCUMENT_TOKENS if is_whole else MOST_TOKENS
 
 
 class PlannedRun(Struct, frozen=True, kw_only=True):
@@ -158,6 +180,8 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
         CONTEXT_INDEX,
         CONTEXT_SOURCE,
         CONTEXT_EMBEDDING_MODEL,
+        CONTEXT_WITHIN,
+        CONTEXT_CHUNK_TOKENS,
     )
     return RunSpec(
         item_set=run.item_set,
@@ -205,6 +229,8 @@ def plan_run(
         raise BadUsage(
             "'context' cannot be a setting", hint="--context NAME, or context = in a file"
         )
+    if spec.context is None:
+        spec = msgspec.structs.replace(spec, context=method.usual_context)
     item_set = store.items.item_set(spec.item_set)
     bank = bank_of(store, item_set)
     name = scored_as(method, spec.prompt_method, model)
@@ -215,11 +241,9 @@ def plan_run(
     defaults = method.settings(name)
     check_format(method, prompt_method, spec.prompt, {**defaults, **spec.settings})
     check_likelihood(prompt_method, defaults, spec.settings, model)
-    if spec.context == "evidence":
-        prompt_method = with_evidence(store, prompt_method, item_set, spec.context_tokens)
-    if spec.retrieval is not None:
-        prompt_method = with_retrieval(prompt_method, method, item_set, spec.retrieval, retriever)
     asked = with_room({**defaults, **spec.settings}, spec.settings, model.limits)
+    spec = _within_window(spec, model, asked.get("max_tokens"))
+    prompt_method = _with_context(store, method, prompt_method, item_set, spec, retriever)
     stop = checked_stop(asked.get("stop"))
     if model.wire in (SCORING_WIRES if prompt_method.likelihood else TEXT_WIRES):
         prompt_method = _as_text(prompt_method)
@@ -267,6 +291,38 @@ def plan_run(
         n_items=n_items,
         notes=notes,
     )
+
+
+def _within_window(spec: RunSpec, model: Model, max_tokens: int | None) -> RunSpec:
+    """Return the spec with the model's window as the limit of documents, where none is given."""
+    limits = model.limits
+    is_whole = spec.context is not None and shows_document(spec.context)
+    if not is_whole or spec.context_tokens is not None or limits.window is None:
+        return spec
+    response = (max_tokens or 0) if limits.counts_response else 0
+    room = max(limits.window - response - _QUESTION_TOKENS, 1)
+    return msgspec.structs.replace(spec, context_tokens=room)
+
+
+_QUESTION_TOKENS = 1024  # of the model's window, for a question with its options and instructions
+
+
+def _with_context(
+    store: Store,
+    method: Method,
+    prompt_method: PromptMethod,
+    item_set: ItemSet,
+    spec: RunSpec,
+    retriever: Retriever | None,
+) -> PromptMethod:
+    """Return the prompting method with what each item is shown."""
+    context = spec.context or "none"
+    if context == "evidence" or shows_document(context):
+        shows: Literal["evidence", "document"] = "evidence" if context == "evidence" else "document"
+        prompt_method = with_evidence(store, prompt_method, item_set, spec.most_tokens, shows=shows)
+    if spec.retrieval is not None:
+        prompt_method = with_retrieval(prompt_method, method, item_set, spec.retrieval, retriever)
+    return prompt_method
 
 
 def _as_text(prompt_method: PromptMethod) -> PromptMethod:

@@ -21,7 +21,7 @@ from proofstone.method import find_preset
 from proofstone.models.entries import Entry, merged
 from proofstone.models.names import unknown_key
 from proofstone.models.wire import SETTINGS
-from proofstone.records.items import ContextName, ItemSet, Preset
+from proofstone.records.items import ContextName, ItemSet, Preset, searches
 from proofstone.records.models import LOCAL
 from proofstone.records.options import options_in
 from proofstone.records.runs import ANSWER_FORMAT
@@ -118,8 +118,12 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         Raises BadInput for an invalid template file, BadUsage for search options without a search.
         """
         asked = self.asked
-        if "context_source" in self.whole and "retrieved" not in asked.context:
-            raise BadUsage("--context-source goes with --context retrieved")
+        is_searched = any(searches(context) for context in _contexts(asked))
+        for name in ("context_source", "context_within", "context_chunk_tokens"):
+            if name in self.whole and not is_searched:
+                raise BadUsage(f"--{name.replace('_', '-')} goes with --context retrieved")
+        if asked.context_within == "document" and asked.context_source != (LOCAL,):
+            raise BadUsage("--context-within document searches no web; remove --context-source")
         if asked.context_embedding_model and asked.context_search not in ("dense", "hybrid"):
             raise BadUsage("--embedding-model goes with --context-search dense or hybrid")
         return self.each_spec(item_sets)
@@ -144,6 +148,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 context=context,
                 context_tokens=asked.context_tokens,
                 context_chunks=asked.context_chunks,
+                context_chunk_tokens=asked.context_chunk_tokens,
+                context_within=asked.context_within,
                 context_search=search,
                 context_source=source,
                 context_embedding_model=asked.context_embedding_model,
@@ -230,11 +236,18 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         )
 
 
-def _each_context(asked: RunAsked) -> Iterator[tuple[ContextName, str]]:
-    """Yield each context with its search source; retrieved context once per source."""
-    for context in asked.context:
-        for source in asked.context_source if context == "retrieved" else (LOCAL,):
-            yield context, source  # type: ignore[misc]
+def _contexts(asked: RunAsked) -> tuple[ContextName, ...]:
+    """Return the contexts that are named."""
+    return asked.context  # type: ignore[return-value]
+
+
+def _each_context(asked: RunAsked) -> Iterator[tuple[ContextName | None, str]]:
+    """Yield each context with its search source, one with search results once per source; None for
+    the method's usual context."""
+    for context in _contexts(asked) or (None,):
+        is_searched = context is not None and searches(context)
+        for source in asked.context_source if is_searched else (LOCAL,):
+            yield context, source
 
 
 def _each_swept(asked: RunAsked, asking: Asking) -> Iterator[Asking]:

@@ -138,7 +138,7 @@ _TAKES: Mapping[str, Taken] = {
         'a whole number of 0 or more, or "auto"',
     ),
     "reasoning_effort": (_text, "a text"),
-    "context": (_contexts, '"none", "evidence", "retrieved" or a list of them'),
+    "context": (_contexts, f"one of {', '.join(CONTEXTS)}, or a list of them"),
     "set": (lambda value: isinstance(value, dict), "a table of settings"),
     "prompt_method": (_texts, "a prompting method or several"),
     **dict.fromkeys(("target", "targets"), (_texts, "a form or bank, or several")),

@@ -8,13 +8,16 @@ from typing import Annotated, Literal
 from msgspec import Struct
 
 from proofstone.records.calls import CacheUse
-from proofstone.records.items import SearchMethod
+from proofstone.records.items import CHUNK_TOKENS, SearchedTexts, SearchMethod
 from proofstone.records.models import LOCAL
 from proofstone.records.options import BUDGET_HELP, CACHE_HELP, Opt, options_in
 from proofstone.records.verdicts import Majority
 
 # Of one item's passages together, by cl100k_base: ten statements from passages of usual length.
 MOST_TOKENS = 8000
+
+
+DOCUMENT_TOKENS = 32_768  # of whole documents and search results, for a model of unknown window
 
 
 CHUNKS = 5
@@ -70,19 +73,27 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         metavar="regex:PATTERN|json:PATH", of="setting", expected="regex:PATTERN or json:PATH",
     )] = None  # fmt: skip
     context: Annotated[tuple[str, ...], RunOpt(
-        "Passages in the prompt: none (closed-book), evidence (open-book: the question's own "
-        "source passages), or retrieved (RAG). none,evidence runs both.",
-        metavar="none|evidence|retrieved",
-    )] = ("none",)  # fmt: skip
-    context_tokens: Annotated[int, RunOpt(
-        "Maximum tokens of passages per question; a question with longer evidence is left out "
-        "(default: 8000).",
+        "Texts in the prompt: none (closed-book), evidence (open-book), retrieved (RAG), document "
+        "(the whole source), or document+retrieved. Several values run each.",
+        metavar="none|evidence|retrieved|document|document+retrieved",
+    )] = ()  # fmt: skip
+    context_tokens: Annotated[int | None, RunOpt(
+        "Maximum tokens of these texts per question (default: 8000; for documents the model's "
+        "window). A question with longer evidence or documents is left out.",
         metavar="N", least=1,
-    )] = MOST_TOKENS  # fmt: skip
+    )] = None  # fmt: skip
     context_chunks: Annotated[int, RunOpt(
         "With --context retrieved: maximum passages per question (default: 5).",
         metavar="N", least=1,
     )] = CHUNKS  # fmt: skip
+    context_chunk_tokens: Annotated[int, RunOpt(
+        "With --context retrieved: maximum tokens of one passage (default: 200).",
+        metavar="N", least=8,
+    )] = CHUNK_TOKENS  # fmt: skip
+    context_within: Annotated[SearchedTexts, RunOpt(
+        "With --context retrieved: search all sources, or only each question's own document "
+        "(default: sources).",
+    )] = "sources"  # fmt: skip
     context_search: Annotated[SearchMethod, RunOpt(
         "With --context retrieved: search by words, by embeddings, or both (default: bm25).",
     )] = "bm25"  # fmt: skip

@@ -194,18 +194,16 @@ def index_for(
     session: Session,
     search_method: SearchMethod,
     embedding_model: str = "",
+    indexing: Indexing | None = None,
+    only: frozenset[bytes] | None = None,
     spending: Spending | None = None,
 ) -> SourceIndex:
-    """Return the index of all sources for a search method, with vectors if it needs them.
+    """Return the index of all sources, or of some, with vectors if the search method needs them.
 
     Making them and searching by them is charged to ``spending``.
     """
-    return source_index(
-        session,
-        embedding_model=None
-        if search_method == "bm25"
-        else _opened(session, embedding_model, spending),
-    )
+    made = None if search_method == "bm25" else _opened(session, embedding_model, spending)
+    return _index(session, None if only is None else set(only), indexing, made)
 
 
 def search_passages(

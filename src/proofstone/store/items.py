@@ -326,7 +326,7 @@ class ItemStore(StorePart):
                 corrects=corrects,
             )  # fmt: skip
             label = labels.get(key, _UNLABELLED)
-            stored.append(StoredItem(key, position, LoadedItem(item, rests_on, (), label)))
+            stored.append(StoredItem(key, position, LoadedItem(item, rests_on, label=label)))
         return stored
 
     def set_key(self, item_set: bytes) -> int:

@@ -85,6 +85,10 @@ _SECONDARY = ("secondary_category", "subcategory", "subtopic")
 _CHOICES = frozenset({"options", "choices", "A", "B", "statement"})
 
 
+# Columns of questions that rest on a document, which are not of this method.
+_ON_DOCUMENTS = frozenset({"document", "document_id", "paper", "paper_title"})
+
+
 def recognises(columns: Iterable[str]) -> bool:
     """Return True if the columns are those of short questions: question and answer, no options."""
     names = set(columns)
@@ -94,6 +98,8 @@ def recognises(columns: Iterable[str]) -> bool:
 def recognises_facts(columns: Iterable[str]) -> bool:
     """Return True if the columns are those of facts: short or multiple-choice questions."""
     names = set(columns)
+    if "evidence" in names and names & _ON_DOCUMENTS:
+        return False
     if recognises(names):
         return True
     is_asked = not names.isdisjoint(QUESTION_COLUMNS)

@@ -20,6 +20,7 @@ from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
+from proofstone.records.items import CONTEXTS
 from proofstone.records.scores import Coded, FileColumns
 from proofstone.results.audit.cells import (
     is_flag,
@@ -61,7 +62,7 @@ _KEYS = frozenset({"answer", "answers", "correct", "right", "right_answer", "sol
 
 
 # Context settings of exported responses, under a column name that clusters may also have.
-_CONTEXTS = frozenset({"none", "evidence", "retrieved"})
+_CONTEXTS = frozenset(CONTEXTS)
 
 
 _FACTS = ("parameters", "active", "family")

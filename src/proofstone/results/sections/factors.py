@@ -26,7 +26,14 @@ from proofstone.page.section import (
     table_of,
 )
 from proofstone.records.ids import canonical_json
-from proofstone.records.items import CONTEXT_SETTINGS, context_label, context_of, search_label
+from proofstone.records.items import (
+    CONTEXT_SETTINGS,
+    context_label,
+    context_of,
+    search_label,
+    searches,
+    shows_document,
+)
 from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow
 from proofstone.results.cards import is_base, stem_of
@@ -664,12 +671,13 @@ def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
     for label, place in part.complete.items():
         asked = part.asked[place]
         others = {n: v for n, v in asked.settings.items() if n not in CONTEXT_SETTINGS}
-        key = canonical_json([asked.model, _prompt_method_alone(asked), others])
         context = context_of(asked.settings)
-        if context == "none":
-            without.setdefault(key, label)
-        elif context == "retrieved":
+        beside = "document" if shows_document(context) else "none"
+        key = canonical_json([asked.model, _prompt_method_alone(asked), others, beside])
+        if searches(context):
             found.append((key, asked, label))
+        elif context == beside:
+            without.setdefault(key, label)
     return [
         _RetrievalPair(asked, search_label(asked.settings), without[key], label)
         for key, asked, label in found
