@@ -15,7 +15,6 @@ equivalent.
 from __future__ import annotations
 
 import re
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
@@ -126,7 +125,7 @@ class _Placing:
         source = self._source(row, name, str(said or "").strip())
         if source is None:
             return row
-        found = {
+        found: dict[str, Any] = {
             "document_id": source.id.hex(),
             "document_title": source.title,
             "evidence": self._evidence(row, source),
@@ -134,7 +133,8 @@ class _Placing:
         if source.year is not None and not row.values.get("year"):
             found["year"] = source.year
         self._warn(row, source)
-        return Row(row.place, ChainMap(found, row.values))
+        row.values.update(found)  # in place: which columns are read is recorded by this dict
+        return row
 
     def _wrong(self, row: Row, field: str, what: str) -> None:
         self.problems.append(Problem(f"{row.place}, field {field}", what))
