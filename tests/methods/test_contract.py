@@ -123,7 +123,10 @@ def test_its_presets_can_be_taken(method: Method) -> None:
             [prompt_methods] if isinstance(prompt_methods, str) else prompt_methods
         ):
             assert "max_tokens" in method.settings(prompt_method)
-        assert run.keys() <= {"shots", "samples", "temperature", "max_tokens", "reasoning_effort"}
+        assert run.keys() <= {
+            "shots", "samples", "temperature", "max_tokens", "reasoning_effort",
+            "context", "context_tokens", "context_chunk_tokens",
+        }  # fmt: skip
         assert preset.values("grade").keys() <= {
             "sample", "sample_per", "sampling", "seed", "k", "candidates", "recall",
         }  # fmt: skip

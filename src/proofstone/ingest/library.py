@@ -1,4 +1,4 @@
-"""Find the documents that the questions of a file rest on: in the workspace, or beside the file."""
+"""Find the documents of a file's questions: in the workspace, or in the folder of the file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class StoredLibrary:
         self._found: dict[str, Sequence[Source]] = {}
 
     def named(self, name: str) -> Sequence[Source]:
-        """Return the documents of this title, file name or id; else of this file."""
+        """Return the documents of a title, file name or id, otherwise of the file of this name."""
         if name not in self._found:
             self._found[name] = self._stored(name) or self._ingested(name)
         return self._found[name]

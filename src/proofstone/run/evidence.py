@@ -770,7 +770,7 @@ def with_documents(
 ) -> list[Message]:
     """Return the conversation with whole documents before the text of its last message.
 
-    Documents stand first, so that an endpoint's prefix cache can serve all questions on one. Search
+    Documents come first, so that an endpoint's prefix cache can serve all questions on one. Search
     results follow unless they are shown alone (``is_alone``).
     """
     words = _document_words(_language(language))

@@ -1,6 +1,6 @@
 """Prompt models: one call per item, without examples; its document is put before the question.
 
-The form of the answer is told by a box, as in the paper; the words are our own.
+A box marks the answer, as in the paper; the words are our own.
 """
 
 from __future__ import annotations

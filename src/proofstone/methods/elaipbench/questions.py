@@ -6,7 +6,7 @@ equivalent.
 - ``question`` with its options, in any format that ``files/fields`` reads, or in the lines of the
   question itself (``A. ...``), and ``answer``: letters (``AC``), a list, or an option's text.
 - ``document`` | ``paper_title`` | ``paper`` | ``title``: the document's title, file name or id in
-  the workspace, or a file beside the questions, which is then ingested.
+  the workspace, or a file in their folder, which is then ingested.
 - ``evidence``: verbatim quotes by option (``{"A": ["..."]}``), or a list of quotes.
 - ``type``: single or multiple; ``difficulty``: easy, moderate or hard.
 - ``field`` | ``discipline``, ``year``, ``language``, ``id``, ``corrects``, ``written_by``.
@@ -149,7 +149,9 @@ class _Placing:
             self._wrong(row, field, f"{len(found)} documents are named {came(name)}: use {listed}")
         elif not found:
             self._wrong(
-                row, field, f"no document is named {came(name)}: ingest it, or put its file beside"
+                row,
+                field,
+                f"no document is named {came(name)}: ingest it, or put its file in the same folder",
             )
         else:
             self._read(row, field, found[0])
@@ -251,7 +253,7 @@ def _draft(fields: Fields) -> QuestionDraft:
 
 
 def _asked(fields: Fields) -> tuple[str, RowOptions]:
-    """Return the question and its options, which may stand in the question's own lines."""
+    """Return the question and its options, which may be lines of the question."""
     text = fields.required_text(*QUESTION_COLUMNS)
     if has_option_columns(fields.values):
         return text, read_options(fields)

@@ -1,6 +1,6 @@
 """Score responses strictly: 1 if exactly the correct options were chosen, otherwise 0 (A.5).
 
-Partial credit is shown beside it and never ranked: overlap, options decided correctly, and
+Partial credit is shown too and never ranked: overlap, options decided correctly, and
 responses that choose too many or too few.
 """
 
