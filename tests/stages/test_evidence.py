@@ -166,7 +166,7 @@ def test_what_has_no_passage_is_told_and_not_asked(
     left = QUESTIONS - n_of_herbal(workspace)
     assert left_out_of(result.planned.run.settings) == left
     assert result.planned.notes == (
-        f"{left} of {QUESTIONS} questions are left out, since evidence is shown whole or not at "
+        f"{left} of {QUESTIONS} questions ({left / QUESTIONS:.1%}) are left out, since evidence is shown whole or not at "
         f"all: {left} depend on a fact without a passage here",
     )
     (state,) = run_states(workspace.store)
@@ -283,7 +283,7 @@ def test_a_wrong_context_in_a_run_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as caught:
         read_run_file(path)
     told = [(p.where.partition(", ")[2], p.what) for p in caught.value.problems]
-    expected = '"none", "evidence", "retrieved" or a list of them'
+    expected = "one of none, evidence, retrieved, document, document+retrieved, or a list of them"
     assert told[0] == ("line 1", f"context: expected {expected}, got 'memory'")
     assert told[1][0] == "line 3"
 

@@ -25,7 +25,10 @@ class StoredLibrary:
         self._found: dict[str, Sequence[Source]] = {}
 
     def named(self, name: str) -> Sequence[Source]:
-        """Return the documents of a title, file name or id, otherwise of the file of this name."""
+        """Return the documents of a title, file name or id, otherwise of the file of this name.
+
+        Raises BadInput for a file that cannot be read.
+        """
         if name not in self._found:
             self._found[name] = self._stored(name) or self._ingested(name)
         return self._found[name]
@@ -57,6 +60,8 @@ class StoredLibrary:
         if not path.is_file():
             return ()
         report = ingest_paths(self._session.store, [path], clock=self._session.clock)
+        if report.not_read:
+            raise BadInput(f"{path.name} cannot be read: {report.not_read[0].why}")
         store = self._session.store.knowledge
         return list(store.sources([each.id for each in report.taken]).values())
 

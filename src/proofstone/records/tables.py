@@ -233,7 +233,10 @@ class Library(Protocol):
     """The documents that a file's rows may name."""
 
     def named(self, name: str) -> Sequence[Source]:
-        """Return the documents of this title, file name or id; several if it is ambiguous."""
+        """Return the documents of this title, file name or id; several if it is ambiguous.
+
+        Raises BadInput if the document is there but cannot be read.
+        """
         ...
 
     def pages(self, source: bytes) -> Mapping[int | None, str]:

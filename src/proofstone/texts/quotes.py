@@ -31,10 +31,15 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # A hyphen at the end of a line may belong to the word or not: words are compared without any.
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑](?:[ \t]*\n\s*)?(?=[^\W\d_])")
 
+# A word broken at the end of a page.
+_BROKEN = re.compile(r"[^\W\d_][-‐‑]\s*$")
+
 # Left out by the one who quotes. The parts are found one by one, in this order.
 _ELISION = re.compile(r"\s*(?:\[\s*)?(?:…|\.\s?\.\s?\.)(?:\s*\])?\s*")
 
 _LEAST_PART = 12  # characters of a part: a shorter one could be anywhere
+
+_COMPARED = 100  # stretches with as many words in common, whose order is then compared
 
 _NEAREST = 0.5  # share of its words that the nearest text must have in common
 
@@ -92,9 +97,10 @@ class PageTexts:
                     continue
                 texts.append(character)
                 places.append((page, position))
-            if texts and texts[-1] == "-":  # a word broken at the end of the page
-                texts.pop()
-                places.pop()
+            if texts and _BROKEN.search(text):
+                while texts[-1] in " -":
+                    texts.pop()
+                    places.pop()
             elif texts and texts[-1] != " ":
                 texts.append(" ")
                 places.append((page, max(len(text) - 1, 0)))
@@ -131,15 +137,21 @@ class PageTexts:
         wanted, width = set(words), len(words)
         hits = [word in wanted for word in folded]
         inside = sum(hits[:width])
-        most, best = inside, 0
-        for at in range(1, max(len(hits) - width + 1, 1)):
+        shared = {0: inside}
+        for at in range(1, len(hits) - width + 1):
             inside += hits[at + width - 1] - hits[at - 1]
-            if inside > most:
-                most, best = inside, at
-        window = folded[best : best + width]
-        if difflib.SequenceMatcher(None, words, window, autojunk=False).ratio() < _NEAREST:
+            shared[at] = inside
+        most = max(shared.values())
+        likely = [at for at, n in shared.items() if n == most][:_COMPARED]
+        alike = {at: _alikeness(words, folded[at : at + width]) for at in likely}
+        best = max(alike, key=alike.__getitem__)
+        if alike[best] < _NEAREST:
             return ""
         return plain[spans[best][0] : spans[min(best + width, len(spans)) - 1][1]]
+
+
+def _alikeness(words: Sequence[str], others: Sequence[str]) -> float:
+    return difflib.SequenceMatcher(None, words, others, autojunk=False).ratio()
 
 
 def _plain_quote(text: str) -> str:

@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from msgspec import structs, to_builtins
+from msgspec import Struct, ValidationError, convert, structs, to_builtins
 
 from proofstone.errors import BadInput, Problem
 from proofstone.files.fields import (
@@ -119,7 +119,8 @@ class _Placing:
 
     def row(self, row: Row) -> Row:
         fields = Fields(row, [])
-        if fields.has("document_id"):  # an export: all is in place
+        if fields.has("document_id"):  # an export, with the places of its quotes
+            self._check_places(row, fields.text("document_id"))
             return row
         name, said = fields.find(*DOCUMENT)
         source = self._source(row, name, str(said or "").strip())
@@ -143,7 +144,11 @@ class _Placing:
         if not name:
             self._wrong(row, field, "is missing; expected a document's title, file name or id")
             return None
-        found = self._library.named(name)
+        try:
+            found = self._library.named(name)
+        except BadInput as error:
+            self._wrong(row, field, str(error))
+            return None
         if len(found) > 1:
             listed = ", ".join(f"source:{each.id.hex()[:8]}" for each in found)
             self._wrong(row, field, f"{len(found)} documents are named {came(name)}: use {listed}")
@@ -177,6 +182,22 @@ class _Placing:
                 f"{source.title} has {n_words:,} words; {least:,} to {most:,} are recommended"
             )
 
+    def _check_places(self, row: Row, document: str) -> None:
+        """Report quotes of an export that are not at their places in its document."""
+        found = self._library.named(document) if read_identity(document) else ()
+        if not found:
+            name = str(row.values.get("document_title") or document[:8])
+            self._wrong(row, "document_id", f"{name} is not in this workspace: ingest it first")
+            return
+        pages = self._library.pages(found[0].id)
+        for span in _spans(row.values.get("evidence")):
+            if pages.get(span.page, "")[span.start : span.end] == span.text:
+                continue
+            at = PageTexts(pages).find(span.text)
+            near = f"the nearest text is: {at.nearest[:_NEAR]}" if at.nearest else "nor elsewhere"
+            what = f"it is at {', '.join(map(_place, at.spans))}" if at.spans else near
+            self._wrong(row, "evidence", f"{came(span.text)} is not at {_place(span)}; {what}")
+
     def _evidence(self, row: Row, source: Source) -> list[dict[str, Any]]:
         texts, found = self._texts[source.id], []
         for option, quotes in _quotes(row.values.get("evidence")):
@@ -199,6 +220,11 @@ class _Placing:
         unknown = sorted({name for name in _ABBREVIATION.findall(asked) if name not in text})
         if unknown:
             self.warnings.append(f"{row.place}: {source.title} never uses {', '.join(unknown)}")
+
+
+def _place(span: Span) -> str:
+    page = "" if span.page is None else f" of page {span.page}"
+    return f"characters {span.start} to {span.end}{page}"
 
 
 def _quotes(said: Any) -> Iterator[tuple[str, list[str]]]:
@@ -323,20 +349,37 @@ def _document(fields: Fields) -> bytes | None:
 
 def _evidence(fields: Fields, options: RowOptions) -> tuple[Evidence, ...]:
     found: dict[int, tuple[Span, ...]] = {}
-    for entry in fields.values.get("evidence") or ():
-        if not isinstance(entry, Mapping):
-            continue  # quotes of a row whose document is unknown, which is reported
-        letter = str(entry["option"]).strip().upper()
+    for each in _placed(fields.values.get("evidence")):
+        letter = each.option.strip().upper()
         place = LETTERS.find(letter) if letter else WHOLE
         if letter and not 0 <= place < len(options.texts):
             fields.wrong("evidence", f"{came(letter)} is not one of the options")
-            continue
-        spans = tuple(Span(**span) for span in entry["spans"])
-        if spans:
-            found[place] = (*found.get(place, ()), *spans)
-    if not found and fields.is_sound:
+        elif each.spans:
+            found[place] = (*found.get(place, ()), *each.spans)
+    if not fields.values.get("evidence"):  # quotes that were not found are reported above
         fields.wrong("evidence", "is missing or empty; expected verbatim quotes")
     return tuple(Evidence(place, spans) for place, spans in sorted(found.items()))
+
+
+class _Placed(Struct):
+    """Quotes of one option ("": of the question) with their places, as an export writes them."""
+
+    option: str
+    spans: tuple[Span, ...]
+
+
+def _placed(said: Any) -> tuple[_Placed, ...]:
+    """Return the quotes of a row that have places; none if they are of another form."""
+    if isinstance(said, str) and said.lstrip()[:1] == "[":
+        said = read_json(said)
+    try:
+        return convert(said or (), tuple[_Placed, ...])
+    except ValidationError:  # plain quotes, of a row whose document is unknown
+        return ()
+
+
+def _spans(said: Any) -> list[Span]:
+    return [span for each in _placed(said) for span in each.spans]
 
 
 def _check(drafts: Sequence[QuestionDraft], problems: list[Problem]) -> None:
