@@ -166,8 +166,8 @@ def test_what_has_no_passage_is_told_and_not_asked(
     left = QUESTIONS - n_of_herbal(workspace)
     assert left_out_of(result.planned.run.settings) == left
     assert result.planned.notes == (
-        f"{left} of {QUESTIONS} questions ({left / QUESTIONS:.1%}) are left out, since evidence is shown whole or not at "
-        f"all: {left} depend on a fact without a passage here",
+        f"{left} of {QUESTIONS} questions ({left / QUESTIONS:.1%}) are left out, since "
+        f"evidence is shown whole or not at all: {left} depend on a fact without a passage here",
     )
     (state,) = run_states(workspace.store)
     assert state.done == state.total == len(seen) == QUESTIONS - left
