@@ -157,7 +157,7 @@ async def worked(*said: str | Exception, rule: DifficultyRule | None = None) -> 
     panel = PanelFilter(
         slots=slots,
         rule=rule or DifficultyRule(len(said), 1),
-        messages=lambda row: [Message("user", row.question)],
+        messages=lambda row, _context: [Message("user", row.question)],
         rate=rated,
         kept=kept,
     )

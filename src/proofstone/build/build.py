@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone import __version__
 from proofstone.build.flow import StepProgress, Workshop, perform_pipeline, read_row, walk
@@ -127,7 +127,7 @@ class SentCall(RowCall):
             # The last failure of a model that cannot be asked any more says nothing of this row.
             kind = CallFailed if self.asked.asker.stopped is None else NotAsked
             raise kind(found.record.error, found.record.detail)
-        return found.response
+        return structs.replace(found.response, latency_s=found.record.latency_s)
 
     async def _keep(self, call: CallRecord) -> None:
         self._progress.count(call)
@@ -253,10 +253,11 @@ def asked_roles(
 def step_context(
     planned: PlannedBuild, step: Step | BatchStep, row: bytes, calls: Mapping[str, RowCall]
 ) -> StepContext:
-    """Return the context of a step for one row: its calls, search and banks."""
+    """Return the context of a step for one row: its calls, and what it reads."""
     return StepContext(
         row=row, calls=calls, seed=planned.build.seed,
         search=planned.reads.search(step.reads), banks=planned.reads.banks_of(step.reads),
+        document=planned.reads.document(step.reads),
     )  # fmt: skip
 
 

@@ -202,7 +202,7 @@ def pipeline_command(kind: str, builder: StepBuilder) -> click.Command:
     def command(**options: Any) -> None:
         _build_in_steps(kind, builder, options)
 
-    ending = "as an item bank" if builder.enters == "passages" else "for each source"
+    ending = "for each source" if builder.enters == "sources" else "as an item bank"
     command.help = (
         f"Build {kind} from INPUTs, {ending}.\n\n{_pipeline_help(builder)}"
         f"{_examples(kind, builder.example)}"

@@ -26,7 +26,14 @@ from proofstone.models.budget import Spending
 from proofstone.models.names import Destination, destination_of
 from proofstone.records.builds import Maker, OnlineWanted, StepBuilder, WebText, WikiText
 from proofstone.records.ids import Draws, short
-from proofstone.records.knowledge import Passage, SampledSource, Source, SourcedPassage
+from proofstone.records.knowledge import (
+    DocumentPart,
+    Passage,
+    SampledSource,
+    Source,
+    SourcedPassage,
+    WholeDocument,
+)
 from proofstone.records.options import Parameter
 from proofstone.records.pages import PageRegion
 from proofstone.search.retrieval import web_finder
@@ -83,6 +90,18 @@ def sampled_source(store: Store, identity: bytes) -> SampledSource:
         source=source,
         headings=tuple(dict.fromkeys(filter(None, tops)))[:_HEADINGS],
         excerpts=tuple(passages[place].text[:_EXCERPT] for place in spread),
+    )
+
+
+def whole_document(store: Store, identity: bytes) -> WholeDocument:
+    """Return a source with the texts of its pages and the places of its passages."""
+    return WholeDocument(
+        source=placed_source(store, identity),
+        pages=tuple((page.number, page.text) for page in store.pages.pages(identity) if page.text),
+        parts=tuple(
+            DocumentPart(each.page, each.start, each.end, each.heading)
+            for each in store.knowledge.passages_of(identity)
+        ),
     )
 
 
@@ -156,10 +175,11 @@ def _reader(
             f"{spec.kind} are not built of passages, and languages choose among these",
             hint="leave --languages out",
         )
+    is_whole = builder.enters == "documents"
     if builder.rows is not None:
         own = builder.rows
         return lambda names: (EnteringRow(make_row(each)) for each in own(tuple(names), params))
-    return partial(_sampled, store)
+    return partial(_of_sources, store, whole_document if is_whole else sampled_source)
 
 
 def _drawn(rows: Iterator[EnteringRow], n: int, seed: int) -> list[EnteringRow]:
@@ -225,9 +245,11 @@ def _passage(store: Store, name: str) -> Passage:
     return passage
 
 
-def _sampled(store: Store, names: Sequence[str]) -> Iterator[EnteringRow]:
+def _of_sources(
+    store: Store, row_of: Callable[[Store, bytes], Struct], names: Sequence[str]
+) -> Iterator[EnteringRow]:
     for identity in dict.fromkeys(each for name in names for each in named_sources(store, name)):
-        yield EnteringRow(make_row(sampled_source(store, identity)), identity)
+        yield EnteringRow(make_row(row_of(store, identity)), identity)
 
 
 def entering_sources(store: Store, names: Sequence[str]) -> set[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from msgspec import Struct, structs
@@ -16,6 +17,7 @@ from proofstone.build.inputs import (
     entering_rows,
     entering_sources,
     read_parameters,
+    whole_document,
 )
 from proofstone.build.taxonomy_label import PLACING
 from proofstone.errors import BadInput, BadUsage
@@ -35,7 +37,7 @@ from proofstone.records.builds import (
 )
 from proofstone.records.calls import CacheUse, Model, Searcher
 from proofstone.records.items import SEARCH_METHODS, SearchMethod
-from proofstone.records.knowledge import Fact, permits_publication
+from proofstone.records.knowledge import Fact, WholeDocument, permits_publication
 from proofstone.records.models import WEB_SEARCHES
 from proofstone.run.evidence import read_search
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
@@ -132,12 +134,16 @@ OpenIndex = Callable[[SearchMethod], SourceIndex]
 OpenWebSearch = Callable[[str], WebSearch]
 
 
+_DOCUMENTS = "documents"
+
+
 class BuildReads(Struct, frozen=True):
     """What is read, by its names in ``Step.reads``: ``keys`` are the states."""
 
     keys: dict[str, Any] = {}
     searches: dict[str, Searcher] = {}
     banks: dict[str, Sequence[Fact]] = {}
+    documents: Callable[[bytes], WholeDocument] | None = None
 
     def search(self, reads: Sequence[str]) -> Searcher | None:
         """The search that a step reads, or all that it reads together; None where it reads none."""
@@ -158,6 +164,10 @@ class BuildReads(Struct, frozen=True):
             name.removeprefix("bank:"): self.banks[name] for name in reads if name in self.banks
         }
 
+    def document(self, reads: Sequence[str]) -> Callable[[bytes], WholeDocument] | None:
+        """What returns a source's whole text to a step that reads such."""
+        return self.documents if _DOCUMENTS in reads else None
+
     def _found(self, reads: Sequence[str]) -> list[Searcher]:
         return [self.searches[name] for name in reads if name in self.searches]
 
@@ -170,15 +180,19 @@ def open_reads(
     Raises BadUsage where there is nothing to search, for a search that is none or is not set up,
     and what finding a bank raises.
     """
-    found = BuildReads()
+    found = BuildReads(documents=partial(whole_document, store))
     for name in dict.fromkeys(name for step in pipeline.steps for name in step.reads):
         kind, _, sought = name.partition(":")
         if kind == "bank":
             bank = store.lookup.find(sought, ("bank",)).id
             found.keys[name] = bank.hex()
             found.banks[name] = store.knowledge.bank(bank).facts()
+        elif name == _DOCUMENTS:
+            found.keys[name] = ""  # the rows fix the text
         elif kind != "search":
-            raise ValueError(f"a step reads {name!r}: neither search:NAME nor bank:NAME")
+            raise ValueError(
+                f"a step reads {name!r}: neither search:NAME, bank:NAME nor {_DOCUMENTS}"
+            )
         elif sought in SEARCH_METHODS:
             index = open_index(read_search(sought))
             if not index.n_chunks:

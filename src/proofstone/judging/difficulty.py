@@ -160,7 +160,7 @@ async def _answer(name: str, ask: Ask, rate: Rate) -> MemberAnswer:
         return MemberAnswer(member=name, state="failed", trouble=failure.kind)
 
 
-TOO_EASY = "too easy"
+TOO_EASY, NO_ANSWER = "too easy", "no parsed answer"
 
 
 class PanelFilter(Struct, frozen=True, kw_only=True):
@@ -169,15 +169,18 @@ class PanelFilter(Struct, frozen=True, kw_only=True):
     ``slots`` are the models by slot. ``messages`` returns a row's prompt. ``rate`` scores a
     response with the method's rule, or with the step's judge if needed (None: no score). ``kept``
     writes the decision into a kept row; without it the row is unchanged. ``oracle`` is the data for
-    simulated members.
+    simulated members. Rows are dropped for ``reason``. With ``needs_answers`` a row is also dropped
+    if it would be kept only because an answer was not parsed.
     """
 
     slots: Mapping[str, str]
     rule: DifficultyRule
-    messages: Callable[[Any], Sequence[Message]]
+    messages: Callable[[Any, StepContext], Sequence[Message]]
     rate: Callable[[Any, Response, StepContext], Awaitable[Score | None]]
     kept: Callable[[Any, PanelDecision], Struct] | None = None
     oracle: Callable[[Any], Oracle] | None = None
+    reason: str = TOO_EASY
+    needs_answers: bool = False
 
 
 def panel_step(
@@ -188,13 +191,14 @@ def panel_step(
     takes: type[Struct],
     config: Mapping[str, Any],
     judges: Sequence[str] = (),
+    reads: Sequence[str] = (),
 ) -> Step:
     """Return the step that prompts the panel about each row.
 
     ``config`` is what the messages and the rating depend on (prompts, the scorer's version).
-    ``judges`` are slots that the rating calls. A row with a blocked panel raises CallFailed and is
-    retried the next time; stored responses of members are reused. Raises BadUsage if the slots are
-    not ``rule.n`` different models.
+    ``judges`` are slots that the rating calls, ``reads`` what the messages show. A row with a
+    blocked panel raises CallFailed and is retried the next time; stored responses of members are
+    reused. Raises BadUsage if the slots are not ``rule.n`` different models.
     """
     if len(set(panel.slots.values())) != panel.rule.n or len(panel.slots) != panel.rule.n:
         raise BadUsage(
@@ -207,9 +211,10 @@ def panel_step(
         version=version,
         takes=takes,
         work=partial(_work, panel),
-        reasons=(TOO_EASY,),
+        reasons=(panel.reason, *((NO_ANSWER,) if panel.needs_answers else ())),
         config={**config, "panel": rule},
         asks=(*panel.slots, *judges),
+        reads=tuple(reads),
     )
 
 
@@ -219,7 +224,7 @@ def filtered_roles(slots: Mapping[str, str]) -> tuple[Role, ...]:
 
 
 async def _work(panel: PanelFilter, row: Any, context: StepContext) -> Kept:
-    messages = panel.messages(row)
+    messages = panel.messages(row, context)
     oracle = None if panel.oracle is None else panel.oracle(row)
     asks = {
         model: partial(context.calls[slot], "panel", messages, oracle=oracle)
@@ -231,7 +236,9 @@ async def _work(panel: PanelFilter, row: Any, context: StepContext) -> Kept:
         failed = next(answer for answer in answers if answer.state == "failed")
         raise CallFailed(failed.trouble, f"panel member {failed.member} gave no answer")
     if decision.state == "drop":
-        return Drop(TOO_EASY, _told(decision))
+        return Drop(panel.reason, _told(decision))
+    if panel.needs_answers and decision.wrong - decision.unparsed < panel.rule.least_wrong:
+        return Drop(NO_ANSWER, _unparsed(decision))
     return row if panel.kept is None else panel.kept(row, decision)
 
 
@@ -240,3 +247,8 @@ def _told(decision: PanelDecision) -> str:
     wrong = [answer.member for answer in decision.answers if answer.state != "right"]
     others = f"; not {', '.join(wrong)}" if wrong else ""
     return f"{decision.right} of {decision.rule.n} correct{others}"
+
+
+def _unparsed(decision: PanelDecision) -> str:
+    """Return the names of the members whose answers were not parsed."""
+    return ", ".join(each.member for each in decision.answers if each.state == "unparsed")

@@ -11,7 +11,7 @@ from msgspec import Struct
 from proofstone.records.calls import Judge, Message, Searcher
 from proofstone.records.ids import Draws, content_id
 from proofstone.records.items import Oracle
-from proofstone.records.knowledge import BuiltFact, Fact, Stratum
+from proofstone.records.knowledge import BuiltFact, Fact, Stratum, WholeDocument
 from proofstone.records.options import Parameter
 from proofstone.records.runs import Purpose, Response, Spent
 from proofstone.records.verdicts import RowVerdict
@@ -270,8 +270,9 @@ class StepContext:
 
     ``calls`` has one call for each role that the step ``asks``. They are cached, limited, budgeted
     and recorded. They raise CallFailed without a response; do not catch it, and the row is retried
-    next time. ``search`` and ``banks`` (facts by bank name) are set for a step that ``reads`` them.
-    ``verdicts`` collects panel verdicts on the row, stored with its outcome.
+    next time. ``search``, ``banks`` (facts by bank name) and ``document`` (a source's whole text)
+    are set for a step that ``reads`` them. ``verdicts`` collects panel verdicts on the row, stored
+    with its outcome.
     """
 
     row: bytes
@@ -280,6 +281,7 @@ class StepContext:
     judge: Judge | None = None
     search: Searcher | None = None
     banks: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
+    document: Callable[[bytes], WholeDocument] | None = None
     verdicts: list[RowVerdict] = field(default_factory=list)
 
     @property
@@ -321,8 +323,9 @@ class Step(_AnyStep, frozen=True, kw_only=True):
     change alters the output. A coroutine function processes up to ``at_once`` rows concurrently; a
     plain function is called row by row and must be fast. ``takes`` is the type of its rows.
     ``asks`` names model roles. ``reads`` names what it reads: ``search:bm25`` (or dense, hybrid) in
-    the workspace, ``search:brave`` on the web, ``bank:NAME``. ``draws`` means that it uses random
-    numbers, so the seed is part of its key.
+    the workspace, ``search:brave`` on the web, ``bank:NAME``, ``documents``: whole documents, whose
+    text its rows must fix. ``draws`` means that it uses random numbers, so the seed is part of its
+    key.
     """
 
     work: Callable[[Any, StepContext], Kept | Awaitable[Kept]]
@@ -402,10 +405,10 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     ``make`` returns the pipeline for parameters and the models by slot (the role, if one model has
     it). ``rows`` reads the input rows, again at each call. Without it, inputs name sources of the
     workspace; their passages enter as ``SourcedPassage``, or the sources themselves (``enters``) as
-    ``SampledSource``. ``regions`` names the parameter for page regions, which enter as
-    ``PageRegion`` if it is set, and the role whose model sees them. ``drawn`` returns ``n`` random
-    rows of one input by seed, where that is cheaper than reading all; a larger ``n`` keeps the
-    previous rows. With ``files``, file inputs enter by those.
+    ``SampledSource``, or with their whole text as ``WholeDocument``. ``regions`` names the
+    parameter for page regions, which enter as ``PageRegion`` if it is set, and the role whose model
+    sees them. ``drawn`` returns ``n`` random rows of one input by seed, where that is cheaper than
+    reading all; a larger ``n`` keeps the previous rows. With ``files``, file inputs enter by those.
 
     With ``lists`` an input may also name an item list or a bank of the method, whose rows are then
     read as a file's. ``documents`` names the parameter for ``private`` sources: with ``auto``,
@@ -419,7 +422,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     roles: Mapping[str, ModelRole] = {}
     parameters: tuple[Parameter, ...] = ()
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]] | None = None
-    enters: Literal["passages", "sources"] = "passages"
+    enters: Literal["passages", "sources", "documents"] = "passages"
     regions: tuple[str, str] | None = None
     drawn: Callable[[str, Mapping[str, Any], int, int], Iterable[Struct]] | None = None
     files: FileRows | None = None

@@ -86,6 +86,24 @@ class SourcedPassage(Struct, frozen=True, gc=False):
     source: Source
 
 
+class DocumentPart(Struct, frozen=True, gc=False):
+    """Where a passage is: code points [start, end) of its page's text, and its heading."""
+
+    page: int | None
+    start: int
+    end: int
+    heading: str = ""
+
+
+class WholeDocument(Struct, frozen=True):
+    """A source with the texts of its pages and the places of its passages, both in order, as a
+    build input."""
+
+    source: Source
+    pages: tuple[tuple[int | None, str], ...]
+    parts: tuple[DocumentPart, ...] = ()
+
+
 class Fact(Struct, frozen=True, gc=False, kw_only=True):
     """One unit of knowledge. ``payload`` is a tagged struct of the method that made it.
 

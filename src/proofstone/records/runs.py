@@ -71,6 +71,8 @@ class Response(Struct, frozen=True, gc=False, kw_only=True):
     the completion's tokens, if the endpoint returned them. ``is_extracted``: ``text`` is what the
     set answer format matched in the response, empty without a match.
 
+    ``latency_s`` is what the request took, 0 if that is not known.
+
     For a scored text ``token_logprobs`` has the natural-log probability of each token, and nothing
     was generated. ``next_tokens`` are the most probable first tokens with theirs, if listed.
     """
@@ -85,6 +87,7 @@ class Response(Struct, frozen=True, gc=False, kw_only=True):
     fingerprint: str = ""
     mean_logprob: float | None = None
     is_extracted: bool = False
+    latency_s: float = 0.0
     token_logprobs: tuple[float, ...] = ()
     next_tokens: tuple[tuple[str, float], ...] = ()
 

@@ -72,16 +72,21 @@ def prepare(
 
 async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
     """Prompt for one item with one call."""
+    await call(prompt_method.last_step, messages(item, prompt_method), oracle=oracle_of(item))
+
+
+def oracle_of(item: LoadedItem) -> Oracle:
+    """Return what simulated models know of an item."""
     shown = shown_of(item)
-    oracle = Oracle(
+    return Oracle(
         answer_key=joined(shown.right),
         choices=tuple(joined(each) for each in shown.admissible),
         response="\\boxed{{choice}}",
     )
-    await call(prompt_method.last_step, _messages(item, prompt_method), oracle=oracle)
 
 
-def _messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
+def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
+    """Return the prompt of one item, without its texts."""
     values = _values(item, prompt_method.name)
     language = item.item.language
     if prompt_method.own_prompt is not None:

@@ -16,6 +16,7 @@ METHOD = Method(
         "elaipbench.question": PayloadType(PaperQuestion),
         "elaipbench.asked": PayloadType(AskedQuestion),
     },
+    pipelines=later(f"{_HERE}.checks:PIPELINES"),
     recognises_facts=questions.recognises_facts,
     place_evidence=questions.place_evidence,
     read_facts=questions.read_facts,

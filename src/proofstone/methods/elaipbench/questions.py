@@ -217,7 +217,7 @@ class _Placing:
             str(row.values.get(name) or "") for name in (*QUESTION_COLUMNS, "options", *LETTERS[:8])
         )
         text = self._words[source.id]
-        unknown = sorted({name for name in _ABBREVIATION.findall(asked) if name not in text})
+        unknown = undefined_names(asked, text)
         if unknown:
             self.warnings.append(f"{row.place}: {source.title} never uses {', '.join(unknown)}")
 
@@ -225,6 +225,11 @@ class _Placing:
 def _place(span: Span) -> str:
     page = "" if span.page is None else f" of page {span.page}"
     return f"characters {span.start} to {span.end}{page}"
+
+
+def undefined_names(asked: str, document: str) -> list[str]:
+    """Return the abbreviations of a question that its document never uses."""
+    return sorted({name for name in _ABBREVIATION.findall(asked) if name not in document})
 
 
 def _quotes(said: Any) -> Iterator[tuple[str, list[str]]]:

@@ -325,7 +325,7 @@ def difficulty_step(judges: JudgeSlots, slots: Mapping[str, str], least_wrong: i
     panel = PanelFilter(
         slots=dict(slots),
         rule=DifficultyRule(len(slots), least_wrong),
-        messages=lambda row: messages(_item(row), _PROMPT_METHOD),
+        messages=lambda row, _context: messages(_item(row), _PROMPT_METHOD),
         rate=rate,
         kept=lambda row, decision: structs.replace(row, wrong=decision.wrong),
         oracle=lambda row: oracle(_item(row), _PROMPT_METHOD.name),
