@@ -16,7 +16,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, EgressRefused
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
 from proofstone.records.calls import Message
-from proofstone.records.ids import short
+from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import context_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.results.table import respondents_of
@@ -66,6 +66,12 @@ def document(title: str, texts: list[str]) -> tuple[Source, list[Passage]]:
         for page, text in enumerate(texts, start=1)
     ]
     return source, [structs.replace(each, id=passage_id(each)) for each in passages]
+
+
+def test_chunks_are_read_before_a_completion_that_is_scored() -> None:
+    asked = with_retrieved([Message("user", "Which conducts?")], [chunk(1, "Copper")], "en")
+    prompt = canonical_json([*asked, Message("assistant", "A")])
+    assert [each.end for each in shown_to(prompt)] == [6]
 
 
 @pytest.fixture

@@ -373,6 +373,7 @@ ANALYSIS_NAMES = (
     "rankings",
     "choices",
     "retrieval",
+    "evidence",
     "difficulty",
     "topics",
 )

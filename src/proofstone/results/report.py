@@ -676,7 +676,8 @@ def make_analysis(session: Session, /, name: str, *targets: Target, **options: A
         parts = parts_by_judge(session.store, find_method, found)
     else:
         read = parts_by_form if kind.parts == "by form" else parts_together
-        parts = read(session.store, find_method, found, lengths=kind.lengths, origins=kind.origins)
+        needs = {"lengths": kind.lengths, "origins": kind.origins, "found": kind.found}
+        parts = read(session.store, find_method, found, **needs)
     if named := options.pop("beside", ""):
         options["beside"] = benchmark_beside(
             session.store, find_method, lambda text: _found(session, [text])[0], named, n_items

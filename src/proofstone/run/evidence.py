@@ -617,7 +617,7 @@ def document_tokens(text: Passage) -> int:
 def _with_texts(store: Store, page: Iterable[StoredItem], shows: Shows) -> Iterator[StoredItem]:
     """Yield items with their evidence, or with their documents; none if one of them is missing."""
     if shows == "evidence":
-        yield from _with_passages(store, page)
+        yield from with_gold(store, page)
         return
     known: dict[bytes, Passage | None] = {}
     for stored in page:
@@ -658,7 +658,7 @@ def documents_shown(store: Store, item_set: bytes) -> list[Origin]:
     return [Origin(each.title, each.license, 1, (each.title,)) for each in known]
 
 
-def _with_passages(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
+def with_gold(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
     """Yield items with the evidence of their facts, each text once, in the order of the facts.
 
     That is what the method names as evidence, or else the passage of each fact. An item has none if
@@ -891,29 +891,46 @@ def shown_to(prompt: bytes) -> list[ShownIn]:
     if not prompt:
         return []
     messages = msgspec.json.decode(prompt, type=list[Message])
-    return shown_in(messages[-1].text) if messages else []
+    asked = [message for message in messages if message.role == "user"]
+    return shown_in(asked[-1].text) if asked else []
 
 
 def shown_in(text: str) -> list[ShownIn]:
     """Return the chunks that a prompt's text shows, in order; empty if it shows none.
 
-    Only the marks of the opening block count. A chunk or question cannot imitate them, since none
-    contains the code.
+    Only the marks of the opening block count, or of the block after the documents that open the
+    text. A chunk, document or question cannot imitate them, since none contains the code.
     """
     for language in ("en", "zh"):
         words = _retrieved_words(language)
+        after = _after_documents(text, _document_words(language))
         before, _, _after = words.material.partition("{code}")
-        if not text.startswith(before):
+        if not after.startswith(before):
             continue
-        code = text[len(before) : len(before) + 8]
+        code = after[len(before) : len(before) + _CODE]
         pattern = re.escape(words.opens)
         for name, value in (("number", r"\d+"), ("place", _PLACE), ("code", re.escape(code))):
             pattern = pattern.replace(re.escape(f"{{{name}}}"), value)
         return [
             ShownIn(f"passage:{found[1]}", int(found[2]), int(found[3]))
-            for found in re.finditer(f"^{pattern}$", text, re.MULTILINE)
+            for found in re.finditer(f"^{pattern}$", after, re.MULTILINE)
         ]
     return []
+
+
+_CODE = 8  # characters of the code in marks
+
+
+def _after_documents(text: str, words: BlockWords) -> str:
+    """Return what follows the documents that open a text; the text if none do."""
+    before, _, _after = words.material.partition("{code}")
+    if not text.startswith(before):
+        return text
+    code = text[len(before) : len(before) + _CODE]
+    end = re.escape(words.closes).replace(re.escape("{code}"), re.escape(code))
+    end = end.replace(re.escape("{number}"), r"\d+")
+    closed = list(re.finditer(f"^{end}$", text, re.MULTILINE))
+    return text[closed[-1].end() :].lstrip("\n") if closed else text
 
 
 def retrieved_prompt() -> bytes:

@@ -49,6 +49,7 @@ from proofstone.run.evidence import (
     with_retrieval,
 )
 from proofstone.run.forms import bank_of, plain_form, without_former_versions
+from proofstone.run.gold_evidence import found_notes
 from proofstone.run.prompts import (
     check_fit,
     check_format,
@@ -277,6 +278,7 @@ def plan_run(
     notes = (
         *left_out_notes(prompt_method, item_set),
         *retrieved_notes(prompt_method),
+        *found_notes(store, item_set, prompt_method.retrieved),
         *thinking_note(model, settings),
         *likelihood_note(spec.prompt_method, prompt_method, model),
         *check_fit(

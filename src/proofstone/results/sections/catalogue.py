@@ -46,6 +46,7 @@ from proofstone.results.sections.question_forms import (
     analyze_options,
     analyze_settings,
 )
+from proofstone.results.sections.retrieved_evidence import analyze_evidence
 from proofstone.results.sections.samples import best_of_section, samples_section
 from proofstone.results.sections.size_and_cost import costs_section, scaling_section
 from proofstone.results.sections.stability import analyze_seeds, stability_section
@@ -95,9 +96,9 @@ def make_sections(evidence: Evidence) -> tuple[Section, ...]:
 class AnalysisKind(Struct, frozen=True, kw_only=True):
     """An analysis.
 
-    ``parts`` sets how targets are split. ``lengths`` and ``origins`` say whether it needs response
-    lengths and the origins of questions. ``takes`` are its options in addition to ``population``
-    and ``confidence``.
+    ``parts`` sets how targets are split. ``lengths``, ``origins`` and ``found`` say whether it
+    needs response lengths, the origins of questions, and the evidence in prompts. ``takes`` are its
+    options in addition to ``population`` and ``confidence``.
     """
 
     help: str
@@ -105,6 +106,7 @@ class AnalysisKind(Struct, frozen=True, kw_only=True):
     parts: Literal["together", "by form", "by judge"] = "together"
     lengths: bool = False
     origins: bool = False
+    found: bool = False
     takes: tuple[str, ...] = ()
 
 
@@ -158,6 +160,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     "retrieval": AnalysisKind(
         help="every measure without a search and with what one found, and how far models lie apart",
         perform=analyze_retrieval,
+    ),
+    "evidence": AnalysisKind(
+        help="recall and nDCG of searches against gold evidence, and what missing evidence costs",
+        perform=analyze_evidence,
+        found=True,
     ),
     "difficulty": AnalysisKind(
         help="how many models fail each question, by category", perform=analyze_difficulty

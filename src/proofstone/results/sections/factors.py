@@ -28,7 +28,6 @@ from proofstone.page.section import (
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import (
     CONTEXT_SETTINGS,
-    context_label,
     context_of,
     search_label,
     searches,
@@ -54,6 +53,7 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
     median_points,
+    method_alone,
     without_constant,
 )
 from proofstone.stats.estimates import measure_spread
@@ -599,7 +599,7 @@ class _RetrievalPair(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.asked.model} {_prompt_method_alone(self.asked)}"
+        return f"{self.asked.model} {method_alone(self.asked)}"
 
 
 def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
@@ -639,7 +639,7 @@ def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
         findings.append(_retrieval_finding(source, changes, apart, headline))
     return make_analysis(
         "retrieval",
-        say("Asked with what a search found, against asked with nothing"),
+        say("Asked with what a search found, against the same without it"),
         paragraph(*findings),
         columns=(
             Column(key="model", name=say("model")),
@@ -673,22 +673,24 @@ def _retrieval_pairs(part: Part) -> list[_RetrievalPair]:
         others = {n: v for n, v in asked.settings.items() if n not in CONTEXT_SETTINGS}
         context = context_of(asked.settings)
         beside = "document" if shows_document(context) else "none"
-        key = canonical_json([asked.model, _prompt_method_alone(asked), others, beside])
+        key = canonical_json([asked.model, method_alone(asked), others, beside])
         if searches(context):
             found.append((key, asked, label))
         elif context == beside:
             without.setdefault(key, label)
     return [
-        _RetrievalPair(asked, search_label(asked.settings), without[key], label)
+        _RetrievalPair(asked, _searched(asked), without[key], label)
         for key, asked, label in found
         if key in without
     ]
 
 
-def _prompt_method_alone(asked: HowAsked) -> str:
-    """Return the prompting method without its context label, which is what differs."""
-    label = context_label(asked.settings)
-    return asked.prompt_method.replace(f" {label}", "", 1) if label else asked.prompt_method
+def _searched(asked: HowAsked) -> str:
+    """Return where was searched, and whether the document was shown in both runs of a pair."""
+    search = search_label(asked.settings)
+    if not shows_document(context_of(asked.settings)):
+        return search
+    return say("{search}, after the document", search=search)
 
 
 class _ApartRow(NamedTuple):

@@ -28,7 +28,7 @@ from proofstone.page.section import (
     estimate_mark,
     table_of,
 )
-from proofstone.records.items import shown_name
+from proofstone.records.items import context_label, shown_name
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Population, Run, asked_as, values_kind
@@ -37,10 +37,12 @@ from proofstone.results.measured_scores import Sheet, linear_values, measure_est
 from proofstone.results.request import CURRENT, View
 from proofstone.results.table import headline, read_scores, with_shared_part
 from proofstone.run.forms import Selection, not_run, select_runs
+from proofstone.run.gold_evidence import found_by_run
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, measure_contrasts
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import Weighting, equal_weights
+from proofstone.stats.retrieval import EvidenceFound
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import listed, say, word
@@ -94,8 +96,9 @@ class Part:
     ``asked`` has the settings of each model of the table. ``origins`` (one per unit) identify the
     same question on different forms: for a unit with one fact, the origin of that fact or the fact
     itself, otherwise empty bytes. ``others`` are further measures of the same scores. For a part of
-    one judge, ``judged`` (N) is a mask of the scores that a judge was asked for. Intervals use
-    ``population`` and ``confidence``.
+    one judge, ``judged`` (N) is a mask of the scores that a judge was asked for. ``found`` (one per
+    model) maps items to the evidence that the model's prompts show. Intervals use ``population``
+    and ``confidence``.
     """
 
     name: str
@@ -109,6 +112,7 @@ class Part:
     origins: tuple[bytes, ...] = ()
     others: tuple[Measure, ...] = ()
     judged: NDArray[np.bool_] | None = None
+    found: tuple[Mapping[bytes, EvidenceFound], ...] = ()
     population: Population = "domain"
     confidence: float = 0.95
 
@@ -244,6 +248,12 @@ def label_of(who: Respondent) -> str:
     """Return a model's label in an analysis, the same on every form."""
     shown = " ".join(part for part in (who.name, who.prompt_method, who.settings) if part)
     return f"{shown} (simulated)" if who.simulated else shown
+
+
+def method_alone(asked: HowAsked) -> str:
+    """Return the prompting method without its context label."""
+    label = context_label(asked.settings)
+    return asked.prompt_method.replace(f" {label}", "", 1) if label else asked.prompt_method
 
 
 def complete_everywhere(parts: Sequence[Part]) -> list[str]:
@@ -409,10 +419,11 @@ def _drawn(
 
 
 class Reads(TypedDict, total=False):
-    """Optional data: response lengths, origins of questions."""
+    """Optional data: response lengths, origins of questions, evidence in prompts."""
 
     lengths: bool
     origins: bool
+    found: bool
 
 
 def parts_together(
@@ -462,6 +473,7 @@ def part_of(
     *,
     lengths: bool = False,
     origins: bool = False,
+    found: bool = False,
     view: View = CURRENT,
 ) -> Part:
     """Return a selection's scores, selected by ``view``, as one part."""
@@ -495,6 +507,21 @@ def part_of(
         ),
         origins=_origins(store, selection, table) if origins else (),
         others=_beside(method),
+        found=_found_evidence(store, selection, table) if found else (),
+    )
+
+
+def _found_evidence(
+    store: Store, selection: Selection, table: ScoreTable
+) -> tuple[Mapping[bytes, EvidenceFound], ...]:
+    runs = {run.id: (key, run) for key, run in selection.runs}
+    return tuple(
+        {
+            item: found
+            for identity in who.runs
+            for item, found in found_by_run(store, *runs[identity]).items()
+        }
+        for who in table.respondents
     )
 
 
