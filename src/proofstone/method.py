@@ -232,6 +232,18 @@ class Grouping:
     """The item's group in each grouping; empty if unknown."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class People:
+    """Results of people that are recorded with the items, shown below ranked models."""
+
+    names: tuple[str, ...]
+    """Names of the rows that ``results`` returns."""
+    note: str
+    """Where the results come from, and what follows from that."""
+    results: Callable[[LoadedItem], Mapping[str, float]]
+    """1 (correct) or 0 by row; empty if unknown."""
+
+
 class Contrast(Struct, frozen=True, gc=False, kw_only=True):
     """Hold a text of one of two kinds that must not be separable without knowledge.
 
@@ -462,6 +474,7 @@ class Method(_Parts):
     """The parts of a fact's source that it rests on, in reading order. None: its whole passage."""
 
     grouping: Grouping | None = None
+    people: People | None = None
     reviewing: Reviewing | None = None
     editing: Editing | None = None
     contrasts: Contrasts | None = None

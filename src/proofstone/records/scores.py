@@ -188,7 +188,8 @@ class ScoreTable:
     and answers and golds are original letters. ``groups`` and ``group_names`` are codes and names
     of further groups of units, like strata. ``level_names`` are the method's names for strata.
     ``called`` maps an item to its id in an imported form's file. ``documents`` is None if no unit
-    has a known one.
+    has a known one. ``people`` are results of people (U; NaN if unknown) by row, and
+    ``people_note`` says where they come from.
     """
 
     respondents: tuple[Respondent, ...]
@@ -230,6 +231,8 @@ class ScoreTable:
     level_names: Mapping[str, str] = field(default_factory=dict)
     called: Mapping[bytes, str] = field(default_factory=dict)
     documents: Documents | None = None
+    people: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    people_note: str = ""
 
     def of_parts(self) -> ScoreTable:
         """Return the table without expecting what a limit left unasked."""

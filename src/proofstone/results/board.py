@@ -227,7 +227,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     part or all of it. ``experiment``: models with settings that differ from the ranked ones; they
     have no ranks and are not compared. ``documents`` holds means by document, largest first; an
     item counts in each document that it comes from. None if documents are unknown or were not
-    requested.
+    requested. ``people`` are results of people with the documents on the same items, not ranked;
+    ``people_note`` says where they come from.
     """
 
     simulated: bool
@@ -247,6 +248,8 @@ class Standings(Struct, frozen=True, kw_only=True):
     judge: str | None = None
     part: FormPart | None = None
     experiment: bool = False
+    people: tuple[NamedEstimate, ...] = ()
+    people_note: str = ""
 
     @property
     def rows(self) -> tuple[BoardRow, ...]:

@@ -130,6 +130,7 @@ def _standings(
     if group.chance_sentence:
         chance = say("Chance is {chance}.", chance=shown_share(group.chance))
         lines.append(paragraph(group.chance_sentence, chance))
+    lines += _people(group)
     lines += _graded_by(group)
     if group.incomplete:
         lines.append(
@@ -152,6 +153,15 @@ def _standings(
             )
             lines.append(tinted(text, colour))
     return lines
+
+
+def _people(group: Standings) -> list[str]:
+    """Return the results of people: a heading, and a row for each."""
+    rows = [
+        [word(each.name), f"{each.estimate.n:,}", shown_estimate(each.estimate)]
+        for each in group.people
+    ]
+    return [word(group.people_note), *aligned(rows, left=[0])] if rows else []
 
 
 def _graded_by(group: Standings) -> list[str]:

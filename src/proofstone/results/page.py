@@ -443,17 +443,20 @@ def dot_plot(group: Standings) -> DotPlot | None:
     rows = [row for row in group.ranked if not math.isnan(row.estimate.low)]
     if not rows:
         return None
-    shown = [row.estimate.low for row in rows] + [row.estimate.high for row in rows]
+    drawn = [(row.label, row.estimate) for row in rows]
+    drawn += [(each.name, each.estimate) for each in group.people]
+    shown = [end for _label, each in drawn for end in (each.low, each.high)]
     ends = _axis([share for share in (*shown, group.chance) if not math.isnan(share)])
     dots = [
         Dot(
-            label=row.label,
-            x=_place_on_axis(row.estimate.value, ends),
-            low=_place_on_axis(row.estimate.low, ends),
-            high=_place_on_axis(row.estimate.high, ends),
-            text=shown_estimate(row.estimate),
+            label=label,
+            x=_place_on_axis(estimate.value, ends),
+            low=_place_on_axis(estimate.low, ends),
+            high=_place_on_axis(estimate.high, ends),
+            text=shown_estimate(estimate),
         )
-        for row in rows
+        for label, estimate in drawn
+        if not math.isnan(estimate.low)
     ]
     return DotPlot(tuple(dots), _ticks(ends), _chance_line(group.chance, ends))
 

@@ -264,7 +264,22 @@ def _ranked(
         ),
         breakdowns=tuple(_break_down(block)),
         documents=_break_down_by_document(block) if by_document else None,
+        people=tuple(_people(ruler, units)) if base.scale is None else (),
+        people_note=ruler.sheet.table.people_note if base.scale is None else "",
     )
+
+
+def _people(ruler: Ruler, units: NDArray[np.int64]) -> Iterator[NamedEstimate]:
+    """Yield the results of people on those of the units that record them."""
+    for name, values in ruler.sheet.table.people.items():
+        known = units[~np.isnan(values[units])]
+        if len(known):
+            (estimate,) = ruler.estimates(
+                values[known][:, np.newaxis],
+                ruler.weighting(ruler.level, known),
+                ruler.sheet.keys.among(known),
+            )
+            yield NamedEstimate(name=name, estimate=estimate)
 
 
 def _without_rank(row: BoardRow) -> BoardRow:

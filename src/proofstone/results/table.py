@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage, NotFound, TextPurged
-from proofstone.method import Method, Reviewing, find_method
+from proofstone.method import Method, People, Reviewing, find_method
 from proofstone.models.config import ModelConfig, card_of
 from proofstone.models.names import parse_model_name
 from proofstone.records.ids import canonical_json, short
@@ -594,15 +594,27 @@ def with_groups(
     groups, group_names = _of_columns(store, item_sets, table)
     if method.grouping is None:
         return replace(table, groups=groups, group_names=group_names)
-    named = {
-        item.item.id: method.grouping.groups_of(item) for item in readable_items(store, item_sets)
-    }
+    items = list(readable_items(store, item_sets))
+    named = {item.item.id: method.grouping.groups_of(item) for item in items}
+    if method.people is not None:
+        table = _with_people(method.people, items, table)
     for name in method.grouping.names:
         texts = [named.get(item, {}).get(name, "") for item in table.items]
         groups[name], group_names[name] = _coded(texts)
     return replace(
         table, groups=groups, group_names=group_names, level_names=dict(method.grouping.level_names)
     )
+
+
+def _with_people(people: People, items: Iterable[LoadedItem], table: ScoreTable) -> ScoreTable:
+    """Return ``table`` with the results of people that its items record."""
+    recorded = {item.item.id: people.results(item) for item in items}
+    values = {
+        name: np.array([recorded.get(item, {}).get(name, np.nan) for item in table.items])
+        for name in people.names
+    }
+    known = {name: each for name, each in values.items() if not np.isnan(each).all()}
+    return replace(table, people=known, people_note=people.note if known else "")
 
 
 def _documents(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from proofstone.errors import BadInput, BadUsage
-from proofstone.method import Grouping, read_asked
+from proofstone.method import Grouping, People, read_asked
 from proofstone.methods.elaipbench.payloads import AskedQuestion, question_of
 from proofstone.records.ids import Draws
 from proofstone.records.items import Item, LoadedItem, identified_item
@@ -96,6 +96,27 @@ def groups_of(item: LoadedItem) -> Mapping[str, str]:
         _YEAR: "" if question.year is None else str(question.year),
     }
 
+
+# Difficulty is what a person with the document did (section 3.2.3), so it holds these results.
+
+_IN_TIME, _AT_ALL = noted("people, in time"), noted("people, at all")
+
+
+def _of_people(item: LoadedItem) -> Mapping[str, float]:
+    difficulty = question_of(item).difficulty
+    if not difficulty:
+        return {}
+    return {_IN_TIME: float(difficulty == "easy"), _AT_ALL: float(difficulty != "hard")}
+
+
+PEOPLE = People(
+    names=(_IN_TIME, _AT_ALL),
+    note=noted(
+        "People with the document, not ranked. Difficulty records their results, so easy is 100% "
+        "correct in time, moderate correct too late, and hard incorrect."
+    ),
+    results=_of_people,
+)
 
 GROUPING = Grouping(
     names=(_TYPE, _DIFFICULTY, _YEAR),

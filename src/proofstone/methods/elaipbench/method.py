@@ -46,4 +46,5 @@ METHOD = Method(
     measures=score.MEASURES,
     headline=score.HEADLINE,
     grouping=compose.GROUPING,
+    people=compose.PEOPLE,
 )
