@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -298,3 +299,65 @@ def test_groups_of_one_table_do_not_add_up() -> None:
             "61.18 or 25.69 or 1.91",
         ),
     }
+
+
+# Table 1: questions and their mean tokens by type, difficulty and discipline.
+GROUPS_OF_TABLE_1 = (
+    ((88, 163.80), (315, 133.57)),
+    ((85, 140.05), (109, 139.82), (209, 140.40)),
+    ((129, 138.06), (54, 139.44), (220, 141.59)),
+)
+
+
+@pytest.mark.parametrize("groups", GROUPS_OF_TABLE_1)
+def test_counts_and_lengths_of_table_1_agree(groups: tuple[tuple[int, float], ...]) -> None:
+    """Each grouping gives 403 questions of 140.17 tokens; so 220, not Table 2's 205, of NLP."""
+    n = sum(size for size, _mean in groups)
+    total = sum(size * mean for size, mean in groups)
+    assert n == 403
+    assert f"{total / n:.2f}" == "140.17"
+    if groups[-1][0] == 220:
+        with_205 = total - 15 * groups[-1][1]
+        assert f"{with_205 / 388:.2f}" == "140.12"
+
+
+def test_papers_of_table_4_and_their_questions() -> None:
+    """All but one of A.4's figures follow: 315 questions on 137 papers are 2.30 each, not 2.31."""
+    papers = np.array([[11, 9, 15], [9, 4, 11], [15, 17, 46]])
+    assert papers.sum() == 137
+    assert f"{88 / 137:.2f}" == "0.64"
+    assert f"{315 / 137:.2f}" == "2.30"
+    assert [n for n in range(138) if f"{100 * n / 137:.0f}" == "76"] == [104]
+
+
+def test_shares_of_letters_tell_how_many_options_are_correct() -> None:
+    """Only 843 correct options give all four shares: 88 single ones, so 755 over 315 questions."""
+    printed = ("26.45", "26.10", "24.20", "23.25")
+    fitting = {}
+    for total in range(88 + 2 * 315, 88 + 3 * 315 + 1):
+        counts = [round(float(share) * total / 100) for share in printed]
+        if sum(counts) == total:
+            shares = tuple(f"{100 * count / total:.2f}" for count in counts)
+            if shares == printed:
+                fitting[total] = counts
+    assert fitting == {843: [223, 220, 204, 196]}
+    triples = 755 - 2 * 315
+    assert (triples, 315 - triples) == (125, 190)
+
+
+def test_people_are_right_in_time_on_85_questions_and_at_all_on_194() -> None:
+    """48.14% is the share at all. The paper's text says that it is within 20 minutes."""
+    easy, moderate, every = 85, 109, 403
+    assert f"{100 * easy / every:.2f}" == "21.09"
+    assert f"{100 * (easy + moderate) / every:.2f}" == "48.14"
+    by_type, by_discipline = (50 / 88, 144 / 315), (59 / 129, 28 / 54, 107 / 205)
+    assert [f"{100 * share:.2f}" for share in by_type] == ["56.82", "45.71"]
+    assert [f"{100 * share:.2f}" for share in by_discipline] == ["45.74", "51.85", "52.20"]
+    assert 50 + 144 == 59 + 28 + 107 == easy + moderate
+
+
+def test_chance_under_strict_match() -> None:
+    """One of the sets that a question admits: 1/4 for one option, 1/10 for two or three of four."""
+    admissible = math.comb(4, 2) + math.comb(4, 3)
+    assert admissible == 10
+    assert f"{100 * (88 / 4 + 315 / admissible) / 403:.2f}" == "13.28"
