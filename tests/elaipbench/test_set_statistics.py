@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from proofstone.methods.elaipbench.payloads import PaperQuestion
 from proofstone.methods.elaipbench.statistics import fact_statistics
 from proofstone.models.tokens import load_cl100k
@@ -28,7 +30,7 @@ FACTS = [
 
 
 def test_questions_are_counted_by_type_difficulty_and_field() -> None:
-    questions, _documents, _options = fact_statistics(FACTS, load_cl100k())
+    questions, *_others = fact_statistics(FACTS, load_cl100k())
     counts = {str(row[0]): row[1] for row in questions.rows}
     assert counts == {
         "all questions": 5, "single answer": 2, "multiple answers": 3, "easy": 1, "moderate": 1,
@@ -39,7 +41,7 @@ def test_questions_are_counted_by_type_difficulty_and_field() -> None:
 
 
 def test_documents_are_counted_by_year_with_questions_and_the_hard_ones() -> None:
-    _questions, documents, _options = fact_statistics(FACTS, load_cl100k())
+    _questions, documents, *_others = fact_statistics(FACTS, load_cl100k())
     assert documents.rows == (
         ("all", None, 2, 1.0, 1.5, 50.0),
         ("Statistics", 2020, 1, 1.0, 2.0, 100.0),
@@ -48,13 +50,24 @@ def test_documents_are_counted_by_year_with_questions_and_the_hard_ones() -> Non
 
 
 def test_correct_options_are_counted_by_letter() -> None:
-    _questions, _documents, options = fact_statistics(FACTS, load_cl100k())
+    _questions, _documents, options, _words = fact_statistics(FACTS, load_cl100k())
     assert [row[:2] for row in options.rows] == [("A", 3), ("B", 2), ("C", 4), ("D", 0)]
     assert sum(float(str(row[2])) for row in options.rows) == 100.0
 
 
 def test_an_empty_set_has_empty_tables() -> None:
-    questions, documents, options = fact_statistics([], load_cl100k())
+    questions, documents, options, words = fact_statistics([], load_cl100k())
     assert questions.rows[0][1] == 0
     assert documents.rows == (("all", None, 0, None, None, None),)
     assert options.rows == ()
+    assert words.rows == ()
+
+
+def test_words_are_counted_once_a_question_and_general_ones_left_out() -> None:
+    asked = ["Which estimator is robust? The robust estimator?", "What is an estimator of 2020?"]
+    facts = [
+        structs.replace(each, payload=structs.replace(each.payload, question=text))
+        for each, text in zip(FACTS, asked, strict=False)
+    ]
+    words = fact_statistics(facts, load_cl100k())[-1]
+    assert words.rows == (("estimator", 2, "\u2588" * 30), ("robust", 1, "\u2588" * 15))

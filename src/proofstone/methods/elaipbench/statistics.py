@@ -11,6 +11,7 @@ from proofstone.records.calls import TokenCounter
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Cell, Column, Tabulation
+from proofstone.search.bm25 import terms_of
 from proofstone.wording.messages import noted, say, word
 
 _DIFFICULTY_NAMES = {
@@ -19,6 +20,19 @@ _DIFFICULTY_NAMES = {
     "hard": noted("hard"),
 }
 
+
+# Words of questions in general, which tell nothing on their subject; shorter ones are left out too.
+_GENERAL = frozenset({
+    "about", "after", "also", "because", "been", "before", "being", "between", "both", "correct",
+    "does", "each", "following", "from", "have", "into", "more", "most", "only", "other", "over",
+    "paper", "same", "statement", "statements", "than", "that", "their", "them", "then", "there",
+    "these", "they", "this", "those", "through", "true", "under", "used", "using", "were", "what",
+    "when", "where", "which", "while", "will", "with", "would", "your",
+})  # fmt: skip
+
+_LEAST_LETTERS = 4  # of a word in Latin or another alphabet; Chinese has pairs of characters
+
+_MOST_WORDS, _BAR = 20, 30  # rows, and characters of the longest bar
 
 _TYPE_NAMES = {"single": noted("single answer"), "multiple": noted("multiple answers")}
 
@@ -31,7 +45,7 @@ def item_statistics(items: Iterable[LoadedItem], tokens: TokenCounter) -> Sequen
 def fact_statistics(facts: Iterable[Fact], tokens: TokenCounter) -> Sequence[Tabulation]:
     """Return tables of questions: by type, difficulty and field; by document; of options."""
     listed = list(facts)
-    return [_questions(listed, tokens), _documents(listed), _options(listed)]
+    return [_questions(listed, tokens), _documents(listed), _options(listed), _words(listed)]
 
 
 def _payload(fact: Fact) -> PaperQuestion:
@@ -71,6 +85,31 @@ def _questions(facts: Sequence[Fact], tokens: TokenCounter) -> Tabulation:
             say("lengths of questions with their options, counted by {name}", name=tokens.name),
         ),
     )
+
+
+def _words(facts: Sequence[Fact]) -> Tabulation:
+    """Figure 16: the words that most questions contain, as bars."""
+    found: Counter[str] = Counter()
+    for fact in facts:
+        found.update({each for each in terms_of(_payload(fact).question) if _is_telling(each)})
+    most = sorted(found.items(), key=lambda entry: (-entry[1], entry[0]))[:_MOST_WORDS]
+    longest = max((n for _word, n in most), default=1)
+    return Tabulation(
+        title=say("Most frequent words"),
+        columns=(
+            Column(key="word", name=say("word")),
+            Column(key="n", name=say("questions")),
+            Column(key="bar", name=""),
+        ),
+        rows=tuple((each, n, "\u2588" * max(1, round(_BAR * n / longest))) for each, n in most),
+        notes=(say("questions that contain the word; words of questions in general are left out"),),
+    )
+
+
+def _is_telling(term: str) -> bool:
+    return (
+        not term.isascii() or (len(term) >= _LEAST_LETTERS and term.isalpha())
+    ) and term not in _GENERAL
 
 
 def _length(payload: PaperQuestion, tokens: TokenCounter) -> int:
