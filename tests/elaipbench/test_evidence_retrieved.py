@@ -1,4 +1,4 @@
-"""How much of the gold evidence a run's prompts show, read from the prompts and from the search."""
+"""How much of the evidence a run's prompts show, read from the prompts and from the search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.items import ContextName
 from proofstone.run.campaign import RunResult
 from proofstone.run.evidence import shown_to
-from proofstone.run.gold_evidence import found_by_run, found_by_search
+from proofstone.run.evidence_found import found_by_run, found_by_search
 from proofstone.stats.retrieval import EvidenceFound
 from serving import HurriedClock
 from table_texts import rows as table_rows

@@ -1,4 +1,4 @@
-"""The study of searches against gold evidence, on made-up replies whose truth is known."""
+"""The study of searches against labeled evidence, on made-up replies whose truth is known."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from made_up import ACCURACY, Row, table_of
 
 from proofstone.errors import BadUsage
+from proofstone.records.runs import Estimate
 from proofstone.records.scores import Respondent
 from proofstone.results.sections.catalogue import perform_analysis
 from proofstone.results.sections.parts import Analysis, HowAsked, Part
@@ -176,6 +177,7 @@ def test_intervals_of_the_parts_cover_the_truth() -> None:
             [NONE if each else ALL for each in missing],
         )
         (row,) = [row for row in made.tables[1].rows if row[2] == "none"]
-        truth = -0.9 * 0.5 * 2 / 3
-        covered += row[7].low <= truth <= row[7].high
+        of_total = row[7]
+        assert isinstance(of_total, Estimate)
+        covered += of_total.low <= -0.9 * 0.5 * 2 / 3 <= of_total.high
     assert 0.88 <= covered / trials <= 1.0

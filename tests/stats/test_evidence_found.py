@@ -1,4 +1,4 @@
-"""Recall and nDCG of passages against gold spans, on texts whose values are known by hand."""
+"""Recall and nDCG of passages against evidence spans, on texts whose values are known by hand."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofstone.stats.retrieval import GoldSpan, Stretch, measure_found
+from proofstone.stats.retrieval import EvidenceSpan, Stretch, measure_found
 
 TEXT = "ab cd  ef gh ij kl mn op"  # letters at 0, 1, 3, 4, 7, 8, 10, ...
 
 
-def span(start: int, end: int, place: str = "p1") -> GoldSpan:
-    return GoldSpan.of(place, start, TEXT[start:end])
+def span(start: int, end: int, place: str = "p1") -> EvidenceSpan:
+    return EvidenceSpan.of(place, start, TEXT[start:end])
 
 
 def test_recall_counts_characters_of_each_span_alike() -> None:
     """One span whole and half of another; the third passage holds the rest."""
-    gold = [span(0, 5), span(10, 15)]
+    spans = [span(0, 5), span(10, 15)]
     shown = [Stretch("p1", 0, 5), Stretch("p1", 13, 20), Stretch("p1", 10, 12)]
-    found = measure_found(gold, shown, shown, 4)
+    found = measure_found(spans, shown, shown, 4)
     assert found.recall.tolist() == [0.5, 0.75, 1.0, 1.0]
     gains = [1.0, 0.5, 0.5]
     dcg = [sum(gain / log2(rank + 2) for rank, gain in enumerate(gains[:k])) for k in (1, 2, 3)]
@@ -31,19 +31,19 @@ def test_recall_counts_characters_of_each_span_alike() -> None:
 
 
 def test_ndcg_falls_with_the_rank_of_the_evidence() -> None:
-    gold = [span(0, 5)]
+    spans = [span(0, 5)]
     best, other = Stretch("p1", 0, 9), Stretch("p2", 0, 9)
-    first = measure_found(gold, [best, other], [best], 2)
-    second = measure_found(gold, [other, best], [best], 2)
+    first = measure_found(spans, [best, other], [best], 2)
+    second = measure_found(spans, [other, best], [best], 2)
     assert first.ndcg.tolist() == [1.0, 1.0]
     assert second.ndcg.tolist() == pytest.approx([0.0, 1 / log2(3)])
     assert second.recall.tolist() == [0.0, 1.0]
 
 
 def test_a_passage_that_was_not_found_lowers_ndcg() -> None:
-    gold = [span(0, 5), span(10, 15)]
+    spans = [span(0, 5), span(10, 15)]
     whole, half = Stretch("p1", 0, 20), Stretch("p1", 7, 20)
-    found = measure_found(gold, [half], [whole, half], 1)
+    found = measure_found(spans, [half], [whole, half], 1)
     assert found.ndcg.tolist() == pytest.approx([0.5])
 
 
@@ -78,10 +78,10 @@ def test_more_passages_than_asked_for_are_not_counted() -> None:
     assert found.recall.tolist() == [0.0]
 
 
-@pytest.mark.parametrize("gold", [[], [GoldSpan.of("p1", 0, " \n")]])
-def test_evidence_without_text_is_refused(gold: list[GoldSpan]) -> None:
+@pytest.mark.parametrize("spans", [[], [EvidenceSpan.of("p1", 0, " \n")]])
+def test_evidence_without_text_is_refused(spans: list[EvidenceSpan]) -> None:
     with pytest.raises(ValueError, match="evidence has one span or more"):
-        measure_found(gold, [], [], 1)
+        measure_found(spans, [], [], 1)
 
 
 stretches = st.builds(

@@ -373,6 +373,7 @@ ANALYSIS_NAMES = (
     "rankings",
     "choices",
     "retrieval",
+    "contexts",
     "evidence",
     "difficulty",
     "topics",

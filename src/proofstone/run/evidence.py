@@ -617,7 +617,7 @@ def document_tokens(text: Passage) -> int:
 def _with_texts(store: Store, page: Iterable[StoredItem], shows: Shows) -> Iterator[StoredItem]:
     """Yield items with their evidence, or with their documents; none if one of them is missing."""
     if shows == "evidence":
-        yield from with_gold(store, page)
+        yield from with_own_evidence(store, page)
         return
     known: dict[bytes, Passage | None] = {}
     for stored in page:
@@ -658,7 +658,7 @@ def documents_shown(store: Store, item_set: bytes) -> list[Origin]:
     return [Origin(each.title, each.license, 1, (each.title,)) for each in known]
 
 
-def with_gold(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
+def with_own_evidence(store: Store, page: Iterable[StoredItem]) -> Iterator[StoredItem]:
     """Yield items with the evidence of their facts, each text once, in the order of the facts.
 
     That is what the method names as evidence, or else the passage of each fact. An item has none if

@@ -48,8 +48,8 @@ from proofstone.run.evidence import (
     with_evidence,
     with_retrieval,
 )
+from proofstone.run.evidence_found import found_notes
 from proofstone.run.forms import bank_of, plain_form, without_former_versions
-from proofstone.run.gold_evidence import found_notes
 from proofstone.run.prompts import (
     check_fit,
     check_format,

@@ -1,4 +1,4 @@
-"""Recall and nDCG of retrieved passages against the spans of gold evidence.
+"""Recall and nDCG of retrieved passages against the spans of labeled evidence.
 
 A span is covered by its characters other than white space, so that a split between two passages
 loses nothing. Each span of a question counts the same, however long it is.
@@ -22,14 +22,14 @@ class Stretch(NamedTuple):
     end: int
 
 
-class GoldSpan(NamedTuple):
+class EvidenceSpan(NamedTuple):
     """A span of evidence: the offsets, ascending, of its characters other than white space."""
 
     place: Hashable
     offsets: NDArray[np.int64]
 
     @classmethod
-    def of(cls, place: Hashable, start: int, text: str) -> GoldSpan:
+    def of(cls, place: Hashable, start: int, text: str) -> EvidenceSpan:
         """Return the span of ``text`` that begins at ``start``."""
         offsets = [start + at for at, character in enumerate(text) if not character.isspace()]
         return cls(place, np.array(offsets, dtype=np.int64))
@@ -58,28 +58,32 @@ class EvidenceFound:
 
 
 def measure_found(
-    gold: Sequence[GoldSpan], shown: Sequence[Stretch], collection: Iterable[Stretch], most: int
+    spans: Sequence[EvidenceSpan],
+    shown: Sequence[Stretch],
+    collection: Iterable[Stretch],
+    most: int,
 ) -> EvidenceFound:
     """Return recall and nDCG at 1 to ``most`` of the passages ``shown``, best first.
 
-    Recall at k is the mean over the gold spans of the share of a span's characters that the first
-    k passages hold together.
+    Recall at k is the mean over the evidence spans of the share of a span's characters that the
+    first k passages hold together.
 
     nDCG at k is DCG at k over its value for the best order of the ``collection`` (all passages
     searched; those without evidence may be left out). DCG is the sum over ranks r of
-    gain(r) / log2(r + 1). The gain of a passage is graded: the sum over gold spans of the share of
-    the span that it holds (Järvelin and Kekäläinen 2002, ACM TOIS 20(4), with their linear gain).
+    gain(r) / log2(r + 1). The gain of a passage is graded: the sum over evidence spans of the share
+    of the span that it holds (Järvelin and Kekäläinen 2002, ACM TOIS 20(4), with their linear
+    gain).
 
-    Fewer passages than ``most`` keep the values of the last. Raises ValueError without gold spans,
-    or with one without characters.
+    Fewer passages than ``most`` keep the values of the last. Raises ValueError without evidence
+    spans, or with one without characters.
     """
-    if not gold or not all(len(span.offsets) for span in gold):
+    if not spans or not all(len(span.offsets) for span in spans):
         raise ValueError("evidence has one span or more, each with text")
     shown = shown[:most]
     recall, gains = np.zeros(most), np.zeros(most)
-    held = [np.zeros(len(span.offsets), dtype=np.bool_) for span in gold]
+    held = [np.zeros(len(span.offsets), dtype=np.bool_) for span in spans]
     for rank, stretch in enumerate(shown):
-        for place, span in enumerate(gold):
+        for place, span in enumerate(spans):
             inside = span.within(stretch)
             gains[rank] += inside.mean()
             held[place] |= inside
@@ -87,7 +91,7 @@ def measure_found(
     if shown:
         recall[len(shown) :] = recall[len(shown) - 1]
     pool = {*collection, *shown}
-    best = sorted((_gain(gold, stretch) for stretch in _largest(pool)), reverse=True)[:most]
+    best = sorted((_gain(spans, stretch) for stretch in _largest(pool)), reverse=True)[:most]
     ideal = np.zeros(most)
     ideal[: len(best)] = best
     discount = 1.0 / np.log2(np.arange(2, most + 2))
@@ -97,8 +101,8 @@ def measure_found(
     return EvidenceFound(recall, ndcg)
 
 
-def _gain(gold: Iterable[GoldSpan], stretch: Stretch) -> float:
-    return sum(float(span.within(stretch).mean()) for span in gold)
+def _gain(spans: Iterable[EvidenceSpan], stretch: Stretch) -> float:
+    return sum(float(span.within(stretch).mean()) for span in spans)
 
 
 def _largest(pool: Iterable[Stretch]) -> list[Stretch]:

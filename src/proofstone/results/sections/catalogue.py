@@ -16,6 +16,7 @@ from proofstone.results.audit.consistency import consistency_section, metrics_se
 from proofstone.results.sections.agreement import annotators_section, judged_section, panel_section
 from proofstone.results.sections.benchmarks import analyze_rankings, benchmarks_section
 from proofstone.results.sections.calibration import calibration_section
+from proofstone.results.sections.contexts import analyze_contexts
 from proofstone.results.sections.discrimination import (
     analyze_difficulty,
     dimension_section,
@@ -161,8 +162,12 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         help="every measure without a search and with what one found, and how far models lie apart",
         perform=analyze_retrieval,
     ),
+    "contexts": AnalysisKind(
+        help="every two contexts of each model on the same questions, paired",
+        perform=analyze_contexts,
+    ),
     "evidence": AnalysisKind(
-        help="recall and nDCG of searches against gold evidence, and what missing evidence costs",
+        help="recall and nDCG of searches, and what evidence that they miss costs",
         perform=analyze_evidence,
         found=True,
     ),

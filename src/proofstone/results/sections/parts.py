@@ -28,7 +28,18 @@ from proofstone.page.section import (
     estimate_mark,
     table_of,
 )
-from proofstone.records.items import context_label, shown_name
+from proofstone.records.ids import canonical_json
+from proofstone.records.items import (
+    CHUNK_TOKENS,
+    CONTEXT_CHUNK_TOKENS,
+    CONTEXT_CHUNKS,
+    CONTEXT_SETTINGS,
+    context_label,
+    context_of,
+    search_label,
+    shown_name,
+    shows_document,
+)
 from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Population, Run, asked_as, values_kind
@@ -36,8 +47,9 @@ from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.request import CURRENT, View
 from proofstone.results.table import headline, read_scores, with_shared_part
+from proofstone.run.evidence_found import found_by_run
 from proofstone.run.forms import Selection, not_run, select_runs
-from proofstone.run.gold_evidence import found_by_run
+from proofstone.run.run_options import CHUNKS
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.comparisons import compare_pair, measure_contrasts
 from proofstone.stats.estimates import mean_estimates
@@ -254,6 +266,27 @@ def method_alone(asked: HowAsked) -> str:
     """Return the prompting method without its context label."""
     label = context_label(asked.settings)
     return asked.prompt_method.replace(f" {label}", "", 1) if label else asked.prompt_method
+
+
+def same_request(asked: HowAsked) -> bytes:
+    """Return what identifies a model and its settings, except for the context."""
+    others = {n: value for n, value in asked.settings.items() if n not in CONTEXT_SETTINGS}
+    key = [asked.model, method_alone(asked), others, asked.judge, asked.replicate]
+    return canonical_json(key)
+
+
+def search_name(asked: HowAsked) -> str:
+    """Return where was searched and how much was shown."""
+    settings = asked.settings
+    name = say(
+        "{search}: {n} passages of up to {tokens} tokens",
+        search=search_label(settings),
+        n=int(settings.get(CONTEXT_CHUNKS, CHUNKS)),
+        tokens=int(settings.get(CONTEXT_CHUNK_TOKENS, CHUNK_TOKENS)),
+    )
+    if shows_document(context_of(settings)):
+        return say("{search}, after the document", search=name)
+    return name
 
 
 def complete_everywhere(parts: Sequence[Part]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Searches against the gold evidence of questions, and what missing evidence costs."""
+"""Searches against the labeled evidence of questions, and what missing evidence costs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ from proofstone.errors import BadUsage
 from proofstone.page.section import Cell, Column, Mark, Table, points, signed_points
 from proofstone.records.ids import canonical_json
 from proofstone.records.items import (
-    CHUNK_TOKENS,
-    CONTEXT_CHUNK_TOKENS,
-    CONTEXT_CHUNKS,
     CONTEXT_SETTINGS,
     context_of,
-    search_label,
     shows_document,
 )
 from proofstone.records.runs import Estimate
@@ -29,8 +25,9 @@ from proofstone.results.sections.parts import (
     mark_of,
     method_alone,
     pair_change,
+    same_request,
+    search_name,
 )
-from proofstone.run.run_options import CHUNKS
 from proofstone.stats.estimates import mean_estimates
 from proofstone.stats.intervals import equal_weights
 from proofstone.wording.messages import listed, noted, paragraph, say, word
@@ -71,7 +68,7 @@ _EVERY = noted("every question")
 
 
 def analyze_evidence(parts: Sequence[Part]) -> Analysis:
-    """Measure searches against gold evidence, and compare passages with evidence alone.
+    """Measure searches against labeled evidence, and compare passages with evidence alone.
 
     One row per search and k has recall, nDCG, and the shares of questions with all, part and none
     of their evidence found. A second table has accuracy by what was found; for models also asked
@@ -130,26 +127,13 @@ def _searches(part: Part) -> Iterator[_Searched]:
         if known:
             measured = [found[part.table.items[unit]] for unit in known]
             yield _Searched(
-                name=_search_name(part.asked[place]),
+                name=search_name(part.asked[place]),
                 labels=labels,
                 units=np.array(known, dtype=np.int64),
                 recall=np.array([each.recall for each in measured]),
                 ndcg=np.array([each.ndcg for each in measured]),
                 n_unknown=len(scored) - len(known),
             )
-
-
-def _search_name(asked: HowAsked) -> str:
-    settings = asked.settings
-    name = say(
-        "{search}: {n} passages of up to {tokens} tokens",
-        search=search_label(settings),
-        n=int(settings.get(CONTEXT_CHUNKS, CHUNKS)),
-        tokens=int(settings.get(CONTEXT_CHUNK_TOKENS, CHUNK_TOKENS)),
-    )
-    if shows_document(context_of(settings)):
-        return say("{search}, after the document", search=name)
-    return name
 
 
 def _search_rows(part: Part, searched: _Searched) -> Iterator[tuple[Cell, ...]]:
@@ -205,18 +189,12 @@ def _losses(part: Part, searched: _Searched) -> Iterator[_Loss]:
 
 def _with_evidence(part: Part, asked: HowAsked) -> str | None:
     """Return the complete model with the same settings that was asked with evidence alone."""
-    wanted = _request(asked)
+    wanted = same_request(asked)
     for label, place in part.complete.items():
         other = part.asked[place]
-        if context_of(other.settings) == "evidence" and _request(other) == wanted:
+        if context_of(other.settings) == "evidence" and same_request(other) == wanted:
             return label
     return None
-
-
-def _request(asked: HowAsked) -> bytes:
-    """Return what identifies a model and how it was asked, except for the context."""
-    others = {n: value for n, value in asked.settings.items() if n not in CONTEXT_SETTINGS}
-    return canonical_json([asked.model, method_alone(asked), others, asked.judge])
 
 
 def _loss(part: Part, searched: _Searched, label: str, evidence: str | None) -> _Loss:
@@ -322,15 +300,15 @@ def _split(loss: _Loss) -> str:
 
 def _notes(searches: Sequence[_Searched], losses: Sequence[_Loss]) -> Iterator[str]:
     yield say(
-        "recall at k: the share of each gold span's characters in the first k passages as shown, "
-        "averaged over the spans of a question. nDCG at k: gains are these shares, discounted by "
-        "log2(rank + 1), over the best order of all passages."
+        "recall at k: the share of each evidence span's characters in the first k passages as "
+        "shown, averaged over the spans of a question. nDCG at k: gains are these shares, "
+        "discounted by log2(rank + 1), over the best order of all passages."
     )
     if any(loss.total is not None for loss in losses):
         yield say(
-            "difference: passages minus evidence alone, on the same questions. Whether evidence "
-            "was found is observed. Questions may differ in other ways, so a better search need "
-            "not regain the part with missing evidence."
+            "difference: passages minus evidence alone, on the same questions. The search decides "
+            "which questions miss evidence. They may differ in other ways, so a better search "
+            "need not regain their part."
         )
     alone = sorted({loss.model for loss in losses if loss.total is None})
     if alone:

@@ -1,6 +1,6 @@
-"""Compare the passages that a search found for each question with its gold evidence.
+"""Compare the passages that a search found for each question with its labeled evidence.
 
-Gold evidence is what ``--context evidence`` shows: the spans that a method names, or else the
+Evidence is what ``--context evidence`` shows: the spans that a method names, or else the
 passage of each fact.
 """
 
@@ -28,10 +28,10 @@ from proofstone.records.items import (
 from proofstone.records.knowledge import Passage
 from proofstone.records.models import LOCAL
 from proofstone.records.runs import Run
-from proofstone.run.evidence import shown_to, with_gold
+from proofstone.run.evidence import shown_to, with_own_evidence
 from proofstone.run.run_options import CHUNKS
 from proofstone.search.chunks import Chunking, cut_chunks
-from proofstone.stats.retrieval import EvidenceFound, GoldSpan, Stretch, measure_found
+from proofstone.stats.retrieval import EvidenceFound, EvidenceSpan, Stretch, measure_found
 from proofstone.store.items import StoredItem
 from proofstone.store.store import Store
 
@@ -83,21 +83,21 @@ def _found(
     searched = _Searched(store, chunk_tokens)
     for page in store.items.pages(item_set.id, _AT_ONCE):
         chunks = shown(page)
-        for stored in with_gold(store, page):
+        for stored in with_own_evidence(store, page):
             item = stored.loaded.item.id
-            gold = _spans(stored.loaded.passages)
-            if not gold or item not in chunks:
+            spans = _spans(stored.loaded.passages)
+            if not spans or item not in chunks:
                 continue
             stretches = [passages.stretch(chunk) for chunk in chunks[item]]
             sources = {passage.source for passage in stored.loaded.passages}
-            collection = searched.around(gold, sources)
-            found[item] = measure_found(gold, stretches, collection, most)
+            collection = searched.around(spans, sources)
+            found[item] = measure_found(spans, stretches, collection, most)
     return found
 
 
-def _spans(passages: Iterable[Passage]) -> list[GoldSpan]:
-    """Return passages as gold spans; none if one of them has no text."""
-    spans = [GoldSpan.of((each.source, each.page), each.start, each.text) for each in passages]
+def _spans(passages: Iterable[Passage]) -> list[EvidenceSpan]:
+    """Return passages as evidence spans; none if one of them has no text."""
+    spans = [EvidenceSpan.of((each.source, each.page), each.start, each.text) for each in passages]
     return spans if all(len(span.offsets) for span in spans) else []
 
 
@@ -138,14 +138,14 @@ class _Searched:
         self._passages: dict[bytes, list[Passage]] = {}
         self._chunks: dict[bytes, list[Stretch]] = {}
 
-    def around(self, gold: list[GoldSpan], sources: Iterable[bytes]) -> Iterator[Stretch]:
-        """Yield the chunks of the passages that hold some of the gold spans."""
+    def around(self, spans: list[EvidenceSpan], sources: Iterable[bytes]) -> Iterator[Stretch]:
+        """Yield the chunks of the passages that hold some of the evidence spans."""
         for source in sources:
             if source not in self._passages:
                 self._passages[source] = list(self._store.knowledge.passages_of(source))
             for passage in self._passages[source]:
                 whole = Stretch((source, passage.page), passage.start, passage.end)
-                if any(span.is_within(whole) for span in gold):
+                if any(span.is_within(whole) for span in spans):
                     yield from self._cut(passage)
 
     def _cut(self, passage: Passage) -> list[Stretch]:
