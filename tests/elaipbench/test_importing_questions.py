@@ -57,6 +57,20 @@ def test_a_file_in_the_folder_of_the_rows_is_ingested(folder: Path, proofstone: 
     assert len(exported(proofstone, folder / "w")) == 1
 
 
+def test_a_file_of_questions_is_run_at_once(folder: Path, proofstone: Proofstone) -> None:
+    """It becomes a bank, whose form has the questions as they are; the same file is not new."""
+    file = write_rows(folder / "asked.jsonl", [row(n, document="metals.txt") for n in range(4)])
+    for _again in range(2):
+        told = proofstone("run", file, "-m", "sim/ann", "--json", "-q", "-w", folder / "w")
+        assert told.code == 0, told.err
+        (run,) = told.json
+        assert run["total"] == 4
+    banks = proofstone("list", "banks", "-w", folder / "w", "--json").json
+    assert [bank["name"] for bank in banks] == ["asked"]
+    (line,) = proofstone("list", "runs", "-w", folder / "w").out.splitlines()[1:]
+    assert "context=document" in line
+
+
 def test_a_file_that_cannot_be_read_is_one_problem_among_all(
     folder: Path, proofstone: Proofstone
 ) -> None:

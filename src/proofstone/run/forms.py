@@ -154,7 +154,7 @@ def forms_of(store: Store, found: Found) -> list[bytes]:
     superseded = store.items.superseded(forms)
     forms = [form for form in forms if form not in superseded]
     if not forms:
-        forms = _form_as_it_stands(store, found.id)
+        forms = form_as_it_stands(store, found.id)
     if not forms:
         raise BadUsage(
             f"bank {found.name} has no form yet",
@@ -163,7 +163,7 @@ def forms_of(store: Store, found: Found) -> list[bytes]:
     return forms
 
 
-def _form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
+def form_as_it_stands(store: Store, bank: bytes) -> list[bytes]:
     """Return the form of a bank whose facts are its questions; empty for any other."""
     method = find_method(store.knowledge.bank(bank).method)
     if method.bank_run is None:
@@ -406,6 +406,16 @@ def method_of_bank_file(path: Path, *, encoding: str = "") -> str:
     if len(found) > 1:
         raise _ambiguous(path, found, "bank")
     return found[0] if found else USUAL_METHOD
+
+
+def method_with_documents(path: Path) -> str:
+    """Return the name of the method that looks up the documents of a file's questions; or "".
+
+    Raises what reading raises.
+    """
+    columns = file_columns(path)
+    known = (method for method in every_method() if method.place_evidence is not None)
+    return next((method.name for method in known if method.recognises_facts(columns)), "")
 
 
 def method_of_reference(path: Path, *, encoding: str = "") -> str:

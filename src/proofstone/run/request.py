@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.ingest.bank_files import read_form
+from proofstone.ingest.bank_files import read_bank, read_form
 from proofstone.method import find_preset
 from proofstone.models.entries import Entry, merged
 from proofstone.models.names import unknown_key
@@ -26,7 +26,13 @@ from proofstone.records.models import LOCAL
 from proofstone.records.options import options_in
 from proofstone.records.runs import ANSWER_FORMAT
 from proofstone.run.evidence import read_search
-from proofstone.run.forms import forms_of, is_question_file, method_of_file
+from proofstone.run.forms import (
+    form_as_it_stands,
+    forms_of,
+    is_question_file,
+    method_of_file,
+    method_with_documents,
+)
 from proofstone.run.plan import RunSpec
 from proofstone.run.prompts import AUTO, THINKING_TOKENS, read_own_prompt
 from proofstone.run.run_options import COUNTS, RunAsked, names_of
@@ -366,7 +372,8 @@ def with_question_files(
 ) -> RunRequest:
     """Return the request with question files among its targets replaced by their forms.
 
-    Files are imported if they are new; ``tell`` receives a line per file.
+    Files are imported if they are new. Questions whose documents are looked up become a bank, with
+    the form of seed 0. ``tell`` receives a line per file.
     """
     targets = []
     for target in request.targets:
@@ -374,7 +381,12 @@ def with_question_files(
             targets.append(target)
             continue
         path = Path(target)
-        form = read_form(session, path, method=method_of_file(path))
+        if placing := method_with_documents(path):
+            bank = read_bank(session, path, method=placing)
+            (form_id,) = form_as_it_stands(session.store, bank.id)
+            form = session.store.items.item_set(form_id)
+        else:
+            form = read_form(session, path, method=method_of_file(path))
         if tell is not None:
             tell(form)
         targets.append(f"form:{form.id.hex()}")
