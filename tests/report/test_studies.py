@@ -11,12 +11,13 @@ from made_up import ACCURACY, Row, right_of, table_of
 
 from proofstone.errors import BadUsage
 from proofstone.page.section import section_text
-from proofstone.records.runs import Scale
+from proofstone.records.runs import Estimate, Scale
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.cli import ANALYSIS_NAMES, analysis_names
 from proofstone.results.rankings import leaderboard
 from proofstone.results.sections.catalogue import ANALYSES, perform_analysis
 from proofstone.results.sections.parts import (
+    Analysis,
     HowAsked,
     Part,
     ResponseLengths,
@@ -195,6 +196,75 @@ def test_lengths_across_models_are_put_in_order() -> None:
     )
     alike = perform_analysis("length", [with_lengths(form([30, 20, 10]), [5.0] * 120)]).finding
     assert alike.endswith("as all values are equal.")
+
+
+def cell(analysis: Analysis, place: int, row: int, column: int) -> Estimate:
+    found = analysis.tables[place].rows[row][column]
+    assert isinstance(found, Estimate)
+    return found
+
+
+def test_length_and_score_on_the_same_item() -> None:
+    """Of an easy item the long response is right; hard items draw longer ones and are all wrong:
+    50 points for a doubling within items, over items less."""
+    who = [Respondent("lab/a", "direct")]
+    made: list[Row] = [
+        (item, 0, sample, "answered", float(sample and item % 2 == 0))
+        for item in range(40)
+        for sample in range(2)
+    ]
+    table = table_of(who, made, n_units=40, keys=[(item, item // 4) for item in range(40)])
+    tokens = [(100 if item % 2 == 0 else 400) * (1 + sample) for item, _, sample, *_ in made]
+    analysis = perform_analysis("length", [with_lengths(table, tokens)])
+    assert analysis.tables[1].title == "Points for a response twice as long"
+    assert cell(analysis, 1, 1, 3).value == pytest.approx(0.5)
+    assert cell(analysis, 1, 1, 2).value < 0.1
+
+
+def test_truncated_responses_are_beside_the_accuracy_of_the_others() -> None:
+    """20 of 40 right, ten of the others truncated: 50 of all, 66.7 of those that finished."""
+    made = right_of(40, 20, 0, ["truncated"] * 10)
+    table = table_of([Respondent("lab/a", "direct")], made, n_units=40)
+    analysis = perform_analysis("length", [with_lengths(table, range(1, 41))])
+    row = rows(analysis, 2)[0]
+    assert row[1] == "40"
+    assert [text.split()[0] for text in row[2:]] == ["25.0", "50.0", "66.7"]
+
+
+def test_every_response_truncated_has_no_accuracy_of_the_others() -> None:
+    made = right_of(40, 0, 0, ["truncated"] * 40)
+    table = table_of([Respondent("lab/a", "direct")], made, n_units=40)
+    analysis = perform_analysis("length", [with_lengths(table, range(1, 41))])
+    assert rows(analysis, 2)[0][4] == "—"
+
+
+def test_tokens_and_reasoning_by_group() -> None:
+    """Responses of 1 to 40 tokens; half of each counts as reasoning."""
+    table = table_of(
+        [Respondent("lab/a", "direct")], right_of(40, 10, 0), n_units=40,
+        discipline=["History"] * 15 + ["Science"] * 25,
+        keys=[(item, item // 2) for item in range(40)],
+    )  # fmt: skip
+    part = with_lengths(table, range(1, 41))
+    assert part.lengths is not None
+    halves = replace(part.lengths, reasoning=part.lengths.completion / 2)
+    analysis = perform_analysis("length", [replace(part, lengths=halves)])
+    assert [row[2:4] for row in rows(analysis, 3)] == [("History", "15"), ("Science", "25")]
+    assert cell(analysis, 3, 0, 4).value == 8
+    assert cell(analysis, 3, 1, 4).value == 28
+    assert cell(analysis, 3, 1, 5).value == 14
+    assert cell(analysis, 3, 1, 4).low < 28 < cell(analysis, 3, 1, 4).high
+    unknown = perform_analysis("length", [part])
+    assert rows(unknown, 3)[0][5] == "—"
+
+
+def test_equal_lengths_have_a_median_without_an_interval() -> None:
+    table = table_of(
+        [Respondent("lab/a", "direct")], right_of(40, 10, 0), n_units=40,
+        discipline=["History"] * 20 + ["Science"] * 20,
+    )  # fmt: skip
+    analysis = perform_analysis("length", [with_lengths(table, [7.0] * 40)])
+    assert [row[4] for row in rows(analysis, 3)] == ["7", "7"]
 
 
 def test_lengths_must_be_told() -> None:

@@ -23,6 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from proofstone.errors import BadInput, BadUsage, Problem
@@ -349,6 +350,27 @@ def mean_estimates(
         return tuple(nothing for _ in range(values.shape[1]))
     spread = measure_spread(values, weighting, keys, population)
     return estimates_of(spread, values, weighting, confidence=confidence, n_parts=n_parts)
+
+
+def median_estimate(
+    values: Floats, keys: SharedKeys, *, population: Population, confidence: float = 0.95
+) -> Estimate:
+    """Return the median of ``values`` (n units) with its interval; NaN without units.
+
+    The interval is Woodruff's (1952, JASA 47): that of the share of units below the median, as
+    ``mean_estimates`` makes it, read off the quantiles. Units at the median count half.
+    """
+    if not len(values):
+        return no_estimate(population_name(population), confidence, "items")
+    middle = float(np.median(values))
+    below = np.where(values == middle, 0.5, (values < middle).astype(np.float64))
+    (share,) = mean_estimates(
+        below[:, None], equal_weights(len(values)), keys, population=population,
+        confidence=confidence,
+    )  # fmt: skip
+    ends = np.clip([0.5 + share.low - share.value, 0.5 + share.high - share.value], 0.0, 1.0)
+    low, high = np.quantile(values, ends).tolist()
+    return structs.replace(share, value=middle, low=min(low, middle), high=max(high, middle))
 
 
 def estimates_of(

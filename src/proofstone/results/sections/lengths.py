@@ -23,7 +23,8 @@ from proofstone.page.section import (
     points,
     table_of,
 )
-from proofstone.records.runs import Estimate
+from proofstone.records.runs import OUTCOMES, Estimate
+from proofstone.results.measured_scores import Sheet
 from proofstone.results.sections.evidence import (
     Evidence,
     RankedValues,
@@ -38,12 +39,12 @@ from proofstone.results.sections.parts import (
     make_analysis,
     mark_of,
 )
-from proofstone.stats.clusters import Dependence
-from proofstone.stats.estimates import mean_estimates
+from proofstone.stats.clusters import Dependence, SharedKeys
+from proofstone.stats.estimates import mean_estimates, median_estimate
 from proofstone.stats.factors import LengthEffect, Slope, length_effect
 from proofstone.stats.intervals import equal_weights
 from proofstone.stats.ranks import tau_b
-from proofstone.wording.messages import noted, say
+from proofstone.wording.messages import noted, say, word
 
 # Scores by response length and item difficulty.
 
@@ -165,28 +166,12 @@ def lengths_section(evidence: Evidence) -> Section | None:
     ranked = ranked_values(evidence)
     if ranked is None or ranked.sheet.table.tokens is None:
         return None
-    table, tokens, level = ranked.sheet.table, ranked.sheet.table.tokens, ranked.confidence
-
-    def effect(chosen: NDArray[np.bool_], respondents: NDArray[np.int32] | None) -> LengthEffect:
-        return length_effect(
-            ranked.sheet.counted[chosen],
-            tokens[chosen],
-            table.unit[chosen],
-            respondents,
-            keys=ranked.dependent_keys,
-            confidence=level,
-        )
-
-    chosen = np.isin(table.respondent, list(ranked.respondents))
-    everyone = effect(chosen, table.respondent[chosen])
+    level = ranked.confidence
+    places = dict(zip(ranked.labels, ranked.respondents, strict=True))
+    rows = _slopes(ranked.sheet, ranked.sheet.table.tokens, places, ranked.dependent_keys, level)
+    everyone = rows[0][2]
     if not everyone.over_items.n:
         return None
-    rows = [(say("all models"), float(np.nanmedian(tokens[chosen])), everyone)]
-    for label, who in zip(ranked.labels, ranked.respondents, strict=True):
-        own = table.respondent == who
-        known = tokens[own & ~np.isnan(tokens)]
-        median = float(np.median(known)) if len(known) else math.nan
-        rows.append((label, median, effect(own, None)))
     bins = length_bins(ranked)
     names = {
         "all": say("all items"),
@@ -210,6 +195,34 @@ def lengths_section(evidence: Evidence) -> Section | None:
         tables=(_table(rows, level), *([_bins_table(bins, names)] if bins else [])),
         figures=(*([_bins_figure(bins, names)] if bins else []), *_figures(ranked)),
     )
+
+
+def _slopes(
+    sheet: Sheet,
+    tokens: Floats,
+    places: Mapping[str, int],
+    keys: SharedKeys | None,
+    level: float,
+) -> list[tuple[str, float, LengthEffect]]:
+    """Return label, median tokens and both slopes: of all models together, then of each.
+
+    ``tokens`` are those of the rows of the score table, ``places`` the models' by label.
+    """
+    table = sheet.table
+
+    def effect(chosen: NDArray[np.bool_], respondents: NDArray[np.int32] | None) -> LengthEffect:
+        scores, unit = sheet.counted[chosen], table.unit[chosen]
+        return length_effect(scores, tokens[chosen], unit, respondents, keys=keys, confidence=level)
+
+    def row(label: str, own: NDArray[np.bool_], *, is_one: bool) -> tuple[str, float, LengthEffect]:
+        known = tokens[own & ~np.isnan(tokens)]
+        median = float(np.median(known)) if len(known) else math.nan
+        return label, median, effect(own, None if is_one else table.respondent[own])
+
+    chosen = np.isin(table.respondent, list(places.values()))
+    everyone = row(say("all models"), chosen, is_one=False)
+    each = (row(label, table.respondent == who, is_one=True) for label, who in places.items())
+    return [everyone, *each]
 
 
 def _figures(ranked: RankedValues) -> Iterator[Figure]:
@@ -341,7 +354,9 @@ def analyze_lengths(parts: Sequence[Part]) -> Analysis:
     """Return mean tokens of responses, of right and wrong ones, and accuracy by quarter of length.
 
     Quarters are those of each model's own responses. Tokens are counted by the endpoint, including
-    reasoning if it counts it. Raises BadUsage if no endpoint counted any.
+    reasoning if it counts it. Further tables have the change of the score per doubling of length,
+    accuracy among finished responses, and median tokens by group of items. Raises BadUsage if no
+    endpoint counted any.
     """
     (part,) = parts
     labels = complete_everywhere(parts)
@@ -396,7 +411,130 @@ def analyze_lengths(parts: Sequence[Part]) -> Analysis:
             ),
             *left_out(parts, list(told)),
         ),
+        more=[
+            _slopes_table(part, list(told)),
+            *_finished(part, list(told)),
+            *_by_group(part, told),
+        ],
     )
+
+
+def _slopes_table(part: Part, labels: Sequence[str]) -> Table:
+    keys = part.sheet.keys if part.population == "domain" else None
+    places = {label: part.complete[label] for label in labels}
+    rows = _slopes(part.sheet, _row_tokens(part), places, keys, part.confidence)
+    return _table(rows, part.confidence)
+
+
+def _row_tokens(part: Part) -> Floats:
+    """Return the tokens of each row of the score table, NaN if unknown."""
+    table, lengths = part.table, part.lengths
+    if lengths is None:
+        return np.full(len(table.unit), np.nan)
+    counted = zip(
+        lengths.unit.tolist(), lengths.respondent.tolist(), lengths.sample.tolist(),
+        lengths.completion.tolist(), strict=True,
+    )  # fmt: skip
+    known = {(unit, who, sample): tokens for unit, who, sample, tokens in counted}
+    places = zip(table.unit.tolist(), table.respondent.tolist(), table.sample.tolist(), strict=True)
+    return np.array([known.get(place, math.nan) for place in places], dtype=np.float64)
+
+
+def _finished(part: Part, labels: Sequence[str]) -> Iterator[Table]:
+    """Yield the accuracy of each model among its responses that were not truncated."""
+    table = part.table
+    if not table.tells_outcomes:
+        return
+    is_cut = table.outcome == OUTCOMES.index("truncated")
+    rows: list[tuple[Cell, ...]] = []
+    for label in labels:
+        own = (table.respondent == part.complete[label]) & ~np.isnan(part.sheet.counted)
+        every = _unit_means(table.unit[own], part.sheet.counted[own])
+        cut = _unit_means(table.unit[own], is_cut[own].astype(np.float64))
+        rest = own & ~is_cut
+        finished = _unit_means(table.unit[rest], part.sheet.counted[rest])
+        estimates = [part.means([label], *each)[0] for each in (cut, every, finished)]
+        rows.append((label, int(own.sum()), *(each if each.n else None for each in estimates)))
+    yield Table(
+        title=say("Truncated and finished responses"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="n", name=say("responses"), digits=0),
+            Column(key="truncated", name=say("truncated, %"), unit="points"),
+            Column(key="accuracy", name=say("accuracy"), unit="points"),
+            Column(key="finished", name=say("accuracy if finished"), unit="points",
+                   help=say("over responses that were not truncated")),
+        ),
+        rows=tuple(rows),
+        sorts=False,
+    )  # fmt: skip
+
+
+def _unit_means(unit: NDArray[np.int32], values: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Return the units met, ascending, and the mean of each as a column (units, 1)."""
+    units, places = np.unique(unit, return_inverse=True)
+    means = np.bincount(places, weights=values, minlength=len(units)) / np.maximum(
+        np.bincount(places, minlength=len(units)), 1
+    )
+    return units.astype(np.int64), means[:, None]
+
+
+# A table by group shows groupings of this many groups at most.
+_MOST_GROUPS = 12
+
+
+# The level of books and documents: the clusters of items, with too few items each.
+_FINEST = "book"
+
+
+def _by_group(part: Part, told: Mapping[str, Floats]) -> Iterator[Table]:
+    """Yield median tokens by group of items, for every grouping of 2 to 12 groups."""
+    table = part.table
+    groupings = {word(name): (codes, table.group_names[name])
+                 for name, codes in table.groups.items()}  # fmt: skip
+    for level, codes in table.strata.items():
+        if level == _FINEST:
+            continue
+        name = word(table.level_names.get(level, level))
+        groupings.setdefault(name, (codes, table.stratum_names[level]))
+    rows: list[tuple[Cell, ...]] = []
+    for name, (codes, names) in groupings.items():
+        groups = [(code, group) for code, group in enumerate(names) if group]
+        if 2 <= len(groups) <= _MOST_GROUPS:
+            for label, tokens in told.items():
+                reasoning = mean_lengths(part, label, reasoning=True)
+                for code, group in groups:
+                    own = codes == code
+                    rows.append(
+                        (label, name, group, int((own & ~np.isnan(tokens)).sum()),
+                         _median(part, tokens, own), _median(part, reasoning, own))
+                    )  # fmt: skip
+    if not rows:
+        return
+    yield Table(
+        title=say("Median tokens by group"),
+        columns=(
+            Column(key="model", name=say("model")),
+            Column(key="by", name=say("groups")),
+            Column(key="group", name=say("group")),
+            Column(key="n", name="n", digits=0),
+            Column(key="tokens", name=say("tokens"), digits=0,
+                   help=say("median over questions of a response's tokens, with its interval")),
+            Column(key="reasoning", name=say("reasoning"), digits=0,
+                   help=say("the part that the endpoint counts as reasoning")),
+        ),
+        rows=tuple(rows),
+        sorts=False,
+    )  # fmt: skip
+
+
+def _median(part: Part, tokens: Floats | None, own: NDArray[np.bool_]) -> Cell:
+    """Return the median, without an interval if no variance was observed."""
+    units = np.flatnonzero(own if tokens is None else own & ~np.isnan(tokens))
+    if tokens is None or not len(units):
+        return None
+    found = median_estimate(tokens[units], part.sheet.keys.among(units), **part.interval)
+    return found if found.low < found.high else found.value
 
 
 def mean_lengths(part: Part, label: str, *, reasoning: bool = False) -> NDArray[np.float64] | None:

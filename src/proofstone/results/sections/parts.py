@@ -46,7 +46,7 @@ from proofstone.records.runs import Estimate, Measure, Population, Run, asked_as
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.request import CURRENT, View
-from proofstone.results.table import headline, read_scores, with_shared_part
+from proofstone.results.table import headline, read_scores, with_groups, with_shared_part
 from proofstone.run.evidence_found import found_by_run
 from proofstone.run.forms import Selection, not_run, select_runs
 from proofstone.run.run_options import CHUNKS
@@ -511,7 +511,9 @@ def part_of(
 ) -> Part:
     """Return a selection's scores, selected by ``view``, as one part."""
     table = with_shared_part(read_scores(store, method, selection, view=view))
-    if method.grouping is not None:
+    if lengths:
+        table = with_groups(store, method, selection.item_sets, table)
+    elif method.grouping is not None:
         table = replace(table, level_names=dict(method.grouping.level_names))
     first = selection.item_sets[0]
     several = len(selection.item_sets) > 1
