@@ -48,15 +48,15 @@ def checking(seen: Seen) -> Act:
 
 
 FUNNEL = """\
-              entered  dropped  kept
-choose             30        3    27
+              entered  dropped  passed  kept
+choose             30        3   90.0%    27
   round                      3
-write              27             54
-check              54             54
+write              27                     54
+check              54           100.0%    54
   refuted                    0
-alike              54       27    27
+alike              54       27   50.0%    27
   same words                27
-left                              27
+left                                      27
 """
 
 

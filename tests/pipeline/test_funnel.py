@@ -27,6 +27,13 @@ def test_each_row_counts_once_at_each_step_that_it_reaches() -> None:
     assert funnel.complete
 
 
+def test_the_share_that_passed_is_of_the_processed_rows() -> None:
+    """Neither pending rows nor several rows of one count; without any there is no share."""
+    step = StepFunnel(name="even", version=1, entered=10, kept=12, dropped={"odd": 2}, pending=2)
+    assert step.passed == 1 - 2 / (10 - 2)
+    assert StepFunnel(name="even", version=1, entered=2, pending=2).passed is None
+
+
 class Raw(Struct, frozen=True):
     """One raw statement."""
 

@@ -258,11 +258,11 @@ def test_what_a_build_sent_is_known_by_its_sources(workspace: Workspace) -> None
     assert section.finding == f"{entered}, for {cost:.6f} USD."
     assert section.plain == "No step dropped a row."
     (table,) = section.tables
-    assert [row[:6] for row in table.rows] == [
-        ("split", None, 2, 0, 0, 3),
-        ("split", "no sentence", None, 0, None, None),
-        ("rate", None, 3, 0, 0, 3),
-        ("rate", "bad", None, 0, None, None),
+    assert [row[:7] for row in table.rows] == [
+        ("split", None, 2, 0, 0, 100.0, 3),
+        ("split", "no sentence", None, 0, None, None, None),
+        ("rate", None, 3, 0, 0, 100.0, 3),
+        ("rate", "bad", None, 0, None, None, None),
     ]
 
 

@@ -169,14 +169,16 @@ def funnel_of(store: Store, key: int, build: Build) -> BuildFunnel:
 
 def funnel_lines(funnel: BuildFunnel) -> list[str]:
     """The funnel as a table: a line a step, under it a line for each of its reasons."""
-    rows: list[tuple[str, ...]] = [("", "entered", "dropped", "pending", "kept", "USD")]
+    rows: list[tuple[str, ...]] = [("", "entered", "dropped", "pending", "passed", "kept", "USD")]
     for step in funnel.steps:
-        numbers = (step.entered, step.n_dropped, step.pending, step.kept)
+        numbers = (step.entered, step.n_dropped, step.pending)
         shown = (f"{n:,}" if n else "" for n in numbers)
-        rows.append((step.name, *shown, step.spent.cost_text))
-        rows += [(f"  {why}", "", f"{n:,}", "", "", "") for why, n in step.dropped.items()]
-        rows += [(f"  {kind}", "", "", f"{n:,}", "", "") for kind, n in step.failed.items()]
-    rows.append(("left", "", "", "", f"{funnel.left:,}", funnel.spent.cost_text))
+        passed = f"{step.passed:.1%}" if step.passed is not None and step.dropped else ""
+        kept = f"{step.kept:,}" if step.kept else ""
+        rows.append((step.name, *shown, passed, kept, step.spent.cost_text))
+        rows += [(f"  {why}", "", f"{n:,}", "", "", "", "") for why, n in step.dropped.items()]
+        rows += [(f"  {kind}", "", "", f"{n:,}", "", "", "") for kind, n in step.failed.items()]
+    rows.append(("left", "", "", "", "", f"{funnel.left:,}", funnel.spent.cost_text))
     return aligned(without_empty(rows), left=(0,))
 
 
@@ -205,10 +207,11 @@ def funnel_section(
     rows: list[tuple[Cell, ...]] = []
     for step in funnel.steps:
         calls, cost = step.spent.calls or None, step.spent.cost_text or None
-        counts = (step.entered, step.n_dropped, step.pending, step.kept)
+        passed = None if step.passed is None else 100 * step.passed
+        counts = (step.entered, step.n_dropped, step.pending, passed, step.kept)
         rows.append((step.name, None, *counts, calls, cost))
         rows += [
-            (step.name, reason, None, n, None, None, None, None)
+            (step.name, reason, None, n, None, None, None, None, None)
             for reason, n in step.dropped.items()
         ]
     columns = (
@@ -217,6 +220,10 @@ def funnel_section(
         Column(key="entered", name=say("Entered"), digits=0),
         Column(key="dropped", name=say("Dropped"), digits=0),
         Column(key="pending", name=say("Pending"), digits=0),
+        Column(
+            key="passed", name=say("Passed, %"), digits=1,
+            help=say("Share of the processed rows that were not dropped."),
+        ),
         Column(
             key="kept", name=say("Kept"), digits=0,
             help=say("Rows that came out, of one row several too."),

@@ -172,6 +172,12 @@ class StepFunnel(Struct, frozen=True, gc=False, kw_only=True):
         """Return the number of dropped rows, over all reasons."""
         return sum(self.dropped.values())
 
+    @property
+    def passed(self) -> float | None:
+        """Return the share of the processed rows that were not dropped; None without any."""
+        processed = self.entered - self.pending
+        return 1 - self.n_dropped / processed if processed else None
+
 
 class BuildFunnel(Struct, frozen=True, gc=False):
     """Row counts of a build by step; ``n_steps`` includes steps not reached yet."""
