@@ -31,7 +31,7 @@ from proofstone.records.pages import (
     page_ranges,
     requests_named,
 )
-from proofstone.records.runs import Run, responses_wanted, run_label
+from proofstone.records.runs import Run, Spent, responses_wanted, run_label
 from proofstone.results.plan import describe_plan
 from proofstone.results.trace import PURGED, Ancestry, call_line, history_lines, responses_of
 from proofstone.review.agreement import check_judges
@@ -280,6 +280,7 @@ def _run(store: Store, found: Found) -> Description:
         ("prompts", run.prompt_hash.hex()),
         ("responses", f"{done} of {responses_wanted(run, n_items)}"),
         ("cost", f"{totals.calls} calls, {cost}"),
+        ("prefix cache", _prefix_cache(store, key, run)),
         *_failed(store, key, run),
     ]
     for scoring in store.scores.begun(key):
@@ -293,6 +294,14 @@ def _run(store: Store, found: Found) -> Description:
         lines.append(("scoring", f"scoring:{short(scoring.id)}  {text}"))
     texts = (_own_prompt(store, run), note_of_run(store, found))
     return _described(f"run:{short(found.id)}", lines, filter(None, texts))
+
+
+def _prefix_cache(store: Store, key: int, run: Run) -> str:
+    """The share of prompt tokens from the endpoint's cache, empty where it reports none."""
+    spent = Spent() if run.simulated else store.spent.of_runs([key])
+    if spent.cached_share is None:
+        return ""
+    return f"{spent.cached_share:.1%} of {spent.cacheable_tokens:,} prompt tokens"
 
 
 def _own_prompt(store: Store, run: Run) -> str:

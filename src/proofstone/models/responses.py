@@ -101,8 +101,11 @@ _NO_USAGE = Usage()
 _TOKENS = re.compile(rb'(?<!\\)"(prompt_tokens|completion_tokens|total_tokens)"\s*:\s*(\d{1,12})\b')
 
 
-# Fields of cached tokens other than prompt_tokens_details: DeepSeek, Mistral, Together.
-_CACHED = ("prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens")
+# Fields of cached tokens other than prompt_tokens_details: DeepSeek, Mistral, Together, and
+# Anthropic's models behind proxies that keep its field beside the usual ones.
+_CACHED = (
+    "prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens", "cache_read_input_tokens",
+)  # fmt: skip
 
 
 _MOST_TOKENS = 2**53  # a larger number is not a count, and would not fit into a column

@@ -286,13 +286,16 @@ class Spent(Struct, frozen=True, gc=False, kw_only=True):
     For ``estimated_calls`` the endpoint reported no usage (or the connection broke).
     ``estimated_tokens`` is the most that they may have used, in addition to the other tokens, and
     ``estimated_usd`` their cost, included in ``cost_usd``. ``unpriced`` calls had no price and are
-    not in ``cost_usd``.
+    not in ``cost_usd``. ``cached_tokens`` are the prompt tokens that endpoints served from their
+    prefix cache, of the ``cacheable_tokens`` of calls for which this was reported.
     """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cacheable_tokens: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
     estimated_calls: int = 0
@@ -303,6 +306,11 @@ class Spent(Struct, frozen=True, gc=False, kw_only=True):
         return Spent(
             **{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__}
         )
+
+    @property
+    def cached_share(self) -> float | None:
+        """Return the share of prompt tokens served from prefix caches; None if not reported."""
+        return self.cached_tokens / self.cacheable_tokens if self.cacheable_tokens else None
 
     @property
     def tokens(self) -> int:

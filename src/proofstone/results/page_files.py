@@ -438,6 +438,7 @@ def asked_tables(data: PageData) -> Iterator[PageTable]:
             column("model", say("model"), "label"),
             column("calls", say("calls")),
             column("prompt_tokens", say("prompt tokens"), "usage.prompt"),
+            column("cached_share", say("from the prefix cache"), unit="share"),
             column("response_tokens", say("response tokens"), "usage.completion"),
             column("reasoning_tokens", say("reasoning tokens"), "usage.reasoning"),
             column("cost_usd", say("cost, USD"), digits=4),

@@ -50,7 +50,8 @@ class Asked(Struct, frozen=True, kw_only=True):
     """Request settings of one model, and what the endpoint reported.
 
     ``settings`` were sent; ``dropped`` are those not supported. ``usage`` sums tokens over
-    ``calls`` (None if never reported). ``cost_usd`` is None without a price; ``estimated_usd`` is
+    ``calls`` (None if never reported); ``cached_share`` of the prompt tokens came from the
+    endpoint's prefix cache. ``cost_usd`` is None without a price; ``estimated_usd`` is
     its part for calls without reported usage. ``mean_logprob`` is the mean natural-log probability
     of response tokens.
     """
@@ -62,6 +63,7 @@ class Asked(Struct, frozen=True, kw_only=True):
     fingerprints: tuple[str, ...] = ()
     calls: int = 0
     usage: Usage = Usage()
+    cached_share: float | None = None
     cost_usd: float | None = None
     estimated_usd: float = 0.0
     mean_logprob: float | None = None

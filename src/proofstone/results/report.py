@@ -342,6 +342,7 @@ def _asked(store: Store, who: Respondent, runs: Sequence[tuple[int, Run]]) -> As
             completion=sum(total.completion_tokens for total in totals),
             reasoning=sum(total.reasoning_tokens for total in totals) or None,
         ),
+        cached_share=spent.cached_share,
         cost_usd=None if spent.unpriced else spent.cost_usd,
         estimated_usd=spent.estimated_usd,
         mean_logprob=sum(logprobs) / len(logprobs) if logprobs else None,

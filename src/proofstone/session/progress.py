@@ -47,6 +47,8 @@ class RunProgress:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     reasoning_tokens: int = 0
+    cached_tokens: int = 0
+    cacheable_tokens: int = 0
     cost_usd: float = 0.0
     unpriced: int = 0
     estimated_calls: int = 0
@@ -71,6 +73,9 @@ class RunProgress:
         self.prompt_tokens += call.usage.prompt or 0
         self.completion_tokens += call.usage.completion or 0
         self.reasoning_tokens += call.usage.reasoning or 0
+        if call.usage.cached is not None:
+            self.cached_tokens += min(call.usage.cached, call.usage.prompt or 0)
+            self.cacheable_tokens += call.usage.prompt or 0
         if call.estimated_tokens is not None:
             self.estimated_calls += 1
             counted = (call.usage.prompt or 0) + (call.usage.completion or 0)
@@ -337,8 +342,11 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 def spent_text(spent: Spent) -> str:
     """``0.0493 USD (up to 0.0012 of it estimated: 3 calls without a count), 12,345 tokens``; money
-    only where something was paid, and how many calls had no price."""
+    only where something was paid, and how many calls had no price. The share of prompt tokens from
+    prefix caches follows, if endpoints report any."""
     tokens = f"{spent.tokens:,} tokens"
+    if spent.cached_share:
+        tokens += f" ({spent.cached_share:.1%} of prompt tokens from the prefix cache)"
     if not spent.cost_usd:
         return tokens + _estimated(spent, f"{spent.estimated_tokens:,}")
     if not spent.estimated_usd:  # what is estimated has no price

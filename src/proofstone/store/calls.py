@@ -291,6 +291,8 @@ def totals(*columns: Any) -> Any:
     """Return the query that sums calls, to be filtered; simulated ones are excluded."""
     call, profile = schema.call, schema.profile
     estimated = call.c.estimated_tokens
+    is_more = call.c.cached_tokens > call.c.prompt_tokens  # some count cached ones apart
+    cached = case((is_more, call.c.prompt_tokens), else_=call.c.cached_tokens)
     counted = func.coalesce(call.c.prompt_tokens, 0) + func.coalesce(call.c.completion_tokens, 0)
     return (
         select(
@@ -299,6 +301,11 @@ def totals(*columns: Any) -> Any:
             func.coalesce(func.sum(call.c.prompt_tokens), 0).label("prompt_tokens"),
             func.coalesce(func.sum(call.c.completion_tokens), 0).label("completion_tokens"),
             func.coalesce(func.sum(call.c.reasoning_tokens), 0).label("reasoning_tokens"),
+            func.coalesce(func.sum(cached), 0).label("cached_tokens"),
+            func.coalesce(
+                func.sum(case((call.c.cached_tokens.is_not(None), call.c.prompt_tokens), else_=0)),
+                0,
+            ).label("cacheable_tokens"),
             func.coalesce(func.sum(call.c.cost_usd), 0.0).label("cost_usd"),
             (func.count() - func.count(call.c.cost_usd)).label("unpriced"),
             func.count(estimated).label("estimated_calls"),
@@ -319,6 +326,8 @@ def spent_of(row: Row[Any]) -> Spent:
         prompt_tokens=int(row.prompt_tokens),
         completion_tokens=int(row.completion_tokens),
         reasoning_tokens=int(row.reasoning_tokens),
+        cached_tokens=int(row.cached_tokens),
+        cacheable_tokens=int(row.cacheable_tokens),
         cost_usd=float(row.cost_usd),
         unpriced=row.unpriced,
         estimated_calls=row.estimated_calls,

@@ -133,6 +133,11 @@ def _table(rows: Sequence[BoardRow], usd: Mapping[str, float]) -> Table:
         column("usd_per_thousand", say("USD per 1,000 questions"),
                lambda row: bounded_cell(row, usd[row.label], _DIGITS), digits=_DIGITS),
         column("calls", say("calls"), "spent.calls"),
+        *(
+            [column("cached", say("from the prefix cache"), "spent.cached_share", unit="share",
+                    help=say("share of prompt tokens, as the endpoint reports it"))]
+            if any(row.spent.cached_share is not None for row in rows) else []
+        ),
     )  # fmt: skip
 
 
