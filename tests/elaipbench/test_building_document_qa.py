@@ -266,6 +266,29 @@ def test_a_dry_run_forecasts_calls_and_tokens(workspace: Workspace) -> None:
     assert found.total.requests.likely == 2 * per_row
 
 
+def test_a_dry_run_without_a_pilot_counts_the_calls_that_can_be_sent_now(
+    workspace: Workspace,
+) -> None:
+    """The author's for each set of passages; once these are cached, the judge's."""
+    writer, inputs = QuestionWriter(), ingest(workspace, "good", "unfounded", "mumbling")
+    asked = {"models": MODELS, "judge": "scripted/judge", "several": 0.0, "pilot": 0}
+    with serving(writer) as server:
+        configure(workspace.folder, server.url)
+        first = workspace.forecast_build("document-qa", inputs, **asked)
+        assert server.requests == 0
+        writer.down = {"judge"}
+        built(workspace, inputs)
+        requests = server.requests
+        later = workspace.forecast_build("document-qa", inputs, **asked)
+        assert server.requests == requests
+    (author,) = first.next_requests
+    assert (author.step, author.models, author.requests) == ("question", ("scripted/author",), 3)
+    assert author.completion_tokens == 3 * 4096
+    assert 3 * 600 < author.prompt_tokens < 3 * 8000
+    (judge,) = later.next_requests
+    assert (judge.step, judge.requests, later.next_of) == ("evidence", 2, 3)
+
+
 def test_prompts_are_shown_without_asking(workspace: Workspace) -> None:
     configure(workspace.folder, NOWHERE)
     inputs = ingest(workspace, "good")

@@ -162,7 +162,8 @@ def forecast_build(
     as ranges, and how many rows would be left.
 
     ``pilot`` rows, a seeded sample, are processed with API calls; their results are kept for the
-    build. With 0 no call is made, and only the number of rows is known.
+    build. With 0 no call is made: the requests that can be sent now are counted, and those after
+    them are unknown.
     ``pilot_rows`` names inputs whose rows are the pilot instead, such as passages that
     were chosen and built of before. The budget bounds the pilot, and it is said whether as much
     would cover the rest.
@@ -178,6 +179,8 @@ def forecast_build(
         )
         rows = list(entering_rows(store, planned.builder, only, planned.build.params))
     job.clear(rows)
+    for finder in job.web_finders() if not rows else ():
+        finder.sends = "nothing"
     work = partial(ask_pilot, store, planned, rows, budget=job.spending.budget)
     return job.perform(work, watch, on_interrupt, "a pilot")
 

@@ -772,7 +772,9 @@ def _forecast_lines(found: BuildForecast) -> Iterator[str]:
         yield f"rows     {shown_range(found.rows, 'amount')} left in the end{before}"
     if not found.pilot and found.left:
         yield f"rows     {found.left:,} of {found.n_inputs:,} to process; no API calls were made"
-        yield "requests, tokens and cost depend on what each step keeps; measure: --pilot 20"
+        yield from _next_lines(found)
+        n_pilot = max(2, min(20, found.n_inputs))
+        yield f"what follows depends on the responses; measure it: --pilot {n_pilot}"
         return
     done = f"pilot    {found.sampled:,} of {found.pilot:,} rows through"
     if found.spent.calls and not found.simulated:
@@ -793,6 +795,18 @@ def _forecast_lines(found: BuildForecast) -> Iterator[str]:
             yield f"a sample says nothing of {names}: every row is taken to come through"
     yield from budget_lines(found.reach, "do")
     yield from price_notes(found.unpriced)
+
+
+def _next_lines(found: BuildForecast) -> Iterator[str]:
+    """The requests that can be sent now, a line per step."""
+    for each in found.next_requests:
+        responses = "unlimited" if each.completion_tokens is None else f"{each.completion_tokens:,}"
+        yield (
+            f"next     {each.step}: {each.requests:,} calls with up to "
+            f"{each.prompt_tokens:,} prompt tokens and {responses} response tokens"
+        )
+    if found.next_of < found.n_inputs:
+        yield f"         of the first {found.next_of:,} rows"
 
 
 def _prompt_lines(prompts: Sequence[StepPrompt]) -> Iterator[str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.build.build import (
     AskedRole,
@@ -39,11 +39,12 @@ from proofstone.models.budget import Budget, cost_usd, total_tokens
 from proofstone.records.builds import BatchStep, PipelineRow, Step, StepContext
 from proofstone.records.calls import CallRecord, Clock, Message, ModelRequest
 from proofstone.records.ids import Draws
-from proofstone.records.runs import Response, Spent
+from proofstone.records.runs import Response, Spent, Usage
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,
     BuildForecast,
+    NextRequests,
     Range,
     Reach,
     SentAs,
@@ -92,7 +93,8 @@ async def ask_pilot(
     budget: Budget | None = None,
     kept: Callable[[CallRecord], None] | None = None,
 ) -> BuildForecast:
-    """Brings the rows of a pilot through the steps, and says what all rows would take."""
+    """Bring the rows of a pilot through the steps, and return what all rows would take; without
+    such rows, the requests that can be sent now."""
     entering = [each.row for each in rows]
     store.outcomes.keep_rows(entering)
     places = _row_steps(planned)
@@ -112,7 +114,11 @@ async def ask_pilot(
             reached=reached,
         )
     progress.end(clock)
-    return _Forecaster(planned, work, entering, budget).forecast()
+    found = _Forecaster(planned, work, entering, budget).forecast()
+    if entering or not found.left:
+        return found
+    n_rows, counted = await _count_next(store, planned, askers)
+    return structs.replace(found, next_requests=counted, next_of=n_rows)
 
 
 def _row_steps(planned: PlannedBuild) -> list[int]:
@@ -308,9 +314,19 @@ async def _row_prompts(
     planned: PlannedBuild, roles: Mapping[str, AskedRole], row: PipelineRow
 ) -> list[StepPrompt]:
     shown: list[StepPrompt] = []
+    await _work_unsent(
+        planned, row, lambda role, identity, step: _ShownCall(roles[role], identity, step, shown)
+    )
+    return shown
+
+
+async def _work_unsent(
+    planned: PlannedBuild, row: PipelineRow, call_of: Callable[[str, bytes, str], RowCall]
+) -> None:
+    """Bring a row through the steps as far as its calls (of a role, a row and a step) answer."""
 
     def open_context(step: Step | BatchStep, _key: bytes, identity: bytes) -> StepContext:
-        calls = {role: _ShownCall(roles[role], identity, step.name, shown) for role in step.asks}
+        calls = {role: call_of(role, identity, step.name) for role in step.asks}
         return step_context(planned, step, identity, calls)
 
     steps, places = planned.pipeline.steps, _row_steps(planned)
@@ -322,7 +338,6 @@ async def _row_prompts(
         progress=[StepProgress(steps[place].name) for place in places],
         reached=lambda *_reached: None,
     )
-    return shown
 
 
 class _ShownCall(RowCall):
@@ -345,4 +360,63 @@ class _ShownCall(RowCall):
         cached = await asker.find_cached(request)
         if cached is None or cached.response is None:
             raise CallFailed("not_sent", f"{name} is only shown")
+        return cached.response
+
+
+# The requests that can be sent now, counted without sending any.
+
+_COUNTED = 1000  # rows
+
+
+async def _count_next(
+    store: Store, planned: PlannedBuild, askers: Mapping[str, Asker]
+) -> tuple[int, tuple[NextRequests, ...]]:
+    """Return how many of the first rows were looked at, and their next requests by step."""
+    roles = asked_roles(planned, askers)
+    waiting: dict[str, list[tuple[str, Usage]]] = {}
+    n_rows = 0
+    for entering in islice(
+        entering_rows(store, planned.builder, planned.spec, planned.build.params), _COUNTED
+    ):
+        n_rows += 1
+        await _work_unsent(
+            planned,
+            entering.row,
+            lambda role, row, step: _CountedCall(roles[role], row, waiting.setdefault(step, [])),
+        )
+    return n_rows, tuple(
+        NextRequests(
+            step=step.name,
+            models=tuple(dict.fromkeys(model for model, _most in waiting[step.name])),
+            requests=len(waiting[step.name]),
+            prompt_tokens=sum(most.prompt or 0 for _model, most in waiting[step.name]),
+            completion_tokens=_sum_known(most.completion for _model, most in waiting[step.name]),
+        )
+        for step in planned.pipeline.steps
+        if waiting.get(step.name)
+    )
+
+
+def _sum_known(numbers: Iterable[int | None]) -> int | None:
+    """Return the sum; None if one is unknown."""
+    known = list(numbers)
+    return None if None in known else sum(each or 0 for each in known)
+
+
+class _CountedCall(RowCall):
+    """A call that is answered from the cache, and else counted with the most tokens it takes."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self, asked: AskedRole, row: bytes, waiting: list[tuple[str, Usage]]) -> None:
+        super().__init__(asked, row)
+        self._waiting = waiting
+
+    async def answer(self, name: str, request: ModelRequest) -> Response:
+        """Return the cached response. Raises CallFailed without one."""
+        asker = self.asked.asker
+        cached = await asker.find_cached(request)
+        if cached is None or cached.response is None:
+            self._waiting.append((asker.model.name, asker.most_tokens(request)))
+            raise CallFailed("not_sent", f"{name} is only counted")
         return cached.response

@@ -140,13 +140,25 @@ class StepForecast(Struct, frozen=True, kw_only=True):
     amounts: Amounts
 
 
+class NextRequests(Struct, frozen=True, kw_only=True):
+    """Hold the requests of a step that depend on no response to come, with the most tokens that
+    they take (None: the length of responses is not limited)."""
+
+    step: str
+    models: tuple[str, ...]
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int | None
+
+
 class BuildForecast(Struct, frozen=True, kw_only=True):
     """Hold the estimate of what a build would take.
 
     Of ``n_inputs`` rows ``left`` are unfinished. ``sampled`` of the ``pilot`` rows are informative;
     the calls of the others ``failed``, by kind. ``rows`` leave the last step. ``left_out`` are
     batch steps, about which a sample says nothing. ``spent`` is the pilot's cost. ``unpriced`` are
-    models without a known price.
+    models without a known price. Without a pilot, ``next_requests`` are those of the first
+    ``next_of`` rows that can be sent now.
     """
 
     steps: tuple[StepForecast, ...]
@@ -163,6 +175,8 @@ class BuildForecast(Struct, frozen=True, kw_only=True):
     simulated: bool = False
     unpriced: tuple[str, ...] = ()
     reach: Reach | None = None
+    next_requests: tuple[NextRequests, ...] = ()
+    next_of: int = 0
     stopped: str = ""
     over_budget: bool = False
     interrupted: bool = False
