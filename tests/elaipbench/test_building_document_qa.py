@@ -219,6 +219,12 @@ def test_without_a_panel_two_checks_are_left_out_and_that_is_said(workspace: Wor
     )
 
 
+def test_a_document_that_no_window_takes_is_dropped(workspace: Workspace) -> None:
+    configure(workspace.folder, NOWHERE)
+    with pytest.raises(BadInput, match="1 document too long"):
+        built(workspace, ingest(workspace, "good"), document_tokens=4096)
+
+
 def test_a_short_document_is_dropped(workspace: Workspace) -> None:
     configure(workspace.folder, NOWHERE)
     inputs = ingest(workspace, "good", sections=3)
@@ -231,6 +237,7 @@ def test_a_short_document_is_dropped(workspace: Workspace) -> None:
     [
         ({"questions": 0}, "--questions must be 1 or more, got 0"),
         ({"passage_tokens": 8}, "--passage-tokens must be 64 or more, got 8"),
+        ({"document_tokens": -1}, "--document-tokens must be 0 or more, got -1"),
         ({"apart": -1}, "--apart must be 0 or more, got -1"),
         ({"n_options": 3}, "--n-options must be 4 to 8, got 3"),
         ({"several": 1.5}, "--several must be a share from 0 to 1, got 1.5"),

@@ -8,14 +8,17 @@ from math import log, sqrt
 
 import pytest
 
+from proofstone.methods.elaipbench.candidates import question_prompt
 from proofstone.methods.elaipbench.passages import (
     DocumentPassage,
     PassageRule,
+    PassageSet,
     choose_sets,
     cosines,
     cut_document,
     weigh_terms,
 )
+from proofstone.methods.elaipbench.payloads import QuestionType
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.ids import Draws
 from proofstone.records.knowledge import DocumentPart, Source, WholeDocument
@@ -117,3 +120,28 @@ def test_a_larger_number_keeps_the_sets_of_a_smaller_one() -> None:
     assert len(found) == 3
     assert chosen(linked_passages(), many)[:3] == found
     assert chosen(linked_passages(), few, seed=1) != found
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "says"),
+    [
+        ("en", "single", ["combines all 2 passages", "Exactly one", "[passage 2 | begin"]),
+        ("en", "multiple", ["Two or three of them", "5 options or more", "pulsar, quasar"]),
+        (
+            "zh-Hans",
+            "multiple",
+            ["综合全部 2 段文字", "两个或三个", "[文字 2 | ", "pulsar、quasar"],
+        ),
+    ],
+)
+def test_the_author_is_asked_in_the_language_of_the_document(
+    language: str, kind: QuestionType, says: list[str]
+) -> None:
+    chosen = PassageSet(
+        source=document(("A", "x")).source, document=b"", language=language, question_type=kind,
+        passages=(passage("pulsar", 0), passage("quasar", 3)), distance=160, link=0.5,
+        terms=("pulsar", "quasar"),
+    )  # fmt: skip
+    prompt = question_prompt(chosen, 5)
+    assert [each for each in says if each not in prompt] == []
+    assert "Section 3" in prompt

@@ -657,7 +657,7 @@ def _next(build: Build, bank: str) -> str:
     if said := method.pipelines[build.kind].next:
         return said.format(bank=bank)
     if method.bank_run is not None:
-        return f"run {bank} -m PROVIDER/NAME {method.bank_run}"
+        return f"run {bank} -m PROVIDER/NAME {method.bank_run}".rstrip()
     skipping = any(parameter.name == "skip_small" for parameter in method.parameters)
     return f"build form {bank} --seeds 3{' --skip-small' if skipping else ''}"
 

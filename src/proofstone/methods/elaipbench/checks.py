@@ -110,7 +110,7 @@ def _with_document(
 def evidence_step(sees: str, time_limit: float) -> Step:
     """Return the step in which the judge answers with the evidence, in ``time_limit`` seconds.
 
-    With ``sees`` "document" the whole document is shown as well; the name of the step says so. The
+    With ``sees`` "document" the whole document is shown as well, and the step is named so. The
     time is that of the request which was answered, without waiting for a free connection.
     """
 
@@ -151,7 +151,8 @@ async def _answered(
 
 
 def evidence_messages(row: Candidate, context: StepContext, sees: str) -> list[Message]:
-    """Return the judge's prompt with the evidence, and with the document if ``sees`` says so."""
+    """Return the judge's prompt with the evidence, and with the document if ``sees`` is
+    "document"."""
     shown = [
         Passage(
             source=row.source.id, page=span.page, start=span.start, end=span.end, text=span.text
@@ -254,6 +255,7 @@ def from_documents(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipe
         tokens=params["passage_tokens"],
         apart=params["apart"],
         several=params["several"],
+        longest=params["document_tokens"],
     )
     steps = [
         passages_step(rule),
@@ -276,7 +278,9 @@ def from_documents(params: Mapping[str, Any], models: Mapping[str, str]) -> Pipe
 
 def _check(params: Mapping[str, Any], n_panel: int) -> None:
     """Raise BadUsage for invalid numbers."""
-    for name, least in (("questions", 1), ("passage_tokens", 64), ("apart", 0)):
+    for name, least in (
+        ("questions", 1), ("passage_tokens", 64), ("apart", 0), ("document_tokens", 0),
+    ):  # fmt: skip
         if params[name] < least:
             option = name.replace("_", "-")
             raise BadUsage(f"--{option} must be {least} or more, got {params[name]}")

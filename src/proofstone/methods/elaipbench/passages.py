@@ -1,11 +1,11 @@
 """Choose passages of one document that a question can link: far apart, and on the same matter.
 
-Passages are the text under one heading, split at sentence ends into pieces of a number of tokens,
-as the paper splits papers for retrieval (section 4.6). How far two are apart is the number of
-tokens of the passages between them. How much they are linked is the cosine of their TF-IDF vectors
-in the document: a term t of a passage weighs (1 + ln n) ln(N / d), where n is how often the passage
-has t, d how many of the document's N passages have it. So rare terms that both share link two
-passages, and a term of all passages does not.
+The text under each heading is split at sentence ends into passages of a maximum number of tokens.
+The paper splits whole papers so (section 4.6). The distance of two passages is the number of tokens
+in the passages between them. Their link is the cosine of their TF-IDF vectors in the document. A
+term t of a passage weighs (1 + ln n) ln(N / d): it occurs n times in the passage, and in d of the
+document's N passages. So rare terms that both share link two passages; a term of all passages does
+not.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ class PassageRule(Struct, frozen=True, kw_only=True):
     """How sets of passages are chosen: ``most`` of a document, of ``sizes`` passages each.
 
     A passage has at most ``tokens``. Two of a set have ``apart`` tokens or more between them.
-    ``several`` is the share of sets for questions with several correct options.
+    ``several`` is the share of sets for questions with several correct options. ``longest`` is the
+    most tokens of a document, 0 for any.
     """
 
     most: int
@@ -89,9 +90,12 @@ class PassageRule(Struct, frozen=True, kw_only=True):
     tokens: int
     apart: int
     several: float
+    longest: int = 0
 
 
-_TOO_SHORT, _NONE = "document too short", "no linked passages"
+_TOO_SHORT, _TOO_LONG = "document too short", "document too long"
+
+_NONE = "no linked passages"
 
 
 def passages_step(rule: PassageRule) -> Step:
@@ -101,6 +105,8 @@ def passages_step(rule: PassageRule) -> Step:
         n_tokens = load_cl100k()(BETWEEN.join(text for _number, text in row.pages))
         if n_tokens < LEAST_TOKENS:
             return Drop(_TOO_SHORT, f"{row.source.title}: {n_tokens:,} tokens")
+        if rule.longest and n_tokens > rule.longest:
+            return Drop(_TOO_LONG, f"{row.source.title}: {n_tokens:,} tokens")
         passages = cut_document(row, rule.tokens)
         chosen = choose_sets(passages, rule, context.draws("passages"))
         if not chosen:
@@ -125,7 +131,7 @@ def passages_step(rule: PassageRule) -> Step:
         version=1,
         takes=WholeDocument,
         work=choose,
-        reasons=(_TOO_SHORT, _NONE),
+        reasons=(_TOO_SHORT, _TOO_LONG, _NONE),
         config={"rule": rule, "least_tokens": LEAST_TOKENS},
         draws=True,
     )
@@ -167,9 +173,9 @@ class _Set(Struct, frozen=True):
 def choose_sets(passages: Sequence[DocumentPassage], rule: PassageRule, draws: Draws) -> list[_Set]:
     """Return sets of passages by seed; a larger ``rule.most`` keeps those of a smaller one.
 
-    Of the pairs that are far apart, in different sections and linked, the most linked quarter is
-    drawn from. Passages that were chosen less often come first. A third passage is the one most
-    linked to both others, if it is as far from each and linked as much as the pairs drawn from.
+    Pairs are sampled from the most linked quarter of those that are far apart, in different
+    sections and linked. Passages that were chosen less often come first. A third passage is the one
+    most linked to both others, if it is as far from each and linked as much as the sampled pairs.
     """
     linked = _Linked.of(passages, rule.apart)
     pairs = linked.pairs()
