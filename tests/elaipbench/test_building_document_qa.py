@@ -11,6 +11,7 @@ import pytest
 
 from elaipbench.scripted_question_writer import PANEL, RIGHT, QuestionWriter, pump_document
 from proofstone.api import Workspace, create_workspace
+from proofstone.browse.show import describe
 from proofstone.build.build import BuildResult
 from proofstone.build.funnel import list_ended
 from proofstone.documents.sources import Stated
@@ -142,6 +143,16 @@ def test_an_export_says_that_a_model_wrote_it(workspace: Workspace, tmp_path: Pa
     file = tmp_path / "pumps.jsonl"
     export_bank(workspace.store, find_method("elaipbench"), result.bank.id, file)
     assert '"written_by":"model"' in file.read_text(encoding="utf-8").replace(" ", "")
+
+
+def test_the_card_of_the_bank_promises_no_verdicts(workspace: Workspace) -> None:
+    """The judge answered the questions; it was asked for no verdict on them."""
+    with serving(QuestionWriter()) as server:
+        configure(workspace.folder, server.url)
+        result = built(workspace, ingest(workspace, "good"))
+    assert result.bank is not None
+    found = workspace.find(f"bank:{result.bank.id.hex()}", "bank")
+    assert dict(describe(workspace.store, found).lines)["judged by"] == "scripted/judge"
 
 
 def test_a_missing_quote_is_shown_with_the_nearest_text(workspace: Workspace) -> None:

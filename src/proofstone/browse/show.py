@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from proofstone.browse.filtered_import import funnel_sentences
-from proofstone.build.funnel import describe_build, funnel_sentence
+from proofstone.build.funnel import build_journal, describe_build, funnel_sentence
 from proofstone.check.semantic_map import stored_map_lines
 from proofstone.correct.edit import facts_elsewhere
 from proofstone.errors import NotFound, TextPurged
@@ -448,7 +448,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
         counted = store.builds.funnel(key)
         said = "" if counted is None else f"  {funnel_sentence(counted)}"
         lines.append(("build", f"build:{short(build.id)}{said}"))
-        lines += _judge_lines(build)
+        lines += _judge_lines(store, key, build)
     elsewhere = facts_elsewhere(store, facts)
     if elsewhere:
         follow = f"proofstone correct edit {found.spelled} --as-labeled --reason ..."
@@ -463,11 +463,15 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
     return Description(title=found.name, lines=tuple(lines), texts=texts)
 
 
-def _judge_lines(build: Build) -> Iterator[tuple[str, str]]:
+def _judge_lines(store: Store, key: int, build: Build) -> Iterator[tuple[str, str]]:
     judges = ", ".join(slots_of("judge", build.models).values())
-    if judges:
+    if not judges:
+        return
+    reached, journal = build_journal(store, key)
+    if store.outcomes.judged([journal.step(each) for each in reached]):
         weighs = f"proofstone show build:{short(build.id)} --judges"
-        yield "judged by", f"{judges} (what each said and weighs: {weighs})"
+        judges += f" (what each said and weighs: {weighs})"
+    yield "judged by", judges
 
 
 def _describe_form(store: Store, found: Found, limit: int) -> Description:
