@@ -238,3 +238,15 @@ def test_by_meaning_with_an_embedder_of_ones_own(workspace: Workspace) -> None:
 def test_a_workspace_without_sources_finds_nothing(tmp_path: Path) -> None:
     with create_workspace(tmp_path) as empty:
         assert empty.search("anything") == []
+
+
+def test_two_ways_to_split_keep_their_files(workspace: Workspace) -> None:
+    """Runs with chunks of different lengths may alternate: nothing is made twice."""
+    embedding_model = Counted()
+    ways = [Indexing(), Indexing(chunking=Chunking(most=8))]
+    for way in ways:
+        assert workspace.index(indexing=way, embedding_model=embedding_model).n_made == 2
+    n_texts = embedding_model.n_texts
+    for way in [*ways, *ways]:
+        assert workspace.index(indexing=way, embedding_model=embedding_model).n_made == 0
+    assert embedding_model.n_texts == n_texts

@@ -50,7 +50,8 @@ def harmless(text: str) -> str:
     Control, direction and zero-width characters are named (``⟨U+200B⟩``), and chat markers get
     other brackets. All else is unchanged.
     """
-    seen = "".join(map(_visible, text))
+    hidden = {ord(each): shown for each in set(text) if (shown := _visible(each)) != each}
+    seen = text.translate(hidden) if hidden else text
     return _TURN_SIGNS.sub(lambda found: found[0].translate(_BRACKETS), seen)
 
 

@@ -18,7 +18,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib.resources import files
 from typing import Any, Literal, TypeVar
 
@@ -774,10 +774,15 @@ def with_documents(
     results follow unless they are shown alone (``is_alone``).
     """
     words = _document_words(_language(language))
-    block = _block_of(words, [document.text for document in documents])
+    block = _document_block(_language(language), tuple(document.text for document in documents))
     if not is_alone:
         block = block.removesuffix(f"\n\n{words.question}")
     return _preceded(messages, block)
+
+
+@lru_cache(maxsize=8)  # questions on one document follow each other
+def _document_block(language: str, texts: tuple[str, ...]) -> str:
+    return _block_of(_document_words(language), texts)
 
 
 def document_prompt() -> bytes:

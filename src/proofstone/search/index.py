@@ -167,11 +167,13 @@ class _VectorsFile(Struct, frozen=True, kw_only=True):
 class PartFiles:
     """The index files of a folder, by source and key.
 
-    Reading returns None for files that are missing, made from other inputs, or damaged.
+    Reading returns None for files that are missing, made from other inputs, or damaged. Each
+    ``variant`` (how texts are split) has files of its own, so that runs may alternate.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, variant: str = "") -> None:
         self.folder = folder
+        self.variant = variant
 
     def read_words(self, source: bytes, key: bytes) -> SourcePart | None:
         """Return the part of a source that was made under this key."""
@@ -239,7 +241,8 @@ class PartFiles:
         return found
 
     def _file(self, source: bytes, suffix: str) -> Path:
-        return self.folder / f"{source.hex()}{suffix}"
+        of_variant = f".{self.variant}" if self.variant else ""
+        return self.folder / f"{source.hex()}{of_variant}{suffix}"
 
 
 def _of_length_1(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -17,7 +17,7 @@ from proofstone.documents.passages import sentence_spans
 from proofstone.errors import BadUsage
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import EmbeddingModel, FoundText, Searcher, TokenCounter
-from proofstone.records.ids import content_id
+from proofstone.records.ids import content_id, short
 from proofstone.records.items import SearchMethod
 from proofstone.records.knowledge import Passage, Source
 from proofstone.records.models import LOCAL, WEB_SEARCHES, WebSearchName
@@ -119,6 +119,11 @@ class Indexing(Struct, frozen=True, kw_only=True):
     chunking: Chunking = Chunking()
     han: HanWords = "bigrams"
 
+    @property
+    def variant(self) -> str:
+        """Return a name for the files of this way to split; empty for the default one."""
+        return "" if self == Indexing() else short(content_id("indexing", [self]))
+
 
 class RetrievedChunk(Struct, frozen=True, kw_only=True):
     """A search result: its ``text`` is at [start, end) (code points) of its passage's text."""
@@ -192,6 +197,7 @@ def open_index(
     receives each source before it is read. ``admit`` receives the texts to embed before the first
     is sent, and raises if that is not allowed. Raises ExtraMissing if a package is missing.
     """
+    files = PartFiles(files.folder, indexing.variant)
     count = load_cl100k()
     cut = jieba_words() if indexing.han == "jieba" else None
     versions = [PART_VERSION, TERMS_VERSION, CHUNKS_VERSION, count.name]
