@@ -464,6 +464,9 @@ class Method(_Parts):
     its prompt does not show.
     """
 
+    web_query: Callable[[LoadedItem], str] | None = None
+    """The query of an item for a search of the web, where it differs from ``query``."""
+
     usual_context: ContextName = "none"
     """The context of a run that names none (``--context``)."""
     place_evidence: Callable[[Iterable[Row], Library], PlacedRows] | None = None

@@ -14,6 +14,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage
 from proofstone.ingest.ingest import ingest_paths
+from proofstone.method import find_method
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.items import left_out_of
 from proofstone.run.campaign import RunResult
@@ -170,3 +171,16 @@ def test_runs_of_different_contexts_are_ranked_apart(
     assert "context=evidence" in evidence
     assert evidence.endswith("Without the document, ")
     assert memory.startswith(": the prompt contained no document")
+
+
+def test_the_web_is_searched_for_the_question_and_the_title(workspace: Workspace) -> None:
+    (found,) = workspace.store.lookup.every("form")
+    (first, *_others) = workspace.store.items.page(found.id, -1, 9)
+    method = find_method("elaipbench")
+    assert method.query is not None
+    assert method.web_query is not None
+    question = method.query(first.loaded)
+    title = first.loaded.facts[0].payload.title
+    assert title in (TITLE, OTHER)
+    assert title not in question
+    assert method.web_query(first.loaded) == f"{question} {title}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from proofstone.api import Workspace, create_workspace
 from proofstone.errors import BadUsage, EgressRefused, EndpointUnusable
 from proofstone.models.config import load_config
 from proofstone.models.egress import EgressGate, EgressPolicy, SourceRule
+from proofstone.models.tokens import load_cl100k
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
@@ -286,3 +289,99 @@ def test_a_run_file_keeps_where_it_searches(tmp_path: Path) -> None:
 def test_options_that_mean_nothing_together(request_: RunRequest, told: str) -> None:
     with pytest.raises(BadUsage, match=told):
         request_.specs([b"f" * 32])
+
+
+# The beginnings of the most relevant pages, instead of their best chunks.
+
+
+class Wide(World):
+    """Ten hits: eight pages on copper, best first at the end, and two on something else."""
+
+    def __call__(self, seen: Seen) -> Act:
+        if "/search?" in seen.path:
+            self.queries += 1
+            base = f"http://{seen.headers['host']}/v1/web"
+            hits = [{"url": f"{base}/page-{n}", "title": f"{n}"} for n in range(12)]
+            return Act(json.dumps({"results": hits}).encode())
+        if "/page-" in seen.path:
+            self.fetched += 1
+            return Act(_page(int(seen.path.rpartition("-")[2])), content_type="text/html")
+        return super().__call__(seen)
+
+    fetched = 0
+
+
+def _page(n: int) -> bytes:
+    told = "copper melt degrees " * (n + 1) if n < 8 else "Tides rise twice a day."
+    first = "".join(f"<p>Line {line} begins page {n} and tells little.</p>" for line in range(9))
+    return (
+        f"<html lang='en'><title>Page {n}</title><main>{first}<p>{told.strip()}.</p></main></html>"
+    ).encode()
+
+
+@pytest.fixture
+def wide(workspace: Workspace) -> Iterator[Wide]:
+    wide = Wide()
+    with serving(wide) as server:
+        (workspace.folder / ".env").write_text(f"SEARXNG_URL={server.url}/web\n", encoding="utf-8")
+        lines = ["[providers.scripted]", f'base_url = "{server.url}"', ""]
+        (workspace.folder / "proofstone.toml").write_text("\n".join(lines), encoding="utf-8")
+        workspace.config = load_config(workspace.folder)
+        yield wide
+
+
+def test_the_first_tokens_of_the_most_relevant_pages_are_shown(
+    workspace: Workspace, form: ItemSet, wide: Wide
+) -> None:
+    """Ten hits are read, those without the words of the question left out, five shown."""
+    (result,) = run(workspace, form, context_page_tokens=40, limit=1)
+    assert wide.fetched == 10
+    (prompt,) = wide.prompts
+    shown = list(dict.fromkeys(re.findall(r"begins page (\d+)", prompt)))
+    assert len(shown) == 5
+    assert not {"8", "9"} & set(shown)
+    assert "Line 0 begins" in prompt
+    assert "Line 8 begins" not in prompt
+    assert "copper melt degrees" not in prompt
+    count = load_cl100k()
+    for page in shown:
+        lines = re.findall(rf"Line \d+ begins page {page} and tells little\.", prompt)
+        assert 0 < count("\n\n".join(lines)) <= 40
+    settings = result.planned.run.settings
+    assert settings["context_page_tokens"] == 40
+
+
+def test_all_pages_together_stay_within_the_limit_of_tokens(
+    workspace: Workspace, form: ItemSet, wide: Wide
+) -> None:
+    run(workspace, form, context_page_tokens=40, context_tokens=60, limit=1)
+    (prompt,) = wide.prompts
+    assert len(set(re.findall(r"begins page (\d+)", prompt))) <= 2
+
+
+def test_beginnings_of_pages_are_another_run(
+    workspace: Workspace, form: ItemSet, world: World
+) -> None:
+    (chunks,) = run(workspace, form)
+    (pages,) = run(workspace, form, context_page_tokens=40)
+    (more,) = run(workspace, form, context_page_tokens=50)
+    assert len({each.planned.run.id for each in (chunks, pages, more)}) == 3
+    (again,) = run(workspace, form, context_page_tokens=50)
+    assert again.planned.run.id == more.planned.run.id
+    assert world.queries == len(QUESTIONS)
+
+
+def test_pages_of_own_sources_have_no_beginnings(workspace: Workspace, form: ItemSet) -> None:
+    with pytest.raises(BadUsage, match="--context-page-tokens shows pages of the web"):
+        run(workspace, form, context_source=["local", "searxng"], context_page_tokens=40)
+    with pytest.raises(BadUsage, match="--context-page-tokens shows pages of the web"):
+        run(workspace, form, context_source="local", context_page_tokens=40)
+
+
+def test_chunks_of_pages_have_the_length_asked_for(
+    workspace: Workspace, form: ItemSet, world: World
+) -> None:
+    run(workspace, form, context_chunk_tokens=8)
+    (prompt,) = [each for each in world.prompts if "does copper melt" in each.lower()
+                 or each.rstrip().endswith("melt?")]  # fmt: skip
+    assert "Copper melts at 1085 degrees Celsius." not in prompt

@@ -86,6 +86,10 @@ CONTEXT_WITHIN = "context_within"
 CONTEXT_CHUNK_TOKENS = "context_chunk_tokens"
 
 
+# Only for the beginnings of web pages.
+CONTEXT_PAGE_TOKENS = "context_page_tokens"
+
+
 # Only for web search, and only with an embedding model other than the bundled one.
 CONTEXT_SOURCE = "context_source"
 
@@ -98,7 +102,8 @@ LEFT_OUT = "context_left_out"
 
 CONTEXT_SETTINGS = (
     CONTEXT, CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_SEARCH, CONTEXT_INDEX, CONTEXT_SOURCE,
-    CONTEXT_EMBEDDING_MODEL, CONTEXT_WITHIN, CONTEXT_CHUNK_TOKENS, LEFT_OUT,
+    CONTEXT_EMBEDDING_MODEL, CONTEXT_WITHIN, CONTEXT_CHUNK_TOKENS,
+    CONTEXT_PAGE_TOKENS, LEFT_OUT,
 )  # fmt: skip
 
 
@@ -145,7 +150,8 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     not asked. ``n_unsearched`` counts items not searched yet, where nothing may be sent.
 
     ``within`` "document": each item's own documents were searched, each as a collection of its own.
-    Chunks have at most ``chunk_tokens`` tokens.
+    Chunks have at most ``chunk_tokens`` tokens. With ``page_tokens`` they are the beginnings of
+    ``chunks`` web pages instead, of at most so many tokens each.
     """
 
     by_item: Mapping[bytes, tuple[ShownChunk, ...]]
@@ -159,6 +165,7 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     n_unsearched: int = 0
     within: SearchedTexts = "sources"
     chunk_tokens: int = CHUNK_TOKENS
+    page_tokens: int | None = None
 
 
 def searches(context: ContextName) -> bool:

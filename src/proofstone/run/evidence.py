@@ -39,6 +39,7 @@ from proofstone.records.items import (
     CONTEXT_CHUNKS,
     CONTEXT_EMBEDDING_MODEL,
     CONTEXT_INDEX,
+    CONTEXT_PAGE_TOKENS,
     CONTEXT_SEARCH,
     CONTEXT_SOURCE,
     CONTEXT_TOKENS,
@@ -84,7 +85,7 @@ class RetrievalAsked(Struct, frozen=True, kw_only=True):
 
     ``within`` "document": only the item's own documents are searched. Texts are split into chunks
     of ``chunk_tokens``. With ``beside_document`` the item's documents are shown as well, and count
-    towards ``most_tokens``.
+    towards ``most_tokens``. With ``page_tokens`` the beginnings of web pages are shown.
     """
 
     chunks: int = CHUNKS
@@ -96,6 +97,7 @@ class RetrievalAsked(Struct, frozen=True, kw_only=True):
     within: SearchedTexts = "sources"
     chunk_tokens: int = CHUNK_TOKENS
     beside_document: bool = False
+    page_tokens: int | None = None
 
     @property
     def indexing(self) -> Indexing:
@@ -290,6 +292,7 @@ def retrieved_settings(prompt_method: PromptMethod) -> dict[str, Any]:
         **(
             {} if found.chunk_tokens == CHUNK_TOKENS else {CONTEXT_CHUNK_TOKENS: found.chunk_tokens}
         ),
+        **({} if found.page_tokens is None else {CONTEXT_PAGE_TOKENS: found.page_tokens}),
     }
 
 

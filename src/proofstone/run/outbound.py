@@ -36,7 +36,7 @@ from proofstone.search.retrieval import (
     web_finder,
     web_loads,
 )
-from proofstone.search.web_finder import WebFinder, WebFinding, WebQuery
+from proofstone.search.web_finder import HITS, WebFinder, WebFinding, WebQuery
 from proofstone.session.egress import Load, Loads, let_out
 from proofstone.session.permits import Outgoing, joined_origins
 from proofstone.session.session import Session
@@ -279,15 +279,19 @@ def _web_tasks(
             asked.source,
             search_method=search_method,
             embedding_model=embedding_model,
+            indexing=asked.indexing,
+            n_pages=0 if asked.page_tokens is None else HITS,
+            page_tokens=asked.page_tokens,
             spending=spending,
         )
         method = find_method(item_set.method)
-        if method.query is None:
+        query = method.web_query or method.query
+        if query is None:
             raise BadUsage(
                 f"{method.title} defines no search query for its questions",
                 hint="--context none or evidence",
             )
-        yield WebTask(item_set, asked, n_items, finder, method.query)
+        yield WebTask(item_set, asked, n_items, finder, query)
 
 
 def _items(session: Session, task: WebTask) -> Iterator[LoadedItem]:
@@ -330,6 +334,8 @@ def _hand_in(
         index=short(content_id("retrieved-from-the-web", versions), 16),
         source=asked.source,
         embedding_model=asked.embedding_model,
+        chunk_tokens=asked.chunk_tokens,
+        page_tokens=asked.page_tokens,
         failed={item.item.id: each.failed for item, each in found if each and each.failed},
         n_unsearched=sum(each is None for _item, each in found),
     )

@@ -19,6 +19,7 @@ from proofstone.records.items import (
     CONTEXT_CHUNKS,
     CONTEXT_EMBEDDING_MODEL,
     CONTEXT_INDEX,
+    CONTEXT_PAGE_TOKENS,
     CONTEXT_SEARCH,
     CONTEXT_SETTINGS,
     CONTEXT_SOURCE,
@@ -96,6 +97,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
     context_tokens: int | None = None
     context_chunks: int = CHUNKS
     context_chunk_tokens: int = CHUNK_TOKENS
+    context_page_tokens: int | None = None
     context_within: SearchedTexts = "sources"
     context_search: SearchMethod = "bm25"
     context_source: str = LOCAL
@@ -117,6 +119,7 @@ class RunSpec(Struct, frozen=True, kw_only=True):
             index=self.context_index,
             within=self.context_within,
             chunk_tokens=self.context_chunk_tokens,
+            page_tokens=self.context_page_tokens,
             beside_document=shows_document(context),
         )
 
@@ -183,6 +186,7 @@ def spec_of(store: Store, run: Run, method: Method) -> RunSpec:
         CONTEXT_EMBEDDING_MODEL,
         CONTEXT_WITHIN,
         CONTEXT_CHUNK_TOKENS,
+        CONTEXT_PAGE_TOKENS,
     )
     return RunSpec(
         item_set=run.item_set,

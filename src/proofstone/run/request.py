@@ -125,7 +125,12 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         """
         asked = self.asked
         is_searched = any(searches(context) for context in _contexts(asked))
-        for name in ("context_source", "context_within", "context_chunk_tokens"):
+        for name in (
+            "context_source",
+            "context_within",
+            "context_chunk_tokens",
+            "context_page_tokens",
+        ):
             if name in self.whole and not is_searched:
                 raise BadUsage(f"--{name.replace('_', '-')} goes with --context retrieved")
         if asked.context_within == "document" and asked.context_source != (LOCAL,):
@@ -140,6 +145,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         search = read_search(asked.context_search)
         for source in asked.context_source:
             read_search_source(source)
+        if asked.context_page_tokens is not None and LOCAL in asked.context_source:
+            raise BadUsage(
+                "--context-page-tokens shows pages of the web",
+                hint="name a search of the web: --context-source brave",
+            )
         return [
             RunSpec(
                 item_set=item_set,
@@ -155,6 +165,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
                 context_tokens=asked.context_tokens,
                 context_chunks=asked.context_chunks,
                 context_chunk_tokens=asked.context_chunk_tokens,
+                context_page_tokens=asked.context_page_tokens,
                 context_within=asked.context_within,
                 context_search=search,
                 context_source=source,

@@ -103,6 +103,11 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         metavar="local|brave|google|searxng",
         expected=f"{LOCAL!r}, a search of the web, or several",
     )] = (LOCAL,)  # fmt: skip
+    context_page_tokens: Annotated[int | None, RunOpt(
+        "With a web search: show the first N tokens of each of the --context-chunks most relevant "
+        "pages, instead of the best passages.",
+        metavar="N", least=8,
+    )] = None  # fmt: skip
     context_embedding_model: Annotated[str, RunOpt(
         "With --context-search dense or hybrid: embedding model (default: the bundled model).",
         flags=("--embedding-model",), metavar="PROVIDER/NAME", expected="the name of a model",

@@ -236,14 +236,17 @@ def web_finder(
     search_method: SearchMethod = "bm25",
     embedding_model: EmbeddingModel | str = "",
     tell: Callable[[str], None] | None = None,
+    indexing: Indexing | None = None,
     n_pages: int = 0,
+    page_tokens: int | None = None,
     spending: Spending | None = None,
 ) -> WebFinder:
     """Return the web searcher with this name (``brave``, ``searxng:bing+baidu``).
 
-    Its pages are searched like sources. ``n_pages`` results per query are read, if that is more
-    than the default. Costs are charged to ``spending``. Raises BadUsage for an unknown search or
-    one that is not configured, and NoPrice.
+    Its pages are searched like sources, split by ``indexing``. ``n_pages`` results per query are
+    read, if that is more than the default. With ``page_tokens`` it returns the beginnings of pages.
+    Costs are charged to ``spending``. Raises BadUsage for an unknown search or one that is not
+    configured, and NoPrice.
     """
     asked, log = read_search_source(source), session.sent_log
     if asked.web is None:
@@ -255,8 +258,9 @@ def web_finder(
     made = None if search_method == "bm25" else _opened(session, embedding_model, spending)
     return WebFinder(
         session.store, searcher, WebPages(session),
-        lambda only: _index(session, only, embedding_model=made), search_method,
-        hits=n_pages or HITS, n_pages=n_pages or PAGES,
+        lambda only: _index(session, only, indexing, embedding_model=made), search_method,
+        hits=n_pages or HITS, n_pages=n_pages or PAGES, page_tokens=page_tokens,
+        variant="" if indexing is None else indexing.variant,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from proofstone.documents.folders import FoundFile
+from proofstone.documents.passages import sentence_spans
 from proofstone.documents.reader import GuardedReader, Opened, ReadEvent
 from proofstone.documents.sources import Stated
 from proofstone.errors import BadUsage, BudgetReached, CallFailed, EgressRefused, ExtraMissing
@@ -28,6 +29,7 @@ from proofstone.ingest.ingest import Taking
 from proofstone.models.check import Online, Step, StepName
 from proofstone.models.config import ModelConfig
 from proofstone.models.names import destination_of
+from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import Clock, FoundText
 from proofstone.records.ids import content_id
 from proofstone.records.items import SearchMethod
@@ -269,10 +271,11 @@ class WebFinder:
     """A ``Searcher`` of the web; each query's pages form an index, searched by ``search_method``.
 
     ``open_index`` returns the index of some sources. ``hits`` are requested per query, and the
-    first ``n_pages`` of them are read. As a ``Searcher`` it asks a policy about each query, or
-    about none if that was settled before (``sends`` is "cleared"). With "nothing" it sends nothing
-    and uses stored results. ``asked`` are the queries of such calls, ``failed`` why the search
-    failed for some.
+    first ``n_pages`` of them are read. With ``page_tokens``, results are the beginnings of the most
+    relevant of these pages. ``variant`` names how pages are split. As a ``Searcher`` it asks a
+    policy about each query, or about none if that was settled before (``sends`` is "cleared").
+    With "nothing" it sends nothing and uses stored results. ``asked`` are the queries of such
+    calls, ``failed`` why the search failed for some.
     """
 
     store: Store
@@ -282,6 +285,8 @@ class WebFinder:
     search_method: SearchMethod = "bm25"
     hits: int = HITS
     n_pages: int = PAGES
+    page_tokens: int | None = None
+    variant: str = ""
     sends: Literal["by policy", "cleared", "nothing"] = "by policy"
     asked: dict[str, None] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -294,9 +299,9 @@ class WebFinder:
     @property
     def key(self) -> bytes:
         """Return a key that changes if the same responses of the search would give other chunks."""
-        return content_id(
-            "web-finder", [self.name, self.search_method, self.hits, self.n_pages, _VERSION]
-        )
+        made_by = [self.name, self.search_method, self.hits, self.n_pages, _VERSION]
+        more = [self.page_tokens, self.variant] if self.page_tokens or self.variant else []
+        return content_id("web-finder", [*made_by, *more])
 
     async def __call__(
         self, query: str, n: int, *, made_from: Sequence[bytes] = ()
@@ -459,8 +464,37 @@ class WebFinder:
         sources = {bytes.fromhex(page.source) for page in own if page.source}
         chunks: list[RetrievedChunk] = []
         if sources and k:
-            (chunks,) = self.open_index(sources).search([query], k, self.search_method)
+            index = self.open_index(sources)
+            n = k if self.page_tokens is None else index.n_chunks
+            (chunks,) = index.search([query], n, self.search_method)
+            if self.page_tokens is not None:
+                chunks = list(self._beginnings(chunks, k, self.page_tokens))
         return WebFinding(query=query, search=search, pages=own, chunks=tuple(chunks))
+
+    def _beginnings(
+        self, chunks: Sequence[RetrievedChunk], k: int, most_tokens: int
+    ) -> Iterator[RetrievedChunk]:
+        """Yield the first tokens of the ``k`` most relevant pages, as parts of their passages.
+
+        Pages are in the order of their best chunks; one that no chunk was found on is left out. A
+        page ends with the last whole sentence within ``most_tokens``.
+        """
+        best: dict[bytes, RetrievedChunk] = {}
+        for chunk in chunks:
+            best.setdefault(chunk.source.id, chunk)
+        count = load_cl100k()
+        for found in list(best.values())[:k]:
+            left = most_tokens
+            for passage in self.store.knowledge.passages_of(found.source.id):
+                ends = [end for _start, end in sentence_spans(passage.text)]
+                while ends and count(passage.text[: ends[-1]].rstrip()) > left:
+                    ends.pop()
+                shown = passage.text[: ends[-1]].rstrip() if ends else ""
+                if shown:
+                    yield structs.replace(found, passage=passage, start=0, end=len(shown))
+                left -= count(shown)
+                if len(shown) < len(passage.text.rstrip()):
+                    break
 
 
 def _each_once(queries: Sequence[WebQuery]) -> dict[str, WebQuery]:

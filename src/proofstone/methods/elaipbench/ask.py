@@ -11,7 +11,7 @@ from typing import Any
 from proofstone.choices.extraction import joined
 from proofstone.errors import BadUsage
 from proofstone.method import OwnPrompts, check_prompt_method, read_defaults
-from proofstone.methods.elaipbench.payloads import shown_of
+from proofstone.methods.elaipbench.payloads import question_of, shown_of
 from proofstone.records.calls import Call, Message
 from proofstone.records.ids import content_id
 from proofstone.records.items import (
@@ -102,6 +102,11 @@ def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
 def query(item: LoadedItem) -> str:
     """Return the question alone (section A.7.1)."""
     return shown_of(item).question
+
+
+def web_query(item: LoadedItem) -> str:
+    """Return the question and the title of its document (section A.7.1)."""
+    return f"{shown_of(item).question} {question_of(item).title}".strip()
 
 
 def show(item: LoadedItem) -> str:

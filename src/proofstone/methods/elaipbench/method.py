@@ -39,6 +39,7 @@ METHOD = Method(
     prepare=ask.prepare,
     ask=ask.ask,
     query=ask.query,
+    web_query=ask.web_query,
     prompts=ask.PROMPTS,
     units=score.units,
     score=score.score,
