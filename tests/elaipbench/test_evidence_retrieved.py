@@ -93,3 +93,27 @@ def test_the_study_pairs_passages_with_evidence_alone(workspace: Workspace) -> N
         "document: 5 passages of up to 40 tokens", "5", "4",
     )  # fmt: skip
     assert table_rows(made, 1)[-1][2:4] == ("every question", "4")
+
+
+def test_a_comparison_says_what_each_context_held(workspace: Workspace) -> None:
+    names: tuple[ContextName, ...] = ("none", "evidence", "retrieved", "document",
+                                      "document+retrieved")  # fmt: skip
+    runs = {
+        name: f"run:{asked(workspace, name, context_within='document').planned.run.id.hex()}"
+        for name in names
+    }
+
+    def said(before: ContextName, after: ContextName) -> str:
+        return " ".join(str(workspace.compare(runs[before], runs[after])).split())
+
+    assert "A had the whole documents, B the source passages of the" in said("document", "evidence")
+    assert "A had retrieved passages, B the whole documents." in said("retrieved", "document")
+    assert "A had the whole documents, B the whole documents and retrieved passages." in said(
+        "document", "document+retrieved"
+    )
+    assert "A measures memory, B reading; the difference is the effect of having the whole" in said(
+        "none", "document"
+    )
+    assert "what retrieval missed or added" in said("evidence", "retrieved")
+    assert "what searching is worth" in said("none", "retrieved")
+    assert "the effect of having the passages" in said("evidence", "none")

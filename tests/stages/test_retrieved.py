@@ -247,6 +247,21 @@ def test_rows_that_differ_in_how_much_is_shown_are_told_apart(
     ]
 
 
+def test_a_comparison_tells_how_long_passages_are_and_what_was_searched(
+    workspace: Workspace, form: str
+) -> None:
+    results = [
+        workspace.run(form, models="sim/ann", context="retrieved", context_chunk_tokens=tokens)
+        for tokens in (200, 16)
+    ]
+    runs = [f"run:{short(result.planned.run.id)}" for (result,) in results]
+    told = " ".join(str(workspace.compare(*runs)).split())
+    assert "5 chunks of 8,000 tokens together" in told
+    assert "5 chunks of 16, 8,000 tokens together" in told
+    rows = respondents_of(select_runs(workspace.store, [workspace.find(form)]))
+    assert "context_chunk_tokens=16" in rows[1].settings
+
+
 def test_passages_leave_only_where_their_source_may(workspace: Workspace, form: str) -> None:
     """Though the questions rest on another source, what was found of this one would go with
     them."""

@@ -64,6 +64,12 @@ def test_a_shortened_passage_is_compared_with_the_whole_one() -> None:
     assert found.ndcg.tolist() == [0.5]
 
 
+def test_a_span_is_within_a_stretch_that_holds_any_of_its_characters() -> None:
+    assert span(0, 5).is_within(Stretch("p1", 4, 9))
+    assert not span(0, 5).is_within(Stretch("p1", 5, 9))
+    assert not span(0, 5).is_within(Stretch("p2", 0, 9))
+
+
 def test_nothing_found_and_nothing_to_find() -> None:
     """Without evidence in the collection nDCG is undefined; a miss has nDCG 0."""
     none = measure_found([span(0, 5)], [], [], 3)

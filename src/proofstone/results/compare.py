@@ -600,27 +600,43 @@ def attribute(pairing: Pairing) -> str:
     return f"The {named} differ at once, so the difference cannot be attributed to one of them."
 
 
+# What the prompts of a context hold; the first name that a context begins with counts.
+_HELD = {
+    "document and retrieved": "the whole documents and retrieved passages",
+    "document": "the whole documents",
+    "retrieved": "retrieved passages",
+    "evidence": "the source passages of the questions",
+    "none": "",
+}
+
+
 def _memory_and_reading(*contexts: str) -> str:
-    searched = [context.startswith("retrieved") for context in contexts]
-    one, other = ("A", "B") if searched[0] else ("B", "A")
-    if "none" not in contexts:
-        if all(searched):
+    kinds = [next(name for name in _HELD if context.startswith(name)) for context in contexts]
+    if kinds[0] == kinds[1]:
+        if "retrieved" in kinds[0]:
             return "Only the retrieved passages or the searched sources differ."
-        if any(searched):
-            return (
-                f"Only the context differs: {one} had retrieved passages, {other} the source "
-                "passages of the questions; the difference is what retrieval missed or added."
-            )
-        return "Only the limit on shown evidence differs; both measure reading."
-    if any(searched):
+        shown = "documents" if kinds[0] == "document" else "evidence"
+        return f"Only the limit on shown {shown} differs; both measure reading."
+    one, other = ("A", "B") if kinds[0] == "retrieved" else ("B", "A")
+    if set(kinds) == {"retrieved", "evidence"}:
+        return (
+            f"Only the context differs: {one} had retrieved passages, {other} the source "
+            "passages of the questions; the difference is what retrieval missed or added."
+        )
+    if set(kinds) == {"retrieved", "none"}:
         return (
             f"Only the context differs: {one} had retrieved passages, {other} measures memory; "
             "the difference is what searching is worth."
         )
-    one, other = ("B", "A") if contexts[1] == "none" else ("A", "B")
+    if "none" not in kinds:
+        first, second = (_HELD[kind] for kind in kinds)
+        return f"Only the context differs: A had {first}, B {second}."
+    one, other = ("A", "B") if kinds[0] == "none" else ("B", "A")
+    shown = next(kind for kind in kinds if kind != "none")
+    having = "the passages" if shown == "evidence" else _HELD[shown]
     return (
         f"Only the context differs: {one} measures memory, {other} reading; the difference is the "
-        "effect of having the passages."
+        f"effect of having {having}."
     )
 
 

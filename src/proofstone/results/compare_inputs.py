@@ -18,11 +18,14 @@ from proofstone.files.tables import SUFFIXES
 from proofstone.method import Method, find_method
 from proofstone.records.ids import short
 from proofstone.records.items import (
+    CONTEXT_CHUNK_TOKENS,
     CONTEXT_CHUNKS,
     CONTEXT_INDEX,
+    CONTEXT_PAGE_TOKENS,
     CONTEXT_SEARCH,
     CONTEXT_SOURCE,
     CONTEXT_TOKENS,
+    CONTEXT_WITHIN,
     LoadedItem,
     context_of,
     own_prompt_of,
@@ -493,7 +496,15 @@ def _context(settings: Mapping[str, Any]) -> str:
     if searches(context):
         beside = "document and " if shows_document(context) else ""
         source = f" from {settings[CONTEXT_SOURCE]}" if CONTEXT_SOURCE in settings else ""
+        source += " in each question's document" if CONTEXT_WITHIN in settings else ""
         most = f"{settings[CONTEXT_CHUNKS]} chunks of {settings[CONTEXT_TOKENS]:,}"
+        if CONTEXT_CHUNK_TOKENS in settings:
+            of = settings[CONTEXT_CHUNK_TOKENS]
+            most = f"{settings[CONTEXT_CHUNKS]} chunks of {of:,}, {settings[CONTEXT_TOKENS]:,}"
+        if CONTEXT_PAGE_TOKENS in settings:
+            of = settings[CONTEXT_PAGE_TOKENS]
+            pages = f"{settings[CONTEXT_CHUNKS]} pages"
+            most = f"the first {of:,} tokens of {pages}, {settings[CONTEXT_TOKENS]:,}"
         return (
             f"{beside}retrieved (up to {most} tokens together by {settings[CONTEXT_SEARCH]}"
             f"{source}, sources as of {settings[CONTEXT_INDEX][:8]})"

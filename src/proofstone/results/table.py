@@ -19,8 +19,10 @@ from proofstone.models.config import ModelConfig, card_of
 from proofstone.models.names import parse_model_name
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import (
+    CONTEXT_CHUNK_TOKENS,
     CONTEXT_CHUNKS,
     CONTEXT_INDEX,
+    CONTEXT_PAGE_TOKENS,
     CONTEXT_SETTINGS,
     CONTEXT_TOKENS,
     LEFT_OUT,
@@ -376,7 +378,8 @@ def _searched_differently(alike: Sequence[Run], own: Run) -> dict[str, Any]:
     """
     label = context_label(own.settings)
     others = [run.settings for run in alike if context_label(run.settings) == label]
-    names = (CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_INDEX) if label else ()
+    amounts = (CONTEXT_TOKENS, CONTEXT_CHUNKS, CONTEXT_CHUNK_TOKENS, CONTEXT_PAGE_TOKENS)
+    names = (*amounts, CONTEXT_INDEX) if label else ()
     return {
         name: own.settings[name]
         for name in names
