@@ -26,6 +26,11 @@ def narrow(made: Path, proofstone: Proofstone, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(terminal, "terminal_width", lambda _stream: 80)
     Path("results.csv").write_text(RESULTS, encoding="utf-8")
+    Path("other.csv").write_text(RESULTS.replace(",1\n", ",0\n", 20), encoding="utf-8")
+    Path("graded.csv").write_text(
+        f"question,answer,response,model\nCapital of France?,Paris,Paris or Rome,{LONG}\n",
+        encoding="utf-8",
+    )
     said = proofstone("run", "old-books", "-m", LONG)
     assert said.code == 0
     assert is_narrow(said.out)
@@ -54,6 +59,16 @@ def is_whole(name: str, text: str) -> bool:
         ("audit", "results.csv"), ("report", "old-books"), ("review", "status", "old-books"),
         ("run", "old-books", "-m", LONG, "--dry-run"), ("run", "old-book", "-m", "sim/ann"),
         ("list", "bnks"), ("audit", "reslts.csv"), ("leaderboard", "old-books", "--columns", "x"),
+        ("compare", "results.csv", "other.csv"), ("compare", "results.csv", "no.csv"),
+        ("compare", "results.csv", "other.csv", "--gate", "--max-drop", "3"),
+        ("grade", "graded.csv"), ("grade", "no.csv"), ("check", "old-books"), ("check", "no"),
+        ("search", "iron"), ("search", "iron", "--in", "no"),
+        ("review", "export", "old-books", "--to", "sheet.xlsx"), ("review", "import", "no.xlsx"),
+        ("review", "export", "old-books", "--people", "Ann,Ben", "--to", "sheet.xlsx"),
+        ("correct", "exclude", "item:zz", "--reason", "wrong"),
+        ("correct", "apply", "results.csv"), ("audit", "graded.csv"),
+        ("import", "results.csv", "--as", "form"), ("import", "graded.csv", "--as", "no"),
+        ("export", "old-books"), ("export", "old-books", "-o", "bank.csv"),
     ],
     ids=" ".join,
 )  # fmt: skip

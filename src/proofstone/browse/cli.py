@@ -597,7 +597,7 @@ def export_command(
                        with columns for human labels
 
     In CSV, TSV and Excel files, texts that start with = + - @, a tab or a line break get a leading
-    apostrophe, so that spreadsheets do not run them as formulas. 'import' removes it.
+    apostrophe. Spreadsheets then do not run them as formulas. 'import' removes it.
 
     \b
     Example:

@@ -265,10 +265,10 @@ def _pipeline_help(builder: StepBuilder) -> str:
     about = builder.help
     if builder.rows is None:
         about += (
-            " An INPUT is a source of the workspace, or a book (all of its sources); see 'list "
-            "sources'"
+            " An INPUT is a source of the workspace (see 'list sources'), or a book (all of its "
+            "sources)."
         )
-        about += "." if builder.files is None else "; or a file of rows from a later step."
+        about += "" if builder.files is None else " It can be a file of rows from a later step."
 
     def named_by(role: str, declared: ModelRole) -> str:
         if declared.has_option:

@@ -246,11 +246,11 @@ def check_command(
 ) -> None:
     """Check an item bank or form for annotation artifacts.
 
-    TARGET is a bank or a form. Classifiers that see only surface features (length, punctuation,
-    words) try to separate true from false statements of a bank, or correct from incorrect options
-    of a form. They are tested on books held out from training. An AUROC of 50 is chance. A
-    confidence interval above 50 shows that surface features predict the answer; the predictive
-    features are listed.
+    TARGET is a bank or a form. Classifiers see only surface features (length, punctuation, words).
+    They try to separate true from false statements of a bank, or correct from incorrect options of
+    a form. They are tested on books held out from training. An AUROC of 50 is chance. A confidence
+    interval above 50 shows that surface features predict the answer; the predictive features are
+    listed.
 
     \b
     Further checks, one at a time:

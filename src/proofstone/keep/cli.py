@@ -403,8 +403,8 @@ def purge(
     Passages, facts, prompts and responses lose their texts, also in files on disk. Hashes, scores,
     usage and costs stay, so existing leaderboards remain valid. A deletion record keeps author,
     time and reason, and blocks the source from being imported again. Unchanged exports, pages and
-    review spreadsheets are deleted. Backups, changed files and other copies still hold the texts;
-    known ones are listed. 'workspace repair BANK' then makes a version of the bank without these
+    review spreadsheets are deleted. Backups, changed files and other copies still hold the texts.
+    Known copies are listed. 'workspace repair BANK' then makes a version of the bank without these
     texts.
 
     \b

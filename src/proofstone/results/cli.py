@@ -739,16 +739,16 @@ def compare_command(
 ) -> None:
     """Compare two results on their common items.
 
-    A and B are runs, forms or banks of the workspace, or files of results as 'audit' reads them
-    (CSV, JSONL, Parquet, lm-eval and Inspect logs). RUN@2026-03-01 is a run at the end of that day.
-    All factors that differ are listed (model, items, prompt, settings, scorer, judge), each with
-    its consequence for the comparison.
+    A and B are runs, forms or banks of the workspace, or files of results. Files are read as by
+    'audit' (CSV, JSONL, Parquet, lm-eval and Inspect logs). RUN@2026-03-01 is a run at the end of
+    that day. All factors that differ are listed (model, items, prompt, settings, scorer, judge),
+    each with its consequence for the comparison.
 
     Only items with scores on both sides are compared. The output has the difference with its
-    confidence interval, an exact McNemar test, a sign-flip test, and the items won and lost. -o
-    FILE writes these items. Forms and banks are compared model by model, with p-values adjusted for
-    the number of pairs. For verified triples, differences of F1, precision and recall are reported
-    too (if both runs were verified alike).
+    confidence interval, an exact McNemar test and a sign-flip test. It lists the items won and
+    lost. -o FILE writes these items. Forms and banks are compared model by model, with p-values
+    adjusted for the number of pairs. For verified triples, differences of F1, precision and recall
+    are reported too (if both runs were verified alike).
 
     \b
     --gate checks run B against the baseline A:
@@ -761,8 +761,9 @@ def compare_command(
     of all looks together have --confidence. At 0.95, the false-pass rate for a run exactly at the
     limit is at most about 2.5%, over all looks.
 
-    Two sources are compared as editions of a document: facts of A that B still supports verbatim,
-    that changed, and that vanished. -o FILE then writes flagged items for 'correct apply'.
+    Two sources are compared as editions of a document. The output lists facts of A that B still
+    supports verbatim, that changed, and that vanished. -o FILE then writes flagged items for
+    'correct apply'.
 
     \b
     Examples:

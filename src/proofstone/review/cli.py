@@ -239,7 +239,7 @@ def decide_command(
     that you omit default to the previous decision.
 
     For short questions, reviewers search for answers. A question is kept if two of them (or a
-    third) found the model's answer, each with two pages, one of them on an authoritative site
+    third) found the model's answer. Each needs two pages, one of them on an authoritative site
     (--sources). It is dropped if one reviewer found it unsuitable.
 
     \b
@@ -382,8 +382,8 @@ def export_command(
     statement fits.
 
     Short questions are answered, not read: two reviewers search for each answer and do not see the
-    model's. --undecided then writes the missing reviews: second answers, disagreements for a third
-    reviewer, and comparisons with the model's answer.
+    model's. --undecided then writes the missing reviews. These are second answers, disagreements
+    for a third reviewer, and comparisons with the model's answer.
 
     \b
     Example:

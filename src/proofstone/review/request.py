@@ -92,9 +92,9 @@ class PolicyAsked(Struct, frozen=True, kw_only=True):
         "decision's, or any]",
     )] = None  # fmt: skip
     sources: Annotated[Path | None, Opt(
-        "For questions answered by reviewers: changes to the list of authoritative sites, one "
-        "per line (SITE adds, -SITE removes; default: as decided last, otherwise the bundled "
-        "list).",
+        "For questions answered by reviewers: changes to the list of authoritative sites. One "
+        "per line: SITE adds, -SITE removes. Default: as decided last, otherwise the bundled "
+        "list.",
         metavar="FILE",
     )] = None  # fmt: skip
 

@@ -428,8 +428,9 @@ def run_command(
     helped write or filter the items (or their model family) are named before the first question.
 
     --budget reserves the worst-case cost of each request, so it is never exceeded. A reached budget
-    ends with exit code 4 and prints the command that resumes. --dry-run estimates requests, tokens,
-    cost and time as ranges and makes no API calls. Add --pilot N to measure them on N questions.
+    ends with exit code 4 and prints the command that resumes. With --dry-run, the command estimates
+    requests, tokens, cost and time as ranges and makes no API calls. Add --pilot N to measure them
+    on N questions.
 
     \b
     Examples:
