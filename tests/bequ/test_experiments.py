@@ -266,7 +266,7 @@ def test_one_command_asks_verifies_and_shows(
     }  # fmt: skip
     assert quiet["verified"]["counts"]["recall"] == {"entailment": 2 * N, "neutral": 10 * N}
     told = proofstone(*ask)
-    assert "Next: proofstone grade towns-" in told.err
+    assert "Fill in: proofstone grade towns-" in told.err
     assert "--recall together --sample 500 --seed 42\nNext: proofstone report towns-" in told.err
     refused = proofstone(*ask, "--reference", "known")
     assert refused.code == 2

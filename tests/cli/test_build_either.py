@@ -49,8 +49,8 @@ def test_what_is_printed_next_can_be_typed(work: Path, proofstone: Proofstone) -
     build = ("build", "statements", "Metals", "-m", "scripted/author", "--judge", "scripted/judge",
              "--yes", "-w", work)  # fmt: skip
     first = proofstone(*build, "--name", "metals")
-    (line,) = [line for line in first.err.splitlines() if line.startswith("Next: ")]
-    assert line.endswith(" --seeds 3 --skip-small")
+    _show, build_form = [line for line in first.err.splitlines() if line.startswith("Next: ")]
+    assert build_form.endswith(" --seeds 3 --skip-small")
     again = proofstone(*build, "--name", "alloys")
     assert "the same statements are here already, under the name metals" in again.err
     unnamed = proofstone(*build)

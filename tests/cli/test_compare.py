@@ -147,7 +147,7 @@ def test_a_run_against_a_file_of_its_scores(
     assert proofstone("export", run, "--what", "scores", "-o", table, "-w", made).code == 0
     told = proofstone("compare", table, run, "-w", made)
     assert told.code == 0
-    assert "won 0 (B scores higher), lost 0, level 8" in told.out
+    assert "won 0 (B scores higher), lost 0, equal 8" in told.out
 
 
 @pytest.mark.parametrize("named", ["run:0000", "nothing.csv"])

@@ -110,7 +110,7 @@ def test_a_role_in_a_whole_file_marks_the_model(
     proofstone("build", "form", "old-books", "--questions", QUESTIONS, "-w", empty)
     proofstone("run", "old-books", "-m", "sim/ann,sim/bob", "-q", "-w", empty)
     said = proofstone("leaderboard", "old-books", "-w", empty).out
-    checked = f"* sim/ann direct: checked {QUESTIONS} of the {QUESTIONS} items"
+    checked = f"* sim/ann: checked {QUESTIONS} of the {QUESTIONS} items"
     assert f"{checked}; no item is unaffected" in said
     wrong = proofstone("import", bank, "--as", "bank", "--role", "made=sim/ann", "-w", empty)
     assert wrong.code == 2

@@ -41,7 +41,7 @@ def _second(workspace: Workspace) -> ItemSet:
 # They stand on other questions, several judges, pairs of models, another benchmark, triples.
 _ELSEWHERE = (
     "choices", "judges", "alignment", "rankings", "retrieval", "random", "effort", "domains",
-    "prompts", "ranges", "popularity",
+    "prompts", "ranges", "popularity", "contexts", "evidence",
 )  # fmt: skip
 
 
@@ -78,7 +78,7 @@ def test_a_study_in_chinese(studied: Path, proofstone: Proofstone) -> None:
     assert told.code == 0
     assert told.out.startswith("各设置下的准确率\n没有模型在每种设置下都完整。\n\n模型  ")
     assert "\nsim/ann?ability=0.8" in told.out
-    assert "任一选项（思考、少样本示例" in told.out
+    assert "任一设置（思考、少样本示例" in told.out
 
 
 def test_a_study_of_nothing_says_what_to_run(made: Path, proofstone: Proofstone) -> None:

@@ -100,7 +100,7 @@ def test_without_a_plan_nothing_is_said(workspace: Workspace, form: str) -> None
 def test_a_comparison_with_nobody_is_said_to_be_missing(workspace: Workspace, form: str) -> None:
     workspace.plan(form, PAIR)
     workspace.run(form, models=ANN)
-    assert lines(workspace, form)[-1].endswith("each model needs exactly one ranked run")
+    assert lines(workspace, form)[-1].endswith("no run of sim/bob?ability=0.2")
 
 
 @pytest.mark.parametrize(

@@ -614,7 +614,7 @@ def _responses(
     sheet, browser = made.evidence.sheet, data.items
     if sheet is None or browser is None:
         return iter(())
-    places = {label: place for place, label in enumerate(browser.models)}
+    places = {row.full_label: place for place, row in enumerate(made.evidence.board.rows)}
     asked = [
         ReadRun(key, run, places[_label(who)])
         for who, runs in _with_runs(made.selection)
