@@ -115,8 +115,9 @@ def test_every_stop_has_a_name_and_every_landmark_is_there_once(tab: Tab, page: 
     ]
     assert nameless == []
     regions = [node["name"]["value"] for node in shown if node["role"]["value"] == "region"]
-    assert "Leaderboard" in regions
-    assert "" not in regions
+    assert regions == ["By group", "Items", "Data quality", "Methods", "All items"]
+    groups = [node["name"]["value"] for node in shown if node["role"]["value"] == "group"]
+    assert "Leaderboard" in groups
 
 
 NOTE = (
