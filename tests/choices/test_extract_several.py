@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proofstone.choices.extraction import extract_choices
+from proofstone.choices.answer_sets import extract_choices
 from proofstone.choices.outcomes import read_choices
 from proofstone.records.runs import Response
 

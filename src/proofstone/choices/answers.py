@@ -312,13 +312,13 @@ def last_mark(text: str, lower: str, letters: str) -> Mark | None:
     ``lower`` is the text in lower case, ``letters`` the labels of the options.
     """
     for anchor in anchors_from_end(lower):
-        mark = _mark_at(text, anchor, letters)
+        mark = mark_at(text, anchor, letters)
         if mark is not None:
             return mark
     return None
 
 
-def _mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
+def mark_at(text: str, anchor: Anchor, letters: str) -> Mark | None:
     """Return the answer stated at one anchor, if any."""
     if anchor.word == "[[":
         return _double_bracket(text, anchor, letters)
@@ -530,7 +530,7 @@ def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | No
     """
     raw = text[start]
     end = start + 1
-    if not _ends_as_letter(text, raw, end):
+    if not ends_as_letter(text, raw, end):
         return None
     letter = canonical(raw)
     if raw in "IVXivx" and opens_roman_list(text, start):
@@ -545,7 +545,7 @@ def _letter_at(text: str, start: int, letters: str, *, boxed: bool) -> Mark | No
     return Mark(letter, start)
 
 
-def _ends_as_letter(text: str, raw: str, end: int) -> bool:
+def ends_as_letter(text: str, raw: str, end: int) -> bool:
     """Return True if ``raw`` is a letter here rather than the word "a", "A" or "I"."""
     if raw.islower():
         return _LOWER_END.match(text, end) is not None or _OR_ANOTHER.match(text, end) is not None

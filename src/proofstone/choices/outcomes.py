@@ -15,8 +15,9 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from proofstone.choices.answer_sets import find_choices
 from proofstone.choices.answers import pattern_table
-from proofstone.choices.extraction import UNPARSED, Extraction, extract_choice, extract_choices
+from proofstone.choices.extraction import UNPARSED, Extraction, extract_choice
 from proofstone.choices.options import is_label, labels
 from proofstone.choices.verdicts import VerdictList, extract_verdict, extract_verdicts
 from proofstone.errors import BadInput, Problem
@@ -224,9 +225,18 @@ def read_choice(response: Response, letters: str, options: Sequence[str] = ()) -
     return unread or _decide(response, extract_choice(response.text, letters, options))
 
 
-def read_choices(response: Response, letters: str) -> Reading:
-    """Return the same for multiple-answer questions: the choice is a set, ``"A, C"``."""
-    return not_read(response) or _decide(response, extract_choices(response.text, letters))
+def read_choices(response: Response, letters: str, options: Sequence[str] = ()) -> Reading:
+    """Return the same for multiple-answer questions: the choice is a set, ``"A, C"``.
+
+    A response that was truncated within the set is truncated.
+    """
+    unread = not_read(response)
+    if unread is not None:
+        return unread
+    found = find_choices(response.text, letters, options)
+    if found.is_cut and response.finish == "length":
+        return Reading("truncated", found.extraction)
+    return _decide(response, found.extraction)
 
 
 def read_verdict(response: Response) -> Reading:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proofstone.choices.extraction import joined
-from proofstone.choices.outcomes import Reading, read_choice, read_choices
+from proofstone.choices.outcomes import read_choices
 from proofstone.methods.elaipbench.ask import STEP
-from proofstone.methods.elaipbench.payloads import Shown, shown_of
+from proofstone.methods.elaipbench.payloads import shown_of
 from proofstone.records.calls import Judge
 from proofstone.records.items import LoadedItem, Unit
 from proofstone.records.runs import Measure, Outcome, Response, Score, Worth
@@ -41,7 +41,7 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
 
 def _scores(place: int, unit: Unit) -> list[Score]:
     shown = shown_of(unit.item)
-    reading = _read(unit.responses[STEP], shown)
+    reading = read_choices(unit.responses[STEP], shown.letters, shown.options)
     letters = reading.extraction.letter
     chosen = set(letters.split(", ")) if reading.outcome == "answered" else set()
     right = set(shown.right)
@@ -68,16 +68,6 @@ def _scores(place: int, unit: Unit) -> list[Score]:
 
 
 _INADMISSIBLE = "inadmissible number of options"
-
-
-def _read(response: Response, shown: Shown) -> Reading:
-    """Return the options that a response chooses: a set, or one named by its text."""
-    reading = read_choices(response, shown.letters)
-    if reading.outcome in ("unparsed", "truncated") and not reading.extraction.letter:
-        named = read_choice(response, shown.letters, shown.options)
-        if named.outcome == "answered":
-            return named
-    return reading
 
 
 def answer_key(unit: Unit) -> tuple[str, int]:
