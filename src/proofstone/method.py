@@ -474,7 +474,7 @@ class Method(_Parts):
     Problems and warnings are returned, not raised.
     """
     evidence: Callable[[Fact], Sequence[Span]] | None = None
-    """The parts of a fact's source that it rests on, in reading order. None: its whole passage."""
+    """The parts of a source that a fact depends on, in reading order. None: its whole passage."""
 
     grouping: Grouping | None = None
     people: People | None = None

@@ -167,7 +167,7 @@ _MOST_INDENT = 24
 
 
 def folded(text: str, width: int) -> str:
-    """``text`` with longer lines broken at spaces: beside their label, or below their indent.
+    """``text`` with longer lines broken at spaces: next to their label, or below their indent.
 
     A command to paste (``Next: proofstone ...``) continues behind a backslash.
     """

@@ -149,7 +149,7 @@ class Retrieved(Struct, frozen=True, kw_only=True):
     web search used. In that case ``failed`` maps items whose search failed to the reason; they are
     not asked. ``n_unsearched`` counts items not searched yet, where nothing may be sent.
 
-    ``within`` "document": each item's own documents were searched, each as a collection of its own.
+    ``within`` "document": each item's own documents were searched, each as a separate collection.
     Chunks have at most ``chunk_tokens`` tokens. With ``page_tokens`` they are the beginnings of
     ``chunks`` web pages instead, of at most so many tokens each.
     """

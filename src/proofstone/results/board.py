@@ -93,7 +93,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     calls, including unusable ones. ``pace`` is the number of questions answered and the speed.
     ``judge`` names the judges that graded the responses. ``part`` is the part of the form that a
     limit selected; items outside it are not missing. ``is_setting_shared``: all models of the
-    leaderboard have this prompting method and these settings, and names of their own.
+    leaderboard have this prompting method and these settings, and distinct names.
     """
 
     name: str

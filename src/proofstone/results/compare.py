@@ -316,7 +316,7 @@ def _overview(compared: Compared) -> list[str]:
 
 
 def _told(measure: str, pair: PairCompared, *, several: bool) -> Iterator[tuple[str, str]]:
-    """What differs between the two, then by how much, where no overview says so."""
+    """What differs between the two, then by how much, where no overview states it."""
     yield from (("differs", change_sentence(change)) for change in pair.changes)
     if pair.means:
         yield "so", pair.means

@@ -85,7 +85,7 @@ class RetrievalAsked(Struct, frozen=True, kw_only=True):
 
     ``within`` "document": only the item's own documents are searched. Texts are split into chunks
     of ``chunk_tokens``. With ``beside_document`` the item's documents are shown as well, and count
-    towards ``most_tokens``. With ``page_tokens`` the beginnings of web pages are shown.
+    toward ``most_tokens``. With ``page_tokens`` the beginnings of web pages are shown.
     """
 
     chunks: int = CHUNKS

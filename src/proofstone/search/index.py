@@ -168,7 +168,7 @@ class PartFiles:
     """The index files of a folder, by source and key.
 
     Reading returns None for files that are missing, made from other inputs, or damaged. Each
-    ``variant`` (how texts are split) has files of its own, so that runs may alternate.
+    ``variant`` (how texts are split) has separate files, so that runs may alternate.
     """
 
     def __init__(self, folder: Path, variant: str = "") -> None:

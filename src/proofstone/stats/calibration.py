@@ -160,7 +160,7 @@ def gaps_by_chance(
 ) -> Floats:
     """Return the ECE of simulated calibrated models (resamples).
 
-    Each answer is correct with the probability of its own confidence, independently (Vaicenavicius
+    Each answer is correct with the probability of its confidence, independently (Vaicenavicius
     et al. 2019). Dependence between answers is only known from the data, so the gaps of each bin
     are scaled by the root of the bin's design effect.
     """

@@ -63,8 +63,8 @@ class PageTexts:
         self._pages = pages
 
     def find(self, quote: str) -> QuoteFound:
-        """Return where a quote is: verbatim, else up to typography and white space, else in parts
-        around its elisions ("...")."""
+        """Return where a quote is: verbatim, up to typography and white space, or in parts around
+        its elisions ("...")."""
         wanted = quote.strip()
         for page, text in self._pages.items():
             if wanted and (start := text.find(wanted)) >= 0:

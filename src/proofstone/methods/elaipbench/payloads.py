@@ -43,7 +43,7 @@ class PaperQuestion(Struct, frozen=True, gc=False, kw_only=True, tag="elaipbench
     """A fact: a question over its source, with its options and the indexes of the correct ones.
 
     ``title`` and ``year`` are those of the document. ``difficulty`` is by the person who answered
-    with the document: easy (correct in time), moderate (correct, too late) or hard (incorrect).
+    with the document: easy (correct in time), moderate (correct but too late) or hard (incorrect).
     """
 
     question: str

@@ -376,7 +376,7 @@ def _repeat_hint(parts: Sequence[ScoresIn]) -> str:
     if len(parts) > 1:
         return (
             "name only one of two files that hold the same scores, such as an older log of a run; "
-            "if each file is a benchmark of its own: audit --benchmarks"
+            "if each file is a separate benchmark: audit --benchmarks"
         )
     if parts[0].layout.sample:
         return "each item, model and sample may have only one score"
