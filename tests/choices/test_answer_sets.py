@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,11 @@ def test_a_reply_cut_within_the_set_is_truncated(text: str, outcome: str) -> Non
 def test_texts_must_match_the_letters() -> None:
     with pytest.raises(ValueError, match="expected 2 option texts, got 1"):
         extract_choices("A", "AB", ["one"])
+
+
+@pytest.mark.parametrize("piece", ["\\boxed{", "answer ", "A, ", "A is B and ", "\n- A. x"])
+def test_a_million_characters_of_one_piece_are_read_at_once(piece: str) -> None:
+    text = piece * (1_000_000 // len(piece))
+    started = time.process_time()
+    extract_choices(text, "ABCDE")
+    assert time.process_time() - started < 2

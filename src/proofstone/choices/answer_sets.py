@@ -413,13 +413,16 @@ _COMMANDS = re.compile(
 _BETWEEN_BOXES = re.compile(rf"[\s$*.]{{0,8}}+(?:{_JOINER}[\s$*]{{0,4}}+)?")
 
 
-_LONGEST_BOX = 2000
+_LONGEST_BOX = 500
+
+
+_MOST_BOXES = 50  # the last ones
 
 
 def _boxed(reply: _Reply) -> Iterator[Stated]:
     """Yield the sets in boxes; boxes that stand together are one: ``\\boxed{A}, \\boxed{C}``."""
     pending: Stated | None = None
-    for match in _BOX.finditer(reply.text, reply.since):
+    for match in list(_BOX.finditer(reply.text, reply.since))[-_MOST_BOXES:]:
         end = _closing(reply.text, match.end())
         letters = _in_box(reply, reply.text[match.end() : end])
         if letters is None:
@@ -444,7 +447,7 @@ def _closing(text: str, start: int) -> int:
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if depth == 0:
             return place
-    return len(text)
+    return min(len(text), start + _LONGEST_BOX)
 
 
 def _in_box(reply: _Reply, boxed: str) -> _Named | None:
