@@ -92,3 +92,33 @@ def test_a_million_characters_of_one_piece_are_read_at_once(piece: str) -> None:
     started = time.process_time()
     extract_choices(text, "ABCDE")
     assert time.process_time() - started < 2
+
+
+METALS = ("iron", "silver", "zinc", "gold")
+
+
+@pytest.mark.parametrize(
+    ("response", "options", "letters"),
+    [
+        ("Answer: (A, C) are incorrect.", (), ""),
+        ("I choose A is incorrect.", (), ""),
+        ("If all except B and D are right, we stop.", (), ""),
+        ("The correct options are:\nA. right\nB. wrong\n", (), ""),
+        ("The correct options are:\nA. tin\nB. zinc\nC. gold\nD. lead\nE. iron", (), ""),
+        ("A and C are right.\n\nSo it goes.", (), "A, C"),
+        ("A and C are right. B and D are right.\n\nSo it goes.", (), ""),
+        ("iron zinc", METALS, "A, C"),
+        ("all of the above.", ("iron", "zinc", "gold", "all of the above"), "D"),
+    ],
+)
+def test_denied_hypothetical_and_discussed_options_are_no_answer(
+    response: str, options: tuple[str, ...], letters: str
+) -> None:
+    found = extract_choices(response, "ABCD" if options else "ABCDE", options)
+    assert (found.letter if found.is_option else "") == letters
+
+
+def test_a_response_that_cannot_be_read_has_no_set() -> None:
+    filtered = Response(text="\\boxed{AC}", finish="content_filter")
+    assert read_choices(filtered, "ABCD").outcome == "refused"
+    assert read_choices(Response(text="\\boxed{AC}"), "ABCD").extraction.letter == "A, C"
