@@ -103,6 +103,7 @@ METALS = ("iron", "silver", "zinc", "gold")
         ("Answer: (A, C) are incorrect.", (), ""),
         ("I choose A is incorrect.", (), ""),
         ("If all except B and D are right, we stop.", (), ""),
+        ("All except B and D are wrong.", (), ""),
         ("The correct options are:\nA. right\nB. wrong\n", (), ""),
         ("The correct options are:\nA. tin\nB. zinc\nC. gold\nD. lead\nE. iron", (), ""),
         ("A and C are right.\n\nSo it goes.", (), "A, C"),
