@@ -271,6 +271,17 @@ class Contrasts:
     """The texts of options in items."""
 
 
+class ShownOptions(Struct, frozen=True):
+    """Hold the options of a question as shown, and the places of the correct ones, ascending.
+
+    ``several``: the question says that more than one may be correct.
+    """
+
+    options: tuple[str, ...]
+    right: tuple[int, ...]
+    several: bool = False
+
+
 def _never(_columns: Iterable[str]) -> bool:
     return False
 
@@ -475,6 +486,9 @@ class Method(_Parts):
     """
     evidence: Callable[[Fact], Sequence[Span]] | None = None
     """The parts of a source that a fact depends on, in reading order. None: its whole passage."""
+
+    options_shown: Callable[[LoadedItem], ShownOptions | None] | None = None
+    """The options of a question to choose from; None for an item without any."""
 
     grouping: Grouping | None = None
     people: People | None = None

@@ -18,7 +18,14 @@ from proofstone.methods.encyclo_k.payloads import (
     SingleStatement,
     Statement,
 )
-from proofstone.methods.encyclo_k.score import MEASURES, SCORER_VERSION, answer_key, score, units
+from proofstone.methods.encyclo_k.score import (
+    MEASURES,
+    SCORER_VERSION,
+    answer_key,
+    options_shown,
+    score,
+    units,
+)
 from proofstone.records.items import Item, LoadedItem, Unit
 from proofstone.records.knowledge import Fact
 from proofstone.records.runs import OUTCOMES, Response, Score
@@ -201,6 +208,24 @@ def test_what_each_outcome_counts_as() -> None:
 
 def test_the_scorer_has_a_version() -> None:
     assert SCORER_VERSION == 2
+
+
+# ---------------------------------------------------------------- options as shown
+
+
+def test_options_are_shown_with_the_places_of_the_right_ones() -> None:
+    composed, imported = options_shown(COMPOSED), options_shown(IMPORTED)
+    assert composed is not None
+    assert imported is not None
+    assert (len(composed.options), composed.right, composed.several) == (4, (1,), False)
+    assert (imported.options, imported.right) == (("iron", "gold", "tin"), (2,))
+    payload = ChoiceQuestion(question="Which?", options=("a", "b", "c"), answer_key=0, also=(2,))
+    several = options_shown(
+        LoadedItem(Item(id=b"two", kind="encyclo_k.choice", payload=payload), ())
+    )
+    assert several is not None
+    assert (several.right, several.several) == ((0, 2), True)
+    assert options_shown(_single(correct=True)) is None
 
 
 # ---------------------------------------------------------------- single statements

@@ -375,6 +375,7 @@ ANALYSIS_NAMES = (
     "retrieval",
     "contexts",
     "evidence",
+    "reasoning",
     "difficulty",
     "topics",
 )

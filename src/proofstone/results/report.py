@@ -677,7 +677,12 @@ def make_analysis(session: Session, /, name: str, *targets: Target, **options: A
         parts = parts_by_judge(session.store, find_method, found)
     else:
         read = parts_by_form if kind.parts == "by form" else parts_together
-        needs = {"lengths": kind.lengths, "origins": kind.origins, "found": kind.found}
+        needs = {
+            "lengths": kind.lengths,
+            "origins": kind.origins,
+            "found": kind.found,
+            "paths": kind.paths,
+        }
         parts = read(session.store, find_method, found, **needs)
     if named := options.pop("beside", ""):
         options["beside"] = benchmark_beside(

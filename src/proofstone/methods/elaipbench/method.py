@@ -44,6 +44,7 @@ METHOD = Method(
     units=score.units,
     score=score.score,
     answer_key=score.answer_key,
+    options_shown=payloads.options_shown,
     measures=score.MEASURES,
     headline=score.HEADLINE,
     grouping=compose.GROUPING,

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from msgspec import Struct
 
 from proofstone.choices.options import labels
+from proofstone.method import ShownOptions
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact, Span
 
@@ -113,6 +114,13 @@ def shown_of(item: LoadedItem) -> Shown:
     )
     options = tuple(question.options[place] for place in asked.order)
     return Shown(question.question, options, right, question.question_type)
+
+
+def options_shown(item: LoadedItem) -> ShownOptions:
+    """Return the options of a question, and the places of the correct ones."""
+    shown = shown_of(item)
+    right = tuple(shown.letters.index(letter) for letter in shown.right)
+    return ShownOptions(shown.options, right, several=shown.question_type == "multiple")
 
 
 def evidence(fact: Fact) -> tuple[Span, ...]:

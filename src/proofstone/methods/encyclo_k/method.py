@@ -50,6 +50,7 @@ METHOD = Method(
     units=score.units,
     score=score.score,
     answer_key=score.answer_key,
+    options_shown=score.options_shown,
     measures=score.MEASURES,
     headline=score.HEADLINE,
     scales=score.SCALES,

@@ -23,6 +23,7 @@ from proofstone.choices.outcomes import (
     read_verdict,
     read_verdicts,
 )
+from proofstone.method import ShownOptions
 from proofstone.methods.encyclo_k.payloads import (
     ChoiceQuestion,
     ComposedQuestion,
@@ -163,6 +164,17 @@ def _read(question: _Question, response: Response) -> Reading:
     if isinstance(question, ChoiceQuestion) and question.also:
         return read_choices(response, labels(len(question.options)))
     return read_choice(response, labels(len(question.options)), _option_texts(question))
+
+
+def options_shown(item: LoadedItem) -> ShownOptions | None:
+    """Return the options of a question, and the places of the correct ones; None for a
+    statement."""
+    question: _Question = item.item.payload
+    if isinstance(question, SingleStatement):
+        return None
+    several = isinstance(question, ChoiceQuestion) and bool(question.also)
+    right = question.answer_keys if isinstance(question, ChoiceQuestion) else (question.answer_key,)
+    return ShownOptions(tuple(_option_texts(question)), tuple(right), several=several)
 
 
 def _option_texts(question: ComposedQuestion | ChoiceQuestion) -> Sequence[str]:

@@ -14,6 +14,7 @@ from proofstone.page.section import Section
 from proofstone.records.runs import POPULATIONS, Population
 from proofstone.results.audit.consistency import consistency_section, metrics_section
 from proofstone.results.sections.agreement import annotators_section, judged_section, panel_section
+from proofstone.results.sections.answers_held import analyze_answers_held
 from proofstone.results.sections.benchmarks import analyze_rankings, benchmarks_section
 from proofstone.results.sections.calibration import calibration_section
 from proofstone.results.sections.contexts import analyze_contexts
@@ -97,9 +98,10 @@ def make_sections(evidence: Evidence) -> tuple[Section, ...]:
 class AnalysisKind(Struct, frozen=True, kw_only=True):
     """An analysis.
 
-    ``parts`` sets how targets are split. ``lengths``, ``origins`` and ``found`` say whether it
-    needs response lengths, the origins of questions, and the evidence in prompts. ``takes`` are its
-    options in addition to ``population`` and ``confidence``.
+    ``parts`` sets how targets are split. ``lengths``, ``origins``, ``found`` and ``paths`` say
+    whether it needs response lengths, the origins of questions, the evidence in prompts, and the
+    answers held along reasoning. ``takes`` are its options in addition to ``population`` and
+    ``confidence``.
     """
 
     help: str
@@ -108,6 +110,7 @@ class AnalysisKind(Struct, frozen=True, kw_only=True):
     lengths: bool = False
     origins: bool = False
     found: bool = False
+    paths: bool = False
     takes: tuple[str, ...] = ()
 
 
@@ -170,6 +173,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         help="recall and nDCG of searches, and what evidence that they miss costs",
         perform=analyze_evidence,
         found=True,
+    ),
+    "reasoning": AnalysisKind(
+        help="the answer held along the reasoning, and correct answers that were left",
+        perform=analyze_answers_held,
+        paths=True,
     ),
     "difficulty": AnalysisKind(
         help="how many models fail each question, by category", perform=analyze_difficulty

@@ -44,6 +44,7 @@ from proofstone.records.knowledge import origin_of
 from proofstone.records.models import CardSnapshot
 from proofstone.records.runs import Estimate, Measure, Population, Run, asked_as, values_kind
 from proofstone.records.scores import Respondent, ScoreTable
+from proofstone.results.answer_paths import AnswerPath, Sampled, paths_by_run
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.request import CURRENT, View
 from proofstone.results.table import headline, read_scores, with_groups, with_shared_part
@@ -109,7 +110,8 @@ class Part:
     same question on different forms: for a unit with one fact, the origin of that fact or the fact
     itself, otherwise empty bytes. ``others`` are further measures of the same scores. For a part of
     one judge, ``judged`` (N) is a mask of the scores that a judge was asked for. ``found`` (one per
-    model) maps items to the evidence that the model's prompts show. Intervals use ``population``
+    model) maps items to the evidence that the model's prompts show; ``paths`` maps responses to the
+    answers held along their reasoning. Intervals use ``population``
     and ``confidence``.
     """
 
@@ -125,6 +127,7 @@ class Part:
     others: tuple[Measure, ...] = ()
     judged: NDArray[np.bool_] | None = None
     found: tuple[Mapping[bytes, EvidenceFound], ...] = ()
+    paths: tuple[Mapping[Sampled, AnswerPath], ...] = ()
     population: Population = "domain"
     confidence: float = 0.95
 
@@ -452,11 +455,12 @@ def _drawn(
 
 
 class Reads(TypedDict, total=False):
-    """Optional data: response lengths, origins of questions, evidence in prompts."""
+    """Optional data: response lengths, origins of questions, evidence in prompts, answers held."""
 
     lengths: bool
     origins: bool
     found: bool
+    paths: bool
 
 
 def parts_together(
@@ -507,6 +511,7 @@ def part_of(
     lengths: bool = False,
     origins: bool = False,
     found: bool = False,
+    paths: bool = False,
     view: View = CURRENT,
 ) -> Part:
     """Return a selection's scores, selected by ``view``, as one part."""
@@ -543,6 +548,21 @@ def part_of(
         origins=_origins(store, selection, table) if origins else (),
         others=_beside(method),
         found=_found_evidence(store, selection, table) if found else (),
+        paths=_answer_paths(store, method, selection, table) if paths else (),
+    )
+
+
+def _answer_paths(
+    store: Store, method: Method, selection: Selection, table: ScoreTable
+) -> tuple[Mapping[Sampled, AnswerPath], ...]:
+    runs = {run.id: (key, run) for key, run in selection.runs}
+    return tuple(
+        {
+            sampled: path
+            for identity in who.runs
+            for sampled, path in paths_by_run(store, method, *runs[identity]).items()
+        }
+        for who in table.respondents
     )
 
 
