@@ -342,7 +342,7 @@ def _called(reply: _Reply) -> Iterator[Stated]:
 
 
 def _all_patterns() -> Iterator[tuple[re.Pattern[str], re.Pattern[str] | None, re.Pattern[str]]]:
-    """Yield, by language, what stands before and after the options that are wrong."""
+    """Yield, by language, what comes before and after the options that are wrong."""
     ends = r"[\s*_`)\]}】）」\"'$]{0,6}(?:[.。!！,，;；:：]|\n|$|<)"
     for row in _WORDS.values():
         before, after, follows = row["all_but"], row["all_but_after"], row["follows_all"]
@@ -420,7 +420,7 @@ _MOST_BOXES = 50  # the last ones
 
 
 def _boxed(reply: _Reply) -> Iterator[Stated]:
-    """Yield the sets in boxes; boxes that stand together are one: ``\\boxed{A}, \\boxed{C}``."""
+    """Yield the sets in boxes; boxes in a row are one: ``\\boxed{A}, \\boxed{C}``."""
     pending: Stated | None = None
     for match in list(_BOX.finditer(reply.text, reply.since))[-_MOST_BOXES:]:
         end = _closing(reply.text, match.end())
@@ -634,7 +634,7 @@ def judged(verdicts: Sequence[OptionVerdict]) -> dict[str, bool]:
 
 
 class Found(Struct, frozen=True):
-    """The set that a response chooses. ``is_cut``: the text ends within it, so it may go on."""
+    """The set that a response chooses. ``is_cut``: the text ends within it, so it may continue."""
 
     extraction: Extraction
     is_cut: bool = False
