@@ -38,7 +38,9 @@ def with_difficulties(*counts: int) -> list[dict[str, Any]]:
         level for level, n in zip(("easy", "moderate", "hard", ""), counts, strict=True)
         for _ in range(n)
     ]  # fmt: skip
-    return [row(number, difficulty=level) for number, level in enumerate(levels)]
+    return [
+        row(number, difficulty=level, written_by="person") for number, level in enumerate(levels)
+    ]
 
 
 def test_results_of_people_are_shares_of_the_questions(workspace: Workspace) -> None:
@@ -58,6 +60,11 @@ def test_questions_without_a_difficulty_are_not_counted(workspace: Workspace) ->
     (group,) = board(workspace, with_difficulties(1, 1, 2, 3)).standings
     assert [each.estimate.n for each in group.people] == [4, 4]
     assert group.n_items == 7
+
+
+def test_a_difficulty_that_a_model_estimated_is_no_result_of_people(workspace: Workspace) -> None:
+    rows = [{**each, "written_by": "model"} for each in with_difficulties(1, 1, 2, 0)]
+    assert board(workspace, rows).standings[0].people == ()
 
 
 def test_nothing_is_said_of_people_without_any_difficulty(workspace: Workspace) -> None:

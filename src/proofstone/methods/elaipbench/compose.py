@@ -97,14 +97,16 @@ def groups_of(item: LoadedItem) -> Mapping[str, str]:
     }
 
 
-# Difficulty is what a person with the document did (section 3.2.3), so it holds these results.
+# Difficulty is what a person with the document did (section 3.2.3), so it holds these results. That
+# of a question by a model is the model's estimate.
 
 _IN_TIME, _AT_ALL = noted("people, in time"), noted("people, at all")
 
 
 def _of_people(item: LoadedItem) -> Mapping[str, float]:
-    difficulty = question_of(item).difficulty
-    if not difficulty:
+    question = question_of(item)
+    difficulty = question.difficulty
+    if not difficulty or question.written_by == "model":
         return {}
     return {_IN_TIME: float(difficulty == "easy"), _AT_ALL: float(difficulty != "hard")}
 
