@@ -107,3 +107,13 @@ def test_recall_never_falls_and_all_values_are_shares(
     known = found.ndcg[~np.isnan(found.ndcg)]
     assert ((known >= 0) & (known <= 1 + 1e-12)).all()
     assert ((found.recall >= 0) & (found.recall <= 1)).all()
+
+
+def test_a_passage_and_its_beginning_count_once_in_any_order() -> None:
+    """The best order of all passages has the whole one; its shortened beginning adds nothing."""
+    spans = [span(0, 15)]
+    whole, beginning = Stretch("p1", 0, 15), Stretch("p1", 0, 5)
+    for pool in ([whole, beginning], [beginning, whole]):
+        found = measure_found(spans, [beginning], pool, 1)
+        assert found.ndcg.tolist() == pytest.approx(found.recall.tolist())
+        assert 0 < found.recall[0] < 1
