@@ -23,7 +23,8 @@ from proofstone.method import find_method
 from proofstone.models.simulator import Character, SimulatedModel
 from proofstone.models.tokens import load_cl100k
 from proofstone.records.calls import Message
-from proofstone.run.evidence import asked_page, with_documents
+from proofstone.run.asked_items import asked_page
+from proofstone.run.context_texts import with_documents
 from proofstone.run.outbound import make_retriever
 from proofstone.run.plan import plan_run
 from proofstone.run.request import specs_of

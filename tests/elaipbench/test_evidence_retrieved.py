@@ -15,7 +15,7 @@ from proofstone.errors import BadUsage
 from proofstone.ingest.ingest import ingest_paths
 from proofstone.records.items import ContextName
 from proofstone.run.campaign import RunResult
-from proofstone.run.evidence import shown_to
+from proofstone.run.context_texts import shown_to
 from proofstone.run.evidence_found import found_by_run, found_by_search
 from proofstone.stats.retrieval import EvidenceFound
 from serving import HurriedClock

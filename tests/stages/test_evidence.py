@@ -21,7 +21,7 @@ from proofstone.records.ids import short
 from proofstone.records.items import ContextName, context_of, left_out_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.run.campaign import RunResult, perform_request
-from proofstone.run.evidence import evidence_block
+from proofstone.run.context_texts import evidence_block
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import Asking, RunRequest, specs_of
 from proofstone.run.run_file import read_run_file, save_request

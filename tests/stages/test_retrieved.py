@@ -21,7 +21,7 @@ from proofstone.records.items import context_of
 from proofstone.records.knowledge import Passage, Source, passage_id, source_id
 from proofstone.results.table import respondents_of
 from proofstone.results.trace import Ancestry
-from proofstone.run.evidence import ShownIn, shown_in, shown_to, with_retrieved
+from proofstone.run.context_texts import ShownIn, shown_in, shown_to, with_retrieved
 from proofstone.run.forms import select_runs
 from proofstone.run.outbound import plan_loads
 from proofstone.run.request import specs_of

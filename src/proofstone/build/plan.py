@@ -39,7 +39,7 @@ from proofstone.records.calls import CacheUse, Model, Searcher
 from proofstone.records.items import SEARCH_METHODS, SearchMethod
 from proofstone.records.knowledge import Fact, WholeDocument, permits_publication
 from proofstone.records.models import WEB_SEARCHES
-from proofstone.run.evidence import read_search
+from proofstone.run.retriever import read_search
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted

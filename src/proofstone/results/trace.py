@@ -19,7 +19,7 @@ from proofstone.records.items import ItemSet, LoadedItem
 from proofstone.records.reviews import Correction, Override
 from proofstone.records.runs import Response, Run, Score, asked_as, run_label
 from proofstone.results.table import headline
-from proofstone.run.evidence import shown_to
+from proofstone.run.context_texts import shown_to
 from proofstone.run.forms import select_runs
 from proofstone.run.judges import verdict_lines
 from proofstone.session.session import call_id, response_id, response_name

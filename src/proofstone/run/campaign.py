@@ -21,7 +21,6 @@ from proofstone.records.calls import CacheUse, CallRecord, Clock
 from proofstone.records.ids import short
 from proofstone.records.items import OwnPrompt, shown_name
 from proofstone.records.runs import Run, Spent, responses_wanted, run_label
-from proofstone.run.evidence import Retriever
 from proofstone.run.forms import plain_form
 from proofstone.run.judges import (
     Bench,
@@ -38,6 +37,7 @@ from proofstone.run.outbound import clear_searches, do_search, make_retriever, p
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run, spec_of, store_run
 from proofstone.run.prompts import first_prompt, with_prompt
 from proofstone.run.request import RunRequest, specs_of, specs_of_request
+from proofstone.run.retriever import Retriever
 from proofstone.run.run_facts import ControlReport, perform_control, shares_of
 from proofstone.run.scorings import Judging, score_run
 from proofstone.run.self_preference import SelfEvaluation, self_evaluation_of_runs

@@ -20,8 +20,8 @@ from proofstone.records.calls import CacheUse, Message
 from proofstone.records.items import shown_name
 from proofstone.records.runs import Response, Run, Spent, Usage, asked_as
 from proofstone.records.verdicts import JudgeQuestion, JudgeVote, PanelVerdict
+from proofstone.run.asked_items import asked_page
 from proofstone.run.campaign import check_own_prompts, planned_specs
-from proofstone.run.evidence import Retriever, asked_page
 from proofstone.run.forecast import (
     CONFIDENCE,
     Amounts,
@@ -49,6 +49,7 @@ from proofstone.run.pilot import (
 )
 from proofstone.run.plan import PlannedRun, RunSpec
 from proofstone.run.request import specs_of
+from proofstone.run.retriever import Retriever
 from proofstone.run.scorings import pages_to_score, score_responses, score_units
 from proofstone.session.askers import on_record, session_askers, with_askers
 from proofstone.session.egress import let_out

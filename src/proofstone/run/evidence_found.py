@@ -28,7 +28,8 @@ from proofstone.records.items import (
 from proofstone.records.knowledge import Passage
 from proofstone.records.models import LOCAL
 from proofstone.records.runs import Run
-from proofstone.run.evidence import shown_to, with_own_evidence
+from proofstone.run.context_texts import shown_to
+from proofstone.run.evidence import with_own_evidence
 from proofstone.run.run_options import CHUNKS
 from proofstone.search.chunks import Chunking, cut_chunks
 from proofstone.stats.retrieval import EvidenceFound, EvidenceSpan, Stretch, measure_found

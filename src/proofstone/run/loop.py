@@ -24,7 +24,7 @@ from proofstone.models.responses import read_response
 from proofstone.records.calls import CallRecord, Clock, Message
 from proofstone.records.items import Oracle
 from proofstone.records.runs import Response
-from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.asked_items import ask_item, asked_page
 from proofstone.run.plan import PlannedRun
 from proofstone.run.prompts import format_of, in_format, request_of, sent_to_model
 from proofstone.run.scorings import Finished, open_scoring, score_responses

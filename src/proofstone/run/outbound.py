@@ -15,18 +15,14 @@ from proofstone.models.registry import leaves_to, open_endpoint
 from proofstone.records.ids import content_id, short
 from proofstone.records.items import ItemSet, LoadedItem, Retrieved
 from proofstone.records.runs import Spent
-from proofstone.run.evidence import (
-    RetrievalAsked,
-    Retriever,
-    documents_shown,
-    passages_behind,
-    retrieved_origins,
-    spread_items,
-    within,
-)
+from proofstone.run.asked_items import spread_items
+from proofstone.run.evidence import passages_behind
+from proofstone.run.item_documents import documents_shown
 from proofstone.run.pilot import Pilot
 from proofstone.run.plan import PlannedRun, RunSpec, plan_run
 from proofstone.run.prompts import known_prompts
+from proofstone.run.retrieved_context import retrieved_origins
+from proofstone.run.retriever import RetrievalAsked, Retriever, within
 from proofstone.search.bm25 import TERMS_VERSION
 from proofstone.search.chunks import CHUNKS_VERSION
 from proofstone.search.retrieval import (

@@ -24,7 +24,7 @@ from proofstone.records.ids import Draws, canonical_json
 from proofstone.records.items import Oracle
 from proofstone.records.models import Price
 from proofstone.records.runs import Response, Run, Usage, asked_as
-from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.asked_items import ask_item, asked_page
 from proofstone.run.plan import PlannedRun
 from proofstone.run.prompts import request_of, sent_to_model
 from proofstone.session.progress import RunProgress

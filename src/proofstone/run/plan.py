@@ -39,16 +39,7 @@ from proofstone.records.items import (
 )
 from proofstone.records.models import LOCAL
 from proofstone.records.runs import Run, run_id
-from proofstone.run.evidence import (
-    RetrievalAsked,
-    Retriever,
-    evidence_settings,
-    left_out_notes,
-    retrieved_notes,
-    retrieved_settings,
-    with_evidence,
-    with_retrieval,
-)
+from proofstone.run.evidence import evidence_settings, left_out_notes, with_evidence
 from proofstone.run.evidence_found import found_notes
 from proofstone.run.forms import bank_of, plain_form, without_former_versions
 from proofstone.run.prompts import (
@@ -65,6 +56,8 @@ from proofstone.run.prompts import (
     with_prompt,
     with_room,
 )
+from proofstone.run.retrieved_context import retrieved_notes, retrieved_settings, with_retrieval
+from proofstone.run.retriever import RetrievalAsked, Retriever
 from proofstone.run.run_options import CHUNKS, DOCUMENT_TOKENS, MOST_TOKENS
 from proofstone.store.store import Store
 

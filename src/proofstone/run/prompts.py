@@ -30,7 +30,7 @@ from proofstone.records.items import (
     own_prompt_of,
 )
 from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Response, Run
-from proofstone.run.evidence import ask_item, asked_page
+from proofstone.run.asked_items import ask_item, asked_page
 from proofstone.store.store import Store
 from proofstone.texts.templates import answer_format_in
 

@@ -25,7 +25,6 @@ from proofstone.records.items import ContextName, ItemSet, Preset, searches
 from proofstone.records.models import LOCAL
 from proofstone.records.options import options_in
 from proofstone.records.runs import ANSWER_FORMAT
-from proofstone.run.evidence import read_search
 from proofstone.run.forms import (
     form_as_it_stands,
     forms_of,
@@ -35,6 +34,7 @@ from proofstone.run.forms import (
 )
 from proofstone.run.plan import RunSpec
 from proofstone.run.prompts import AUTO, THINKING_TOKENS, read_own_prompt
+from proofstone.run.retriever import read_search
 from proofstone.run.run_options import COUNTS, RunAsked, names_of
 from proofstone.search.sources import read_search_source
 from proofstone.session.session import Session, Target, listed, method_of

@@ -27,8 +27,9 @@ from proofstone.records.items import ContextName, ItemSet, context_of
 from proofstone.records.knowledge import Bank, Passage
 from proofstone.records.runs import Estimate, run_label
 from proofstone.results.compare_inputs import compare_targets
+from proofstone.run.asked_items import asked_page
 from proofstone.run.campaign import RunResult, run_specs
-from proofstone.run.evidence import asked_page, with_evidence
+from proofstone.run.evidence import with_evidence
 from proofstone.run.forecast import CONFIDENCE, BuildForecast, Range
 from proofstone.run.request import Asking, RunRequest
 from proofstone.run.run_file import run_file_text

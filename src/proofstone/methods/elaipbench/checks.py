@@ -48,7 +48,7 @@ from proofstone.records.calls import Message
 from proofstone.records.items import Item, ItemSet, LoadedItem, Unit, identified_item
 from proofstone.records.knowledge import Passage, WholeDocument
 from proofstone.records.runs import Response, Score
-from proofstone.run.evidence import (
+from proofstone.run.context_texts import (
     document_prompt,
     evidence_prompt,
     with_documents,
