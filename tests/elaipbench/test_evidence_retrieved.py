@@ -37,11 +37,9 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
         yield opened
 
 
-def asked(workspace: Workspace, context: ContextName, **options: Any) -> RunResult:
-    (found,) = workspace.store.lookup.every("form")
-    (result,) = workspace.run(
-        f"form:{found.id.hex()}", models="sim/one?ability=0.5", context=context, **options
-    )
+def asked(workspace: Workspace, context: ContextName, form: str = "", **options: Any) -> RunResult:
+    form = form or f"form:{workspace.store.lookup.every('form')[0].id.hex()}"
+    (result,) = workspace.run(form, models="sim/one?ability=0.5", context=context, **options)
     return result
 
 
@@ -60,6 +58,37 @@ def test_prompts_and_search_agree(workspace: Workspace, context: ContextName) ->
     assert values(by_run) == pytest.approx(values(by_search), nan_ok=True)
     last = sorted(each.recall[-1] for each in by_run.values())
     assert (last[0], last[-1]) == (0.0, 1.0)
+
+
+def test_evidence_over_two_passages_is_found_when_both_are(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    """Each passage holds one of its two sentences, in neighbouring paragraphs."""
+    first = "The apprentice lit the kiln before dawn, as he did on every market day of the year."
+    second = "Its heavy lid was sealed with yellow wax, which the widow next door had brought."
+    (tmp_path / "kiln.txt").write_text(f"{document('Kiln')}\n\n{first}\n\n{second}", "utf-8")
+    ingest_paths(
+        workspace.store, [tmp_path / "kiln.txt"], stated=Stated(title="Kiln"), clock=workspace.clock
+    )
+    asks = row(
+        document="Kiln",
+        question="Who lit the kiln before dawn, and who brought the wax that sealed its lid?",
+        options=["apprentice, widow", "widow, both", "both, apprentice", "neither"],
+        evidence={"A": [f"{first} {second}"]},
+    )
+    workspace.import_bank(write_rows(tmp_path / "kiln.jsonl", [asks]), method="elaipbench")
+    (form,) = workspace.build_form("kiln")
+    planned = asked(
+        workspace, "retrieved", form=f"form:{form.id.hex()}", context_chunk_tokens=24,
+        context_within="document", context_chunks=3,
+    ).planned  # fmt: skip
+    (call,) = workspace.store.runs.some_calls(planned.key)
+    lengths = [each.end - each.start for each in shown_to(call.prompt)[:2]]
+    assert sorted(lengths) == sorted([len(first), len(second)])
+    best = first if lengths[0] == len(first) else second
+    share = len(best.replace(" ", "")) / len((first + second).replace(" ", ""))
+    (found,) = found_by_run(workspace.store, planned.key, planned.run).values()
+    assert found.recall.tolist() == pytest.approx([share, 1.0, 1.0])
 
 
 def test_the_passages_after_a_document_are_read_from_the_prompt(workspace: Workspace) -> None:

@@ -55,6 +55,16 @@ def test_correct_options_have_evidence_and_letters_exist() -> None:
         assert all(quote.strip() for quotes in row["evidence"].values() for quote in quotes)
 
 
+def test_most_wrong_options_have_evidence_against_them() -> None:
+    """Without it are options that the paper contradicts in no single place."""
+    wrong = [
+        letter in row["evidence"]
+        for row in rows()
+        for letter in set(LETTERS[: len(row["options"])]) - set(row["answer"])
+    ]
+    assert (sum(wrong), len(wrong)) == (85, 91)
+
+
 def test_positions_of_correct_options_are_balanced() -> None:
     for kind in ("single", "multiple"):
         chosen = Counter(
