@@ -449,6 +449,9 @@ class Method(_Parts):
     BadUsage for unsuitable runs.
     """
 
+    games: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Payment schemes of the publication as games (``review incentives``), by name."""
+
     commands: Mapping[str, Any] = field(default_factory=dict)
     """Click commands of another package's method, by command name."""
 
@@ -609,6 +612,11 @@ def read_presets(package: str, shared: str = "") -> dict[str, Preset]:
         )
         for name, entry in tables.items()
     }
+
+
+def read_games(package: str) -> dict[str, Mapping[str, Any]]:
+    """Read the games of ``games.toml`` in a method's folder, by name."""
+    return tomllib.loads(resources.files(package).joinpath("games.toml").read_text("utf-8"))
 
 
 def _entry_points() -> dict[str, EntryPoint]:

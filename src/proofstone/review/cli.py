@@ -10,6 +10,7 @@ import click
 from msgspec import structs
 
 from proofstone.correct.cli import by_option
+from proofstone.mechanism.cli import incentives_command
 from proofstone.records.ids import short
 from proofstone.records.reviews import ReviewPolicy
 from proofstone.review.request import PolicyAsked, SheetsAsked
@@ -561,6 +562,6 @@ def erase(person: str, folder: Path | None, as_json: bool) -> None:
 
 for _command in (
     export_command, import_command, withdraw_command, status_command, agreement_command,
-    decide_command,
+    decide_command, incentives_command,
 ):  # fmt: skip
     review_command.add_command(_command)

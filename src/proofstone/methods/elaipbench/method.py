@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofstone.method import Method, PayloadType, later, read_presets
+from proofstone.method import Method, PayloadType, later, read_games, read_presets
 from proofstone.methods.elaipbench import ask, compose, payloads, questions, score
 from proofstone.methods.elaipbench.payloads import AskedQuestion, PaperQuestion
 
@@ -35,6 +35,7 @@ METHOD = Method(
     bank_run="",
     prompt_methods=ask.PROMPT_METHODS,
     presets=later(lambda: read_presets(_HERE)),
+    games=later(lambda: read_games(_HERE)),
     settings=ask.settings,
     prepare=ask.prepare,
     ask=ask.ask,
