@@ -14,12 +14,12 @@ import pytest
 from proofstone.errors import BadUsage, EndpointUnusable, NotFound
 from proofstone.models.entries import Entry
 from proofstone.models.failures import treatment
+from proofstone.models.gguf import open_gguf
 from proofstone.models.local import (
     ChildProcess,
     LocalModel,
     LocalOptions,
     LocalServer,
-    open_gguf,
     open_local,
 )
 from proofstone.models.retries import SystemClock

@@ -16,8 +16,6 @@ import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
-from hashlib import file_digest
 from importlib.util import find_spec
 from itertools import takewhile
 from pathlib import Path
@@ -27,7 +25,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import UNSET, Struct, structs
 
-from proofstone.errors import BadUsage, EndpointUnusable, NotFound
+from proofstone.errors import BadUsage, EndpointUnusable
 from proofstone.models.client import (
     ChatEndpoint,
     CompletionsEndpoint,
@@ -37,77 +35,11 @@ from proofstone.models.client import (
 from proofstone.models.config import TIMEOUT_S, Endpoint
 from proofstone.models.credentials import Secret
 from proofstone.models.entries import BUNDLED, Entry, bundled_file, thinking_fields, thinking_tokens
+from proofstone.models.gguf import GgufFile, open_gguf
 from proofstone.models.responses import Continuation, read_response, scored_body
 from proofstone.models.retries import SystemClock
 from proofstone.models.wire import sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
-
-# A GGUF file's identity is its content, never its path.
-
-_MAGIC = b"GGUF"
-
-
-_DIGITS = 16
-
-
-class GgufFile(Struct, frozen=True):
-    """A model file.
-
-    ``endpoint`` identifies its content and ``reported_as`` its name. Both are the same on every
-    machine, so stored responses of one machine can be reused on another.
-    """
-
-    path: Path
-    sha256: str
-
-    @property
-    def endpoint(self) -> str:
-        """Return the text that replaces an address in the request hash."""
-        return f"gguf:{self.sha256[:_DIGITS]}"
-
-    @property
-    def reported_as(self) -> str:
-        """Return the file's name without its folders."""
-        return self.path.name
-
-
-def open_gguf(path: Path) -> GgufFile:
-    """Return the file with its SHA-256, read once per process while size and time stay the same.
-
-    Raises NotFound if the file is missing, EndpointUnusable if it is not a GGUF model.
-    """
-    path = path.expanduser()
-    if not path.is_file():
-        raise NotFound(f"model file {path} not found", hint=_near(path))
-    try:
-        with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
-        stat = path.stat()
-        digest = _sha256(path, stat.st_size, stat.st_mtime_ns)
-    except OSError as error:
-        raise EndpointUnusable(f"the model file {path} cannot be read: {error.strerror}") from error
-    if start != _MAGIC:
-        raise EndpointUnusable(
-            f"{path} is not a GGUF model: expected {_MAGIC!r} at its start, got {start!r}",
-            hint="the download may be incomplete, or the file may be a pointer (Git LFS)",
-        )
-    return GgufFile(path, digest)
-
-
-@lru_cache(maxsize=64)
-def _sha256(path: Path, _size: int, _changed_ns: int) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
-
-
-def _near(path: Path) -> str:
-    """Return the model files in the folder where this one was expected."""
-    folder = path.parent
-    if not folder.is_dir():
-        return f"the folder {folder} does not exist"
-    names = sorted(file.name for file in folder.glob("*.gguf"))
-    return f"in {folder}: {', '.join(names)}" if names else f"{folder} holds no .gguf file"
-
 
 # Run a child process from its first line of JSON to its end, on any operating system.
 #
@@ -614,8 +546,8 @@ async def open_local(
 
     ``entry`` is its table of the configuration; ``model`` (a path with options, for a custom name),
     ``timeout_s``, ``body``, ``unsupported`` and ``wire`` are used. ``command`` replaces the child's
-    program. Raises BadUsage for an invalid option, NotFound for a missing file, and
-    EndpointUnusable if it is not a GGUF model or the runner is not installed.
+    program. Raises BadUsage for an invalid option or a ``ctx`` beyond the model's own, NotFound for
+    a missing file, and EndpointUnusable if it is not a GGUF model or the runner is not installed.
     """
     entry = Entry() if entry is None else entry
     path_text, _, query = (model if entry.model is UNSET else entry.model).partition("?")
@@ -623,6 +555,7 @@ async def open_local(
     bundled = BUNDLED.get(path_text)
     path = Path(path_text) if bundled is None else bundled_file(bundled)
     file = await asyncio.to_thread(open_gguf, path)  # hashing takes seconds for a large file
+    options = _within_trained(model, query, options, file.trained_window)
     if command is None:
         _check_runner(model)
         command = _child_command(file, options)
@@ -683,3 +616,21 @@ def _read_options(model: str, query: str) -> LocalOptions:
             hint=f"expected {', '.join(known)}, as in local/x.gguf?ctx=4096&parallel=2",
         )
     return LocalOptions(**values)
+
+
+def _within_trained(
+    model: str, query: str, options: LocalOptions, trained: int | None
+) -> LocalOptions:
+    """Return options whose window is not longer than the one that the model was trained with.
+
+    The runner uses no more. Raises BadUsage if more is asked for.
+    """
+    if trained is None or options.ctx <= trained:
+        return options
+    if any(key == "ctx" for key, _ in parse_qsl(query)):
+        raise BadUsage(
+            f"local/{model}: ctx is {options.ctx:,}, and the model was trained with a context "
+            f"window of {trained:,} tokens; its server uses no more",
+            hint=f"ctx={trained} or less; a longer document needs another model",
+        )
+    return structs.replace(options, ctx=trained)

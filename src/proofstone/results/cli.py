@@ -596,6 +596,10 @@ def report_command(
       rankings    the same models on another benchmark (--beside TARGET or FILE)
       difficulty  number of models that fail each question, by category
       topics      the ten best models of each topic, with ties
+      retrieval   every measure without a search and with what one found
+      contexts    the same questions in every two contexts, paired
+      evidence    recall and nDCG of searches, and what missed evidence costs
+      reasoning   the answer held along the reasoning, and answers that were left
 
     \b
     Analyses of triples verified by 'grade RUN --judge M --reference BANK':
