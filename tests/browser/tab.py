@@ -67,8 +67,16 @@ class Tab:
         return answer["result"].get("value")
 
     def until(self, condition: str) -> None:
-        """Returns when the expression holds in the page."""
-        self.read(_UNTIL.format(condition))
+        """Returns when the expression holds in the page, also one that is only now loaded."""
+        for _ in range(50):
+            try:
+                self.read(_UNTIL.format(condition))
+            except Refused as refused:
+                if "navigated" not in str(refused):
+                    raise
+            else:
+                return
+        raise Refused(f"the page never settled: {condition}")
 
     def press(self, key: str, *, shift: bool = False) -> None:
         """One key, down and up, with what the browser itself does on it."""

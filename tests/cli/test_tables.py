@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,29 @@ def test_a_folder_that_cannot_be_is_refused(proofstone: Proofstone, wide: Path) 
     nowhere = wide.with_name("no") / "t"
     assert "there is no folder" in proofstone("audit", wide, "--tables-to", nowhere).err
     assert proofstone("audit", wide, "--tables-to", wide).code == 2
+
+
+def test_the_page_holds_the_files_of_its_leaderboard(proofstone: Proofstone, wide: Path) -> None:
+    """The links at its head are the bytes of the files, which are the same every time."""
+    page, folder, again = wide.with_name("r.html"), wide.with_name("t"), wide.with_name("u")
+    proofstone("audit", wide, "-o", page, "--tables-to", folder)
+    proofstone("audit", wide, "--tables-to", again)
+    text = page.read_text(encoding="utf-8")
+    for name in ("leaderboard.csv", "leaderboard.tex"):
+        written = (folder / name).read_bytes()
+        assert written == (again / name).read_bytes()
+        packed = re.search(rf'href="data:[^"]*base64,([^"]*)" download="{name}"', text)
+        assert packed is not None
+        assert base64.b64decode(packed[1]) == written
+
+
+def test_chosen_columns_are_in_every_kind_of_table(proofstone: Proofstone, made: Path) -> None:
+    """``report --columns`` adds fields of model cards to page, CSV and LaTeX."""
+    folder = made / "t"
+    options = ("-w", made, "--tables-to", folder, "--columns", "lab,kind")
+    told = proofstone("report", "old-books", *options)
+    assert told.code == 0, told.err
+    for name in ("leaderboard.csv", "leaderboard.tex"):
+        head = (folder / name).read_text(encoding="utf-8")
+        assert "kind" in head
+        assert "lab" in head

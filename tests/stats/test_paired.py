@@ -40,7 +40,7 @@ def test_units_that_are_all_alike_leave_room_for_those_not_seen() -> None:
         pytest.approx(-share),
         pytest.approx(share),
     )
-    assert found.estimate.made_by == "all units equal"
+    assert found.estimate.made_by == "the same difference on all units"
     assert found.p == 1.0
     assert round(share, 3) == 0.036
 

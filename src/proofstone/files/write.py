@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,13 @@ def write_rows(
             if suffix in _SEPARATORS:
                 return _write_separated(file, rows, _SEPARATORS[suffix], columns)
             return _write_lines(file, rows)
+
+
+def csv_bytes(rows: Iterable[Values], columns: Sequence[str]) -> bytes:
+    """Return the bytes that ``write_rows`` writes to a CSV file."""
+    file = io.BytesIO()
+    _write_separated(file, rows, ",", columns)
+    return file.getvalue()
 
 
 def check_target(path: Path) -> str:

@@ -161,9 +161,8 @@ def _sweep_figure(asked: RolesGame, sweep: Sweep) -> Figure:
             game = varied(asked.game, {sweep.x: float(x), sweep.y: float(y)})
             found = pure_equilibria(payoffs(game))
             text = str(len(found)) if CAREFUL in found else ""
-            marks.append(
-                Mark(row=f"{y:.2f}", column=f"{x:.2f}", value=float(CAREFUL in found), text=text)
-            )
+            share = 1.0 / len(found) if CAREFUL in found else 0.0
+            marks.append(Mark(row=f"{y:.2f}", column=f"{x:.2f}", value=share, text=text))
     return Figure(
         name=f"roles-{sweep.x}-{sweep.y}",
         kind="matrix",
@@ -176,6 +175,7 @@ def _sweep_figure(asked: RolesGame, sweep: Sweep) -> Figure:
         ),
         marks=tuple(marks),
         column_axis=_name(sweep.x),
+        value_axis=say("share of careful work among these equilibria (%)"),
     )
 
 

@@ -423,16 +423,13 @@ def _grid(figure: Figure, *, domain: list[float], only_with_text: bool = False) 
         tooltip=["row:N", "column:N", *_ENDS, "n:Q"],
     )
     shade = vega.field_of("value:Q").scale(range=list(RAMP), domain=domain, interpolate="lab")
-    if only_with_text and not figure.value_axis:
-        shade = shade.legend(None)
-    else:
-        shade = shade.legend(
-            orient="bottom",
-            title=figure.value_axis or None,
-            gradientLength=160,
-            gradientThickness=8,
-            tickCount=3,
-        )
+    shade = shade.legend(
+        orient="bottom",
+        title=figure.value_axis or None,
+        gradientLength=160,
+        gradientThickness=8,
+        tickCount=3,
+    )
     if only_with_text:
         shade = vega.condition("datum.text !== ''", shade, vega.value("white"))
     low, high = domain

@@ -185,9 +185,9 @@ class Field:
         """Return the field in the order of the domain instead of alphabetical order."""
         return Field({**self.spec, "sort": None})
 
-    def legend(self, *nothing: None, **how: Any) -> Field:
-        """Return the field with a legend, or with none."""
-        return Field({**self.spec, "legend": None if nothing else how})
+    def legend(self, **how: Any) -> Field:
+        """Return the field with a legend."""
+        return Field({**self.spec, "legend": how})
 
 
 def field_of(name: str, **more: Any) -> Field:

@@ -9,7 +9,7 @@ import importlib
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -65,6 +65,7 @@ from proofstone.results.page_layout import (
     unrecorded,
 )
 from proofstone.results.page_parts import (
+    Download,
     PageData,
     css_string,
     estimate_tables,
@@ -118,12 +119,16 @@ FOLDED_FIGURES = ("stability",)
 
 
 def render_page(
-    data: PageData, begin_drawing: BeginDrawing | None = None, held: HeldItems | None = None
+    data: PageData,
+    begin_drawing: BeginDrawing | None = None,
+    held: HeldItems | None = None,
+    downloads: Sequence[Download] = (),
 ) -> str:
     """Return the page as HTML text.
 
     The text depends on ``data`` only, also if ``begin_drawing`` draws its figures elsewhere.
     ``held`` lists the item rows in files next to the page; without it the page holds all rows.
+    ``downloads`` are files within the page, linked at its head.
     Texts of models and items are escaped; control and direction characters are made visible. A
     content security policy allows only the page's own style and script, by hash.
     """
@@ -153,6 +158,7 @@ def render_page(
         script=script,
         policy=page_policy(style, script, more_scripts=held is not None and held.is_beside),
         held=held,
+        downloads=downloads,
         chapters=chapters(data),
         contents=contents(data),
         context_line=context_line(data),

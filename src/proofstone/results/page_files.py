@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from proofstone import __version__
 from proofstone.errors import StoreFailed
-from proofstone.files.write import write_rows
+from proofstone.files.write import csv_bytes, write_rows
 from proofstone.page.figure import (
     BeginDrawing,
     FigureFile,
@@ -51,6 +51,7 @@ from proofstone.results.item_browser import hold_items
 from proofstone.results.methods_paragraph import methods_text
 from proofstone.results.page import models_of, render_page
 from proofstone.results.page_parts import (
+    Download,
     EstimateTable,
     PageData,
     estimate_tables,
@@ -361,7 +362,7 @@ def write_page(
             if held.is_beside or data.items.has_responses:
                 rows = str(folder_beside(path))
                 units += " and responses" if data.items.has_responses else ""
-        write_text(path, render_page(data, begin_drawing, held))
+        write_text(path, render_page(data, begin_drawing, held, tuple(_downloads(data))))
     if brief is not None and sheet is not None:
         write_bytes(brief.path, sheet)
     return PageWritten(
@@ -373,6 +374,17 @@ def write_page(
         units=units,
         brief=None if brief is None or sheet is None else str(brief.path),
     )
+
+
+def _downloads(data: PageData) -> Iterator[Download]:
+    """Yield the first leaderboard as CSV and LaTeX: the bytes of ``write_tables``."""
+    page = next(board_tables(data), None)
+    if page is None:
+        return
+    columns, rows = flat_rows(page.table)
+    yield Download("CSV", f"{page.name}.csv", "text/csv", csv_bytes(rows, columns))
+    text = tex_table(page, about=data.title, how=_how(data))
+    yield Download("LaTeX", f"{page.name}.tex", "text/plain", text.encode())
 
 
 def write_text(path: Path, text: str) -> None:

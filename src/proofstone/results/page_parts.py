@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 from msgspec import Struct, structs
@@ -130,6 +131,21 @@ class PageData(Struct, frozen=True, kw_only=True):
     items: ItemBrowser | None = None
     brief: Brief | None = None
     audience: Audience = "internal"
+
+
+class Download(NamedTuple):
+    """A file within a page: the text of its link, its name, media type and bytes."""
+
+    text: str
+    name: str
+    media: str
+    content: bytes
+
+    @property
+    def address(self) -> str:
+        """The ``data:`` address of the file."""
+        packed = base64.b64encode(self.content).decode()
+        return f"data:{self.media};charset=utf-8;base64,{packed}"
 
 
 class EstimateTable(Struct, frozen=True, kw_only=True):

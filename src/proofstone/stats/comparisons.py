@@ -557,7 +557,7 @@ def _interval(
     if spread.groups < 2.0:
         return -1.0, 1.0, "none"
     if variance < NO_SPREAD_BELOW:
-        return *_if_alike(value, spread.groups, confidence), "all units equal"
+        return *_if_alike(value, spread.groups, confidence), "the same difference on all units"
     low, high = compared.low, compared.high
     made_by = f"clustered t on {spread.groups - 1.0:.1f} degrees"
     if not _are_plain(first, second):

@@ -7,4 +7,8 @@ for (const section of document.querySelectorAll("section.copied")) addCopying(se
 makeAskable(document);
 watchWidth(document.querySelectorAll(".wide"));
 for (const region of document.querySelectorAll(".board")) narrowBoard(region);
+for (const button of document.querySelectorAll("button.print")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
 for (const nav of document.querySelectorAll("nav.contents")) markCurrent(nav);

@@ -458,7 +458,7 @@ class _Work:
             for name, n in zip(strata, self.roles.counts, strict=True)
         ]
         total = self.roles.total or sum(counts)
-        means = dict.fromkeys(strata, 1 / len(strata)), "plain mean of the groups"
+        means = dict.fromkeys(strata, 1 / len(strata)), say("plain mean of the groups")
         if not all(counts):
             yield means
             return
@@ -467,7 +467,7 @@ class _Work:
         for first, last in segments:
             yield (
                 {name: shares[name] for name in strata[first:last]},
-                "mean of the groups weighted by their items",
+                say("mean of the groups weighted by their items"),
             )
         if not segments or (len(segments) < 2 and self._fits(means[0]) > self._fits(shares)):
             yield means

@@ -530,8 +530,11 @@ def tell_accuracies(read: ReadFile, found: Accuracies) -> FileRead:
     n = found.n_items or int(found.counts.sum())
     items = counted(n, "item") if n else say("numbers of items not known")
     if sizes - {0, n}:
-        items = say(
-            "{low:,} to {high:,} items for each model", low=min(sizes - {0}), high=max(sizes)
+        low, high = min(sizes - {0}), max(sizes)
+        items = (
+            say("{n:,} items for each model", n=low)
+            if low == high
+            else say("{low:,} to {high:,} items for each model", low=low, high=high)
         )
     return read.told(
         counted(len(found.models), "model"), counted(len(found.strata), "group"), items

@@ -229,18 +229,27 @@ def _section(by: str, names: list[str], found: Sequence[Discrimination], how: st
             items=counted(widest.n_units, "item"),
         )
     else:
-        finding = say(
-            "In {n} of {groups} groups by {by}, the range of the top {k} is significant "
-            "(Bonferroni-adjusted). The largest observed range is {range} points, in {widest} "
-            "({items}); {by_chance} points are expected of equal models there.",
-            k=k,
-            widest=names[found.index(widest)],
-            range=points(widest.range),
-            by_chance=points(widest.range_by_chance),
-            items=counted(widest.n_units, "item"),
-            n=len(beyond),
-            groups=len(known),
-            by=word(by),
+        where = {"k": k, "n": len(beyond), "groups": len(known), "by": word(by)}
+        finding = paragraph(
+            say(
+                "In {n} of {groups} groups by {by}, the range of the top {k} is significant "
+                "(Bonferroni-adjusted).",
+                **where,
+            )
+            if beyond
+            else say(
+                "The range of the top {k} is not significant in any of the {groups} groups by {by} "
+                "(Bonferroni-adjusted).",
+                **where,
+            ),
+            say(
+                "The largest observed range is {range} points, in {widest} ({items}); {by_chance} "
+                "points are expected of equal models there.",
+                widest=names[found.index(widest)],
+                range=points(widest.range),
+                by_chance=points(widest.range_by_chance),
+                items=counted(widest.n_units, "item"),
+            ),
         )
     return Section(
         name="spread",

@@ -205,14 +205,20 @@ def _items_finding(found: DescribedItems, n_flagged: int) -> str:
     if n < _FEWEST:
         return say("Items are not flagged: this needs at least 8 ranked models.")
     known = [each.discrimination for each in found.items if not math.isnan(each.discrimination)]
-    return say(
-        "{items} of {n:,} should be looked at; half of the items correlate with the rest by "
-        "{median:.2f} or less."
-        if known
-        else "{items} of {n:,} should be looked at.",
-        items=counted(n_flagged, "item"),
-        n=len(found.ranked.units),
-        median=float(np.median(known)) if known else math.nan,
+    n_items = len(found.ranked.units)
+    flagged = (
+        say("{items} of {n:,} should be looked at.", items=counted(n_flagged, "item"), n=n_items)
+        if n_flagged
+        else say("None of {n:,} items is flagged.", n=n_items)
+    )
+    if not known:
+        return flagged
+    return paragraph(
+        flagged,
+        say(
+            "Half of the items correlate with the rest by {median:.2f} or less.",
+            median=float(np.median(known)),
+        ),
     )
 
 
