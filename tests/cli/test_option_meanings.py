@@ -100,7 +100,7 @@ def test_every_command_takes_the_common_options() -> None:
         for flag in ("--quiet", "--color", "--json", "--workspace"):
             if flag not in flags:
                 lacking[flag].add(path)
-    assert lacking == {"--workspace": {"demo", "workspace restore"}}
+    assert lacking == {"--workspace": {"demo", "review incentives", "workspace restore"}}
 
 
 ASKING = (

@@ -91,35 +91,35 @@ def test_a_pilot_comes_first_and_logs_are_not_identified(
     tmp_path: Path, proofstone: Proofstone
 ) -> None:
     pilot = write_pilot(tmp_path / "pilot.csv")
-    told = json.loads(proofstone("review", "incentives", BONUS, "--pilot", pilot, "--json").out)
+    told = json.loads(proofstone("review", "incentives", BONUS, "--reviews", pilot, "--json").out)
     first = told["sections"][0]
     assert first["name"] == "pilot"
     assert re.search(r"Cost over gain: a bonus of [0-9.]+ \[[0-9.]+, [0-9.]+\]", first["finding"])
     assert len(first["tables"][1]["rows"]) == 9
     logs = write_pilot(tmp_path / "logs.csv", columns=())
-    shown = proofstone("review", "incentives", BONUS, "--pilot", logs)
+    shown = proofstone("review", "incentives", BONUS, "--reviews", logs)
     assert "not identified; the pilot lacks assigned effort or pay" in shown.out
     paid = write_pilot(tmp_path / "paid.csv", columns=("pay",))
     assert (
         "pay was assigned, effort was not"
-        in proofstone("review", "incentives", BONUS, "--pilot", paid).out
+        in proofstone("review", "incentives", BONUS, "--reviews", paid).out
     )
     gains = write_pilot(tmp_path / "gains.csv", columns=("effort",))
     assert (
         "Without costs of reviews the bonus is not identified"
-        in proofstone("review", "incentives", BONUS, "--pilot", gains).out
+        in proofstone("review", "incentives", BONUS, "--reviews", gains).out
     )
 
 
 def test_all_problems_of_a_pilot_are_told_at_once(tmp_path: Path, proofstone: Proofstone) -> None:
     path = tmp_path / "pilot.csv"
     path.write_text("reviewer,score,effort,pay\n,0.5,low,\nb,x,medium,-3\nc,,high,\n")
-    told = proofstone("review", "incentives", BONUS, "--pilot", path)
+    told = proofstone("review", "incentives", BONUS, "--reviews", path)
     assert told.code == 2
     for part in ("line 2, field reviewer", "line 3, field score", "line 3, field effort",
                  "line 3, field pay", "line 4, field score"):  # fmt: skip
         assert part in told.err, part
-    roles = proofstone("review", "incentives", "elaipbench-roles", "--pilot", path)
+    roles = proofstone("review", "incentives", "elaipbench-roles", "--reviews", path)
     assert "a pilot calibrates a tournament" in roles.err
 
 

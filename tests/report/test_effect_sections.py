@@ -1,4 +1,4 @@
-"""Sections on ways of asking, sizes, several benchmarks, and models with a hand in the items."""
+"""Sections on ways of asking, sizes, several benchmarks, and models with work in the items."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_subjects_of_one_test_are_no_benchmarks() -> None:
 
 def with_filter(units: range) -> Evidence:
     """Three models on 200 items; the first filtered some, and fails those."""
-    who = [Respondent("own", "", hands=((0, True),)), Respondent("b", ""), Respondent("c", "")]
+    who = [Respondent("own", "", roles_held=((0, True),)), Respondent("b", ""), Respondent("c", "")]
     rows = [(u, 0, 0, "answered", float(u >= 100 or u % 10 == 0)) for u in range(200)]
     rows += [(u, k, 0, "answered", float((u + k) % 2)) for k in (1, 2) for u in range(200)]
     role = HeldRole("filtered", "own", np.array(units, dtype=np.int32))

@@ -312,13 +312,13 @@ def test_one_judge_is_named_once() -> None:
 
 def test_experiments_have_no_ranks_and_no_part_in_what_is_ranked() -> None:
     """Two models, and two other settings of one: the ranking is that of the two models; the
-    experiments stand below by their scores, also with its own hand in the items left out."""
-    hand = ((0, True),)
+    experiments stand below by their scores, also with its own work in the items left out."""
+    self_evaluation = ((0, True),)
     who = [
         Respondent("lab/a", "direct"),
-        Respondent("lab/b", "direct", hands=hand),
-        Respondent("lab/b", "direct", "effort=low", hands=hand, experiment=True),
-        Respondent("lab/b", "direct", "effort=high", hands=hand, experiment=True),
+        Respondent("lab/b", "direct", roles_held=self_evaluation),
+        Respondent("lab/b", "direct", "effort=low", roles_held=self_evaluation, experiment=True),
+        Respondent("lab/b", "direct", "effort=high", roles_held=self_evaluation, experiment=True),
     ]
     rows = [row for place in range(4) for row in right_of(20, 6 + 4 * place, place)]
     wrote = HeldRole("wrote", "lab/b", np.arange(4, dtype=np.int32))
@@ -336,7 +336,7 @@ def test_experiments_have_no_ranks_and_no_part_in_what_is_ranked() -> None:
     ]  # fmt: skip
     for row, n_right in zip(others.ranked, (18, 14), strict=True):
         assert row.estimate.value == pytest.approx(n_right / 20)
-        assert row.hand is not None
-        assert row.hand.rank is None
-        assert row.hand.untouched.value == pytest.approx((n_right - 4) / 16)
+        assert row.self_evaluation is not None
+        assert row.self_evaluation.rank is None
+        assert row.self_evaluation.untouched.value == pytest.approx((n_right - 4) / 16)
     assert [row["experiment"] for row in board_rows(board)] == [False, False, True, True]

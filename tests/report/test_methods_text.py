@@ -11,10 +11,10 @@ from proofstone.results.page_parts import (
     AskedAs,
     BankUsed,
     FormShown,
-    HandRecorded,
     Manifest,
     PageData,
     Provenance,
+    RecordedRole,
 )
 from proofstone.results.rankings import leaderboard
 from proofstone.wording.messages import speaking
@@ -35,7 +35,7 @@ MANIFEST = Manifest(
     ),
     scorers=(1,),
     judges=("acme/judge",),
-    hands=(HandRecorded("wrote", "acme/large", 12),),
+    roles_held=(RecordedRole("wrote", "acme/large", 12),),
 )  # fmt: skip
 
 ASKED = (

@@ -156,7 +156,7 @@ def test_files_of_scores_and_of_items_are_read_as_audit_does(
             benchmark_beside(workspace.store, lambda _name: None, lambda _n: None,  # type: ignore[arg-type, return-value]
                              str(by_item), 20)  # fmt: skip
     with pytest.raises(SystemExit) as left:
-        main(["report", "x", "--beside", str(scores_file), "-w", str(tmp_path / "work")])
+        main(["report", "x", "--other-benchmark", str(scores_file), "-w", str(tmp_path / "work")])
     assert left.value.code == 2
-    assert "--beside goes with --analysis rankings" in capsys.readouterr().err
+    assert "--other-benchmark goes with --analysis rankings" in capsys.readouterr().err
     assert json.dumps(alone.models) == '["ann", "bob", "eve"]'

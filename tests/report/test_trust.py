@@ -126,7 +126,7 @@ def test_models_with_a_role_are_named_whether_they_compete_or_not() -> None:
         "lab/author helped to make the items; neither these nor models of their families "
         "are ranked."
     )
-    author = replace(PRICED[0], hands=((0, True),))
+    author = replace(PRICED[0], roles_held=((0, True),))
     self_evaluation = replace(table, respondents=(author, *PRICED[1:]))
     assert said(evidence_of(self_evaluation, upkeep=OURS))["roles"].startswith(
         "Models ranked on items that they or their family helped to make: dear (wrote 10)."

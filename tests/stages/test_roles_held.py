@@ -30,12 +30,12 @@ def test_roles_of_facts_mark_the_items_that_rest_on_them(
     items = [s.loaded for page in workspace.store.items.pages(form.id) for s in page]
     touched = [item for item in items if any(not f.payload.correct for f in item.facts)]
     ann, bob = sorted(workspace.leaderboard(form).standings[0].ranked, key=lambda row: row.name)
-    assert bob.hand is None
-    assert ann.hand is not None
-    assert [(r.role, r.model, r.is_itself, r.n_items) for r in ann.hand.roles] == [
+    assert bob.self_evaluation is None
+    assert ann.self_evaluation is not None
+    assert [(r.role, r.model, r.is_itself, r.n_items) for r in ann.self_evaluation.roles] == [
         ("perturbed", ANN, True, len(touched))
     ]
-    assert ann.hand.untouched.n == len(items) - len(touched)
+    assert ann.self_evaluation.untouched.n == len(items) - len(touched)
 
 
 def test_roles_of_a_set_touch_all_its_items(workspace: Workspace, tmp_path: Path) -> None:
@@ -49,9 +49,9 @@ def test_roles_of_a_set_touch_all_its_items(workspace: Workspace, tmp_path: Path
     workspace.store.roles.add_to_set(form.id, [Role("wrote", BOB)])
     workspace.run(form, models=[ANN, BOB])
     ann, bob = sorted(workspace.leaderboard(form).standings[0].ranked, key=lambda row: row.name)
-    assert ann.hand is None
-    assert bob.hand is not None
-    assert (bob.hand.n_self_evaluated, bob.hand.untouched.n) == (4, 0)
+    assert ann.self_evaluation is None
+    assert bob.self_evaluation is not None
+    assert (bob.self_evaluation.n_self_evaluated, bob.self_evaluation.untouched.n) == (4, 0)
     assert workspace.store.roles.of_set(form.id) == (Role("filtered", "gpt-4o"), Role("wrote", BOB))
 
 

@@ -30,7 +30,8 @@ from proofstone.session.terminal import minute, print_json, print_rendered, prin
     help="Another value of the game, such as bonus=20 or high.mean=0.8.",
 )
 @click.option(
-    "--pilot",
+    "--reviews",
+    "pilot",
     type=click.Path(path_type=Path),
     metavar="FILE",
     help="Reviews of a pilot: reviewer, score, and effort (low, high) or pay; group, cost.",

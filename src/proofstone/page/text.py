@@ -78,8 +78,8 @@ def wrapped(text: str, width: int) -> list[str]:
     return [*lines, line.rstrip()] if line.strip() else lines
 
 
-# Where a name may break: behind these signs.
-_PIECES = re.compile(r"[^\s/_=?&,:;.@-]*[/_=?&,:;.@-]*\s*")
+# Where a name may break: behind these signs, but not within a number.
+_PIECES = re.compile(r"(?:[^\s/_=?&,:;.@-]|(?<=\d)[.,](?=\d))*[/_=?&,:;.@-]*\s*")
 
 
 def broken(text: str, width: int) -> str:
@@ -91,7 +91,7 @@ def broken(text: str, width: int) -> str:
     for piece in filter(None, _PIECES.findall(text)):
         rest = piece
         if line and cell_width(line) + cell_width(rest.rstrip()) > width:
-            lines.append(line.rstrip())
+            lines += [line.rstrip()] if line.strip() else []
             line = ""
         while rest and not line and cell_width(rest.rstrip()) > width:
             end = max(fitting_end(rest, width), 1)

@@ -68,7 +68,7 @@ class Respondent:
     """One leaderboard row: a model with one prompting method and one group of settings.
 
     ``forms`` are the forms of each of its ``runs``, in order. ``reported`` are the model versions
-    reported by its endpoint, with response counts; usually one. ``hands`` index the table's
+    reported by its endpoint, with response counts; usually one. ``roles_held`` index the table's
     ``roles``, each with whether the model itself or another of its family had it. ``card`` is None
     if nothing is known. ``scale`` is set if its scores are not comparable with those of other
     prompting methods. ``spent`` is the cost of its calls, ``pace`` how many questions it answered
@@ -83,7 +83,7 @@ class Respondent:
     simulated: bool = False
     runs: tuple[bytes, ...] = ()
     reported: tuple[tuple[str, int], ...] = ()
-    hands: tuple[tuple[int, bool], ...] = ()
+    roles_held: tuple[tuple[int, bool], ...] = ()
     card: Card | None = None
     scale: Scale | None = None
     spent: Spent = field(default_factory=Spent)

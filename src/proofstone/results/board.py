@@ -53,7 +53,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     try_next: str
 
 
-class HandRole(Struct, frozen=True, kw_only=True):
+class SelfEvaluationRole(Struct, frozen=True, kw_only=True):
     """A role that ``model`` had in ``n_items`` of the row's items.
 
     ``is_itself``: ``model`` is the row's own model; otherwise it belongs to the same model family.
@@ -65,14 +65,14 @@ class HandRole(Struct, frozen=True, kw_only=True):
     n_items: int
 
 
-class Hand(Struct, frozen=True, kw_only=True):
+class SelfEvaluation(Struct, frozen=True, kw_only=True):
     """Self-evaluation: how the row's model or its family helped produce the row's items.
 
     ``n_self_evaluated`` counts these items. ``untouched`` is the estimate on the other items.
     ``rank`` is the rank on them among the ranked rows; None if unranked or if no item is left.
     """
 
-    roles: tuple[HandRole, ...]
+    roles: tuple[SelfEvaluationRole, ...]
     n_self_evaluated: int
     untouched: Estimate
     rank: RankInterval | None = None
@@ -88,7 +88,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
 
     ``n_responses`` counts responses, ``failed`` calls without a response, ``missing`` all responses
     still expected. ``ties`` numbers (from 0) the groups of adjacent rows without significant
-    differences. ``hand`` is None without self-evaluation. ``corrections`` counts overridden scores.
+    differences. ``self_evaluation`` is None without any. ``corrections`` counts overridden scores.
     ``card`` is None if nothing is known about the model. ``spent`` is the usage of all billed
     calls, including unusable ones. ``pace`` is the number of questions answered and the speed.
     ``judge`` names the judges that graded the responses. ``part`` is the part of the form that a
@@ -115,7 +115,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     bounds: Bounds | None = None
     average: AverageAtK | None = None
     warnings: tuple[Advice, ...] = ()
-    hand: Hand | None = None
+    self_evaluation: SelfEvaluation | None = None
     corrections: Corrections = Corrections()
     card: Card | None = None
     spent: Spent = Spent()

@@ -36,12 +36,12 @@ from proofstone.results.corrections import (
 )
 from proofstone.results.plan import plan_lines
 from proofstone.results.sentences import (
-    HAND_MARK,
+    SELF_EVALUATION_MARK,
     apart_name,
     apart_reason,
     group_heading,
-    hand_sentence,
     marked,
+    self_evaluation_sentence,
     where_lines,
 )
 from proofstone.stats.intervals import Bounds
@@ -138,9 +138,13 @@ def _standings(
         )
         lines += _incomplete(board, group, cards, width)
     for row in group.rows:
-        if row.hand is not None:
-            text = say("{who}: {what}", who=row.label, what=hand_sentence(row, row.hand))
-            lines.append(f"{HAND_MARK} {printable(text)}")
+        if row.self_evaluation is not None:
+            text = say(
+                "{who}: {what}",
+                who=row.label,
+                what=self_evaluation_sentence(row, row.self_evaluation),
+            )
+            lines.append(f"{SELF_EVALUATION_MARK} {printable(text)}")
     lines += _overrides(group, width)
     lines += _spending(group.ranked)
     for row in group.rows:

@@ -534,14 +534,14 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     help="With --analysis alignment: chat models by their base model.",
 )
 @click.option(
-    "--beside",
+    "--other-benchmark",
     default="",
     metavar="TARGET|FILE",
     help="With --analysis rankings: the other benchmark, as a form, bank or run, or as a file of "
     "models and scores.",
 )
 @click.option(
-    "--beside-items",
+    "--other-items",
     type=click.IntRange(1),
     metavar="N",
     help="With --analysis rankings: number of items in a file of scores.",
@@ -563,8 +563,8 @@ def report_command(
     output: Path | None,
     analysis: str | None,
     pairs: tuple[str, ...],
-    beside: str,
-    beside_items: int | None,
+    other_benchmark: str,
+    other_items: int | None,
     view: View,
     tables: TablesOfPage,
     flagged_items: Path | None,
@@ -593,7 +593,7 @@ def report_command(
       choices     the same questions with options, with shuffled options, and open
       judges      the same responses graded by several judges
       alignment   base models and the chat models made from them, paired
-      rankings    the same models on another benchmark (--beside TARGET or FILE)
+      rankings    the same models on another benchmark (--other-benchmark TARGET or FILE)
       difficulty  number of models that fail each question, by category
       topics      the ten best models of each topic, with ties
       retrieval   every measure without a search and with what one found
@@ -625,14 +625,14 @@ def report_command(
     if analysis is not None:
         _show_analysis(
             analysis, named, output, folder, drawn=drawn, as_json=as_json,
-            population=board["population"], pairs=read_list(pairs), beside=beside,
-            beside_items=beside_items or 0, view=View(scorings=view.scorings),
+            population=board["population"], pairs=read_list(pairs), beside=other_benchmark,
+            beside_items=other_items or 0, view=View(scorings=view.scorings),
         )  # fmt: skip
         return
     if pairs:
         raise click.UsageError("--base-models goes with --analysis alignment")
-    if beside or beside_items:
-        raise click.UsageError("--beside goes with --analysis rankings")
+    if other_benchmark or other_items:
+        raise click.UsageError("--other-benchmark goes with --analysis rankings")
     asked, sheet = tables.of(path), brief.of(figures.fonts)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:

@@ -21,7 +21,7 @@ from proofstone.records.ids import digest
 from proofstone.records.runs import OUTCOMES
 from proofstone.records.scores import ScoreTable
 from proofstone.records.tables import Audience
-from proofstone.results.rows_beside import (
+from proofstone.results.page_pieces import (
     FileBeside,
     Piece,
     PiecedRows,

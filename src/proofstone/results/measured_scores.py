@@ -24,7 +24,14 @@ from proofstone.records.runs import (
     values_kind,
 )
 from proofstone.records.scores import Corrections, ScoreTable
-from proofstone.results.board import BoardRow, Hand, HandRole, Rate, RowGroup, Standings
+from proofstone.results.board import (
+    BoardRow,
+    Rate,
+    RowGroup,
+    SelfEvaluation,
+    SelfEvaluationRole,
+    Standings,
+)
 from proofstone.results.cards import card_value, group_order, read_field
 from proofstone.stats.clusters import SharedKeys
 from proofstone.stats.estimates import (
@@ -408,7 +415,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-def hand_of(
+def self_evaluation_of(
     ruler: Ruler,
     respondent: int,
     units: Integers,
@@ -416,7 +423,7 @@ def hand_of(
     keys: SharedKeys,
     *,
     column: int | None = None,
-) -> Hand | None:
+) -> SelfEvaluation | None:
     """Return the roles of a model or its family in ``units``; None without any.
 
     ``values`` (units, R) are those of the model only, or with ``column`` those of all ranked
@@ -426,9 +433,9 @@ def hand_of(
     if not roles:
         return None
     table = ruler.sheet.table
-    hands = table.respondents[respondent].hands
+    roles_held = table.respondents[respondent].roles_held
     involved = np.isin(
-        units, np.concatenate([table.roles[place].units for place, _itself in hands])
+        units, np.concatenate([table.roles[place].units for place, _itself in roles_held])
     )
     rest = np.flatnonzero(~involved)
     weighting, kept = ruler.weighting(ruler.level, units[rest]), keys.among(rest)
@@ -438,14 +445,18 @@ def hand_of(
     if column is not None and len(rest) and values.shape[1] > 1:
         spread = measure_spread(values[rest], weighting, kept, ruler.population)
         rank = rank_all(spread, confidence=ruler.confidence).intervals[column]
-    return Hand(roles=roles, n_self_evaluated=int(involved.sum()), untouched=untouched, rank=rank)
+    return SelfEvaluation(
+        roles=roles, n_self_evaluated=int(involved.sum()), untouched=untouched, rank=rank
+    )
 
 
-def _roles(ruler: Ruler, respondent: int, units: Integers) -> Iterator[HandRole]:
+def _roles(ruler: Ruler, respondent: int, units: Integers) -> Iterator[SelfEvaluationRole]:
     """Yield the roles with some of these units, in the table's order."""
     table = ruler.sheet.table
-    for place, is_itself in table.respondents[respondent].hands:
+    for place, is_itself in table.respondents[respondent].roles_held:
         held = table.roles[place]
         n_items = int(np.isin(held.units, units).sum())
         if n_items:
-            yield HandRole(role=held.role, model=held.model, is_itself=is_itself, n_items=n_items)
+            yield SelfEvaluationRole(
+                role=held.role, model=held.model, is_itself=is_itself, n_items=n_items
+            )

@@ -8,7 +8,7 @@ from proofstone.page.section import told_making
 from proofstone.records.runs import FLAGS
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
-from proofstone.results.page_parts import AskedAs, FormShown, HandRecorded, Manifest, PageData
+from proofstone.results.page_parts import AskedAs, FormShown, Manifest, PageData, RecordedRole
 from proofstone.wording.messages import counted, joined, listed, noted, paragraph, say, say_of, word
 
 # Computation: intervals, comparisons, resampling, preregistration, software version.
@@ -198,7 +198,7 @@ def item_sentences(data: PageData, manifest: Manifest) -> Iterator[str]:
     """Yield sentences on the item sets, their construction, self-evaluation and excluded items."""
     yield _sets(data)
     yield from _composition(data.forms, manifest)
-    yield _hands(manifest.hands)
+    yield _recorded_roles(manifest.roles_held)
     if data.board.n_excluded:
         yield say(
             "{items} excluded by reviewers are not scored.",
@@ -281,21 +281,21 @@ def _drawn(names: str, method: str, banks: str, forms: Sequence[FormShown]) -> s
     )
 
 
-def _hands(hands: Sequence[HandRecorded]) -> str:
-    if not hands:
+def _recorded_roles(held: Sequence[RecordedRole]) -> str:
+    if not held:
         return say("No model is recorded as having helped write or filter the items.")
     told = [
         say(
             "{model} {role} {items}",
-            model=hand.model,
-            role=word(hand.role),
-            items=counted(hand.n_items, "item"),
+            model=role.model,
+            role=word(role.role),
+            items=counted(role.n_items, "item"),
         )
-        for hand in hands[:_MOST_NAMED]
+        for role in held[:_MOST_NAMED]
     ]
-    more = len(hands) - len(told)
+    more = len(held) - len(told)
     told += [counted(more, "other")] if more else []
-    return say("Models that helped write or filter the items: {hands}.", hands=listed(told))
+    return say("Models that helped write or filter the items: {models}.", models=listed(told))
 
 
 # Unknown facts that a reader must know about.

@@ -77,13 +77,13 @@ from proofstone.results.page_parts import (
 )
 from proofstone.results.sections.strata import documents_text
 from proofstone.results.sentences import (
-    HAND_MARK,
+    SELF_EVALUATION_MARK,
     answer_sentences,
     apart_name,
     apart_reason,
     deeds,
-    hand_sentence,
     scale_head,
+    self_evaluation_sentence,
     shared_name,
     where_lines,
 )
@@ -201,7 +201,7 @@ def page_environment(*packages: str) -> Environment:
     }
     environment.filters.update(shown)
     named: Mapping[str, Any] = {
-        "HAND_MARK": HAND_MARK,
+        "SELF_EVALUATION_MARK": SELF_EVALUATION_MARK,
         "MISSING": MISSING,
         "FLAG_NAMES": FLAG_NAMES,
         "SHOWN_FIRST": SHOWN_FIRST,
@@ -241,7 +241,7 @@ def page_environment(*packages: str) -> Environment:
         "shared_setting": shared_setting,
         "spent_columns": lambda group: list(spent_columns(group.ranked)),
         "estimate_tables": estimate_tables,
-        "hand_sentence": hand_sentence,
+        "self_evaluation_sentence": self_evaluation_sentence,
         "has_samples": lambda rows: any(row.average and row.average.k > 1 for row in rows),
         "lanes": _lanes,
         "numbers_table": numbers_table,

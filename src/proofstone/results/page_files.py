@@ -42,6 +42,7 @@ from proofstone.page.section import (
 )
 from proofstone.page.tex import tex_document, tex_paragraphs, tex_table
 from proofstone.page.text import visible
+from proofstone.records.runs import Estimate
 from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.brief import BriefAsked, brief_bytes
@@ -58,11 +59,11 @@ from proofstone.results.page_parts import (
     page_for,
     same_recipe,
 )
-from proofstone.results.rows_beside import FileBeside, folder_beside
+from proofstone.results.page_pieces import FileBeside, folder_beside
 from proofstone.results.sections.evidence import chance_levels
 from proofstone.results.sections.pairs import all_pairs
 from proofstone.results.sections.strata import all_documents
-from proofstone.results.sentences import HAND_MARK, apart_name, deeds
+from proofstone.results.sentences import SELF_EVALUATION_MARK, apart_name, deeds
 from proofstone.results.summary import top_group
 from proofstone.session.written_files import FIGURES, check_folder, files_into
 from proofstone.wording.messages import counted, joined, listed, paragraph, say, word
@@ -495,15 +496,15 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
     for averages in estimate_tables(group, data.board.population):
         yield averages.name, _averages(group, averages)
     yield "incomplete", _incomplete(data, group)
-    hands = [row for row in group.rows if row.hand is not None]
+    roles_held = [row for row in group.rows if row.self_evaluation is not None]
     title = say("Self-evaluation: models that helped write or filter the items")
-    yield "hands", table_of(title, hands,
+    yield "self-evaluation", table_of(title, roles_held,
         *_who(group),
-        column("did", say("what it did"), lambda row: deeds(row.hand)),
-        column("touched", say("items it helped with"), "hand.n_self_evaluated"),
+        column("did", say("what it did"), lambda row: deeds(row.self_evaluation)),
+        column("touched", say("items it helped with"), "self_evaluation.n_self_evaluated"),
         column("rest", say("on the others"), unit="points",
-               cell=lambda row: row.hand.untouched if row.hand.untouched.n else None),
-        column("rank_rest", say("rank there"), "hand.rank"),
+               cell=lambda row: _with_scores(row.self_evaluation.untouched)),
+        column("rank_rest", say("rank there"), "self_evaluation.rank"),
     )  # fmt: skip
     yield "overrides", table_of(say("Overrides by people"), overridden_rows(group),
         *_who(group),
@@ -512,6 +513,10 @@ def _of_standing(data: PageData, group: Standings) -> Iterator[tuple[str, Table]
             for at, name in enumerate(OVERRIDE_HEADS)
         ),
     )  # fmt: skip
+
+
+def _with_scores(estimate: Estimate) -> Estimate | None:
+    return estimate if estimate.n else None
 
 
 def _who(group: Standings) -> list[ReadColumn]:
@@ -551,10 +556,10 @@ def _override(at: int, row: BoardRow) -> Cell:
 
 
 def _ranking(data: PageData, group: Standings) -> Table:
-    """Return the ranked rows. ``hand`` marks self-evaluation; ``tied`` holds the letters of
+    """Return the ranked rows. ``self_evaluation`` marks such rows; ``tied`` holds the letters of
     ties."""
     board, rows = data.board, group.ranked
-    has_hands = any(row.hand for row in rows)
+    has_self_evaluation = any(row.self_evaluation for row in rows)
     has_samples = any(row.average is not None and row.average.k > 1 for row in rows)
     told = [name for name in _OUTCOMES if any(row.rate(name).n for row in rows)]
     groups = {id(rows[place]): each.name for each in group.groups for place in each.ranked}
@@ -562,7 +567,11 @@ def _ranking(data: PageData, group: Standings) -> Table:
         column("rank", say("rank")),
         column("tied", say("tied"), lambda row: " ".join(tie_letters(tie) for tie in row.ties)),
     ]
-    hand = column("hand", say("hand in items"), lambda row: HAND_MARK if row.hand else "")
+    self_evaluation = column(
+        "self_evaluation",
+        say("self-evaluation"),
+        lambda row: SELF_EVALUATION_MARK if row.self_evaluation else "",
+    )
     named = column("group", word(board.group_by), lambda row: groups.get(id(row), ""))
     spread = column(
         "sd_samples", say("SD over samples"), unit="points",
@@ -571,7 +580,7 @@ def _ranking(data: PageData, group: Standings) -> Table:
     return table_of(say("Leaderboard"), rows,
         *(ranks if group.has_ranks else []),
         *_who(group),
-        *([hand] if has_hands else []),
+        *([self_evaluation] if has_self_evaluation else []),
         *([named] if group.groups else []),
         *_facts(data),
         column("n", say("n"), "estimate.n"),
@@ -595,10 +604,10 @@ def _ranking_notes(board: Leaderboard, group: Standings) -> Iterator[str]:
         )
     if not group.is_common:
         yield say("These models share no item, so they are not ranked against each other.")
-    if any(row.hand for row in group.ranked):
+    if any(row.self_evaluation for row in group.ranked):
         yield say(
             "{mark}: the model or one of its family helped write or filter the items.",
-            mark=HAND_MARK,
+            mark=SELF_EVALUATION_MARK,
         )
     if group.chance_sentence:
         yield paragraph(

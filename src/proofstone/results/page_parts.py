@@ -440,7 +440,7 @@ class AskedAs(Struct, frozen=True, kw_only=True):
     simulated: bool = False
 
 
-class HandRecorded(Struct, frozen=True):
+class RecordedRole(Struct, frozen=True):
     """A role that a model had in ``n_items`` of the items."""
 
     role: RoleName
@@ -460,4 +460,4 @@ class Manifest(Struct, frozen=True, kw_only=True):
     asked: tuple[AskedAs, ...] = ()
     scorers: tuple[int, ...] = ()
     judges: tuple[str, ...] = ()
-    hands: tuple[HandRecorded, ...] = ()
+    roles_held: tuple[RecordedRole, ...] = ()

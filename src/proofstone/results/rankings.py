@@ -41,8 +41,8 @@ from proofstone.results.measured_scores import (
     Ruler,
     Sheet,
     grouped,
-    hand_of,
     measure_estimates,
+    self_evaluation_of,
 )
 from proofstone.results.sentences import chance_sentence
 from proofstone.stats.clusters import SharedKeys
@@ -240,7 +240,7 @@ def _ranked(
             row,
             rank=ranking.intervals[place],
             ties=tuple(i for i, (low, high) in enumerate(ties) if low <= place <= high),
-            hand=hand_of(
+            self_evaluation=self_evaluation_of(
                 ruler, block.respondents[place], units, block.values, block.keys, column=place
             ),
         )
@@ -283,8 +283,10 @@ def _people(ruler: Ruler, units: NDArray[np.int64]) -> Iterator[NamedEstimate]:
 
 
 def _without_rank(row: BoardRow) -> BoardRow:
-    hand = None if row.hand is None else structs.replace(row.hand, rank=None)
-    return structs.replace(row, rank=None, ties=(), hand=hand)
+    self_evaluation = (
+        None if row.self_evaluation is None else structs.replace(row.self_evaluation, rank=None)
+    )
+    return structs.replace(row, rank=None, ties=(), self_evaluation=self_evaluation)
 
 
 def _rows(block: _Block) -> Iterator[BoardRow]:
@@ -305,8 +307,8 @@ def _own_row(ruler: Ruler, respondent: int) -> BoardRow:
     """Return the row of a model on its own items, regardless of other models."""
     units = np.flatnonzero(~np.isnan(ruler.sheet.values[:, respondent]))
     block = _Block(ruler, [respondent], units)
-    hand = hand_of(ruler, respondent, units, block.values, block.keys)
-    return structs.replace(next(_rows(block)), hand=hand)
+    self_evaluation = self_evaluation_of(ruler, respondent, units, block.values, block.keys)
+    return structs.replace(next(_rows(block)), self_evaluation=self_evaluation)
 
 
 def _row(

@@ -61,11 +61,12 @@ from proofstone.results.page_parts import (
     BankUsed,
     Control,
     FormShown,
-    HandRecorded,
     Manifest,
     PageData,
     Provenance,
+    RecordedRole,
 )
+from proofstone.results.page_pieces import FileBeside
 from proofstone.results.plan import plan_marks
 from proofstone.results.rankings import leaderboard as ranked_board
 from proofstone.results.request import CURRENT, BoardAsked, View
@@ -76,7 +77,6 @@ from proofstone.results.response_pages import (
     read_responses,
     response_files,
 )
-from proofstone.results.rows_beside import FileBeside
 from proofstone.results.sections.catalogue import (
     analysis_kind,
     asked_options,
@@ -215,8 +215,8 @@ def _manifest(
         ),
         scorers=tuple(sorted({scoring.scorer_version for scoring in chosen})),
         judges=tuple(sorted({scoring.judge for scoring in chosen if scoring.judge})),
-        hands=tuple(  # those with the most items first
-            HandRecorded(held.role, shown[held.model], len(held.units))
+        roles_held=tuple(  # those with the most items first
+            RecordedRole(held.role, shown[held.model], len(held.units))
             for held in sorted(roles, key=lambda one: (-len(one.units), one.role, one.model))
             if len(held.units)
         ),

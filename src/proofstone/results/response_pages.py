@@ -23,7 +23,7 @@ from proofstone.records.items import ItemSet
 from proofstone.records.runs import Run, Score
 from proofstone.results.item_browser import ItemBrowser, ItemShown
 from proofstone.results.page import page_environment, page_policy
-from proofstone.results.rows_beside import FileBeside
+from proofstone.results.page_pieces import FileBeside
 from proofstone.results.table import headline, readable_items
 from proofstone.results.trace import PURGED
 from proofstone.store.rows import chunks

@@ -18,10 +18,10 @@ from proofstone.records.runs import Estimate, FormPart
 from proofstone.results.board import (
     Board,
     BoardRow,
-    Hand,
-    HandRole,
     LeftOut,
     RowGroup,
+    SelfEvaluation,
+    SelfEvaluationRole,
     Standings,
 )
 from proofstone.stats.intervals import Against, interval_against
@@ -320,50 +320,50 @@ def where_lines(where: str, left_out: Sequence[LeftOut], notes: Sequence[str]) -
 
 
 # Follows the name of a model that helped produce its items, or whose family did.
-HAND_MARK = "*"
+SELF_EVALUATION_MARK = "*"
 
 
 def marked(row: BoardRow) -> str:
     """Return the model's name, with a mark for self-evaluation."""
-    return row.name if row.hand is None else f"{row.name}{HAND_MARK}"
+    return row.name if row.self_evaluation is None else f"{row.name}{SELF_EVALUATION_MARK}"
 
 
-def hand_sentence(row: BoardRow, hand: Hand) -> str:
+def self_evaluation_sentence(row: BoardRow, self_evaluation: SelfEvaluation) -> str:
     """Return ``wrote 12 and perturbed 30 of the 60 items; on the other 26:
 
     61.5 [45.0, 75.8], rank 2``.
     """
     n_items = row.estimate.n
-    did = {"did": deeds(hand), "items": counted(n_items, "item")}
-    left = n_items - hand.n_self_evaluated
+    did = {"did": deeds(self_evaluation), "items": counted(n_items, "item")}
+    left = n_items - self_evaluation.n_self_evaluated
     if not left:
         return say("{did} of the {items}; no item is unaffected", **did)
-    score = shown_estimate(hand.untouched)
-    if hand.rank is None:
+    score = shown_estimate(self_evaluation.untouched)
+    if self_evaluation.rank is None:
         return say("{did} of the {items}; on the other {n:,}: {score}", n=left, score=score, **did)
     return say(
         "{did} of the {items}; on the other {n:,}: {score}, rank {rank}",
         n=left,
         score=score,
-        rank=shown_rank(hand.rank),
+        rank=shown_rank(self_evaluation.rank),
         **did,
     )
 
 
-def deeds(hand: Hand) -> str:
+def deeds(self_evaluation: SelfEvaluation) -> str:
     """Return what the model did, then what others of its family did."""
-    own = [role for role in hand.roles if role.is_itself]
-    self_evaluation: dict[str, list[HandRole]] = {}
-    for role in hand.roles:
+    own = [role for role in self_evaluation.roles if role.is_itself]
+    others: dict[str, list[SelfEvaluationRole]] = {}
+    for role in self_evaluation.roles:
         if not role.is_itself:
-            self_evaluation.setdefault(role.model, []).append(role)
+            others.setdefault(role.model, []).append(role)
     said = [_listed(own)] if own else []
     said += [
         say("its family's {model} {did}", model=model, did=_listed(roles))
-        for model, roles in self_evaluation.items()
+        for model, roles in others.items()
     ]
     return joined(said)
 
 
-def _listed(roles: Sequence[HandRole]) -> str:
+def _listed(roles: Sequence[SelfEvaluationRole]) -> str:
     return joined([say("{role} {n:,}", role=word(role.role), n=role.n_items) for role in roles])

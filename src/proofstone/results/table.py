@@ -780,10 +780,10 @@ def with_hands(
     for role, items in found.items():
         units = [place for place, identity in enumerate(table.items) if identity in items]
         roles.append(HeldRole(role.role, role.model, np.array(units, dtype=np.int32)))
-    return with_hands_of(replace(table, roles=tuple(roles)), family)
+    return with_roles_of(replace(table, roles=tuple(roles)), family)
 
 
-def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable:
+def with_roles_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable:
     """Return ``table`` with each model's part in its roles, as the model itself or its family."""
     roles = table.roles
     if not roles:
@@ -791,10 +791,10 @@ def with_hands_of(table: ScoreTable, family: Callable[[str], str]) -> ScoreTable
     known = cache(family)
     respondents = []
     for who in table.respondents:
-        hands = tuple(
+        roles_held = tuple(
             (place, is_same)
             for place, held in enumerate(roles)
             if (is_same := self_evaluation(who.name, held.model, known)) is not None
         )
-        respondents.append(replace(who, hands=hands))
+        respondents.append(replace(who, roles_held=roles_held))
     return replace(table, respondents=tuple(respondents))

@@ -369,7 +369,7 @@ def _roles(evidence: Evidence) -> _Said | str:
         return _unknown(say("The files do not record who wrote, filtered or judged the items."))
     if not table.roles:
         return _unknown(say("No model's role in these items is recorded."))
-    rows = [row for row in meant_rows(evidence) if row.hand]
+    rows = [row for row in meant_rows(evidence) if row.self_evaluation]
     if not rows:
         models = listed(sorted({held.model for held in table.roles}))
         return say(
@@ -382,9 +382,9 @@ def _roles(evidence: Evidence) -> _Said | str:
 
 def _competing(rows: Sequence[BoardRow]) -> str:
     named = [
-        say("{model} ({deeds})", model=row.label, deeds=deeds(row.hand))
+        say("{model} ({deeds})", model=row.label, deeds=deeds(row.self_evaluation))
         for row in rows[:_MOST_NAMED]
-        if row.hand is not None
+        if row.self_evaluation is not None
     ]
     more = len(rows) - len(named)
     named += [say("{n} more", n=more)] if more > 0 else []

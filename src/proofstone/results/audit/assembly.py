@@ -17,7 +17,7 @@ from proofstone.records.scores import Coded, Respondent, ScoreTable, TextCodes, 
 from proofstone.results.audit.cells import CELLS, Problems, read_numbers
 from proofstone.results.audit.column_names import Layout
 from proofstone.results.audit.scores import (
-    HandNamed,
+    NamedRole,
     ScoresIn,
     cluster_edges,
     column_of,
@@ -150,13 +150,13 @@ _TRUE = {"true", "1", "yes"}
 
 
 def assemble(
-    parts: Sequence[ScoresIn], *, complete_from: float = 0.95, hands: Sequence[HandNamed] = ()
+    parts: Sequence[ScoresIn], *, complete_from: float = 0.95, roles_held: Sequence[NamedRole] = ()
 ) -> ScoreTable:
     """Return one score table of all parts; items with equal names are the same.
 
     A model is complete, and therefore ranked, with at least the share ``complete_from`` of its
     items' scores. Raises one BadInput with all invalid scores, scores repeated for an item, model
-    and sample, records that disagree about their item, and unknown outcomes. ``hands`` are the
+    and sample, records that disagree about their item, and unknown outcomes. ``roles_held`` are the
     roles of models in the items.
     """
     problems = Problems([part.table for part in parts])
@@ -178,7 +178,7 @@ def assemble(
         for name in dict.fromkeys(
             [
                 *(name for part in parts for name in _fact_columns(part.layout)),
-                *(hand.column for hand in hands if hand.column),
+                *(role.column for role in roles_held if role.column),
             ]
         )
     }
@@ -217,7 +217,7 @@ def assemble(
         orders=() if orders is None else orders.names,
         orders_spelled=orders is not None and orders.spelled,
         expected=_expected(unit, who, sample, len(respondents), complete_from),
-        roles=tuple(held_roles(hands, facts, n_units)),
+        roles=tuple(held_roles(roles_held, facts, n_units)),
         item_names=items.names(),
         item_texts=_texts(parts, units, n_units),
         tells_outcomes=any(part.layout.outcome for part in parts),

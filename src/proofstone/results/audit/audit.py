@@ -15,7 +15,7 @@ from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
 from proofstone.page.section import Section
-from proofstone.page.text import labelled_lines
+from proofstone.page.text import cell_width, fitted, labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
 from proofstone.records.runs import Measure, Outcome, Population, Worth, population_name
@@ -44,7 +44,7 @@ from proofstone.results.audit.result_files import (
     tell_models,
 )
 from proofstone.results.audit.scores import (
-    HandNamed,
+    NamedRole,
     ScoresIn,
     annotator_labels,
     judged_labels,
@@ -64,7 +64,7 @@ from proofstone.results.sections.evidence import Evidence, annotated_for, judged
 from proofstone.results.sections.items import FlaggedItem, flagged_items, work_rows
 from proofstone.results.sections.parts import Part, parts_together
 from proofstone.results.summary import Opening, make_opening
-from proofstone.results.table import with_hands_of
+from proofstone.results.table import with_roles_of
 from proofstone.results.trust import DataQualityLine, data_quality_lines
 from proofstone.run.forms import Selection
 from proofstone.session.terminal import minute
@@ -185,7 +185,7 @@ class Asked(Reading):
     confidence: float = 0.95
     seed: int = 0
     audience: Audience = "internal"
-    roles: tuple[HandNamed, ...] = ()
+    roles: tuple[NamedRole, ...] = ()
     benchmarks: bool = False
 
 
@@ -286,9 +286,9 @@ def _assembled(
 ) -> tuple[list[ScoresIn], ScoreTable, tuple[FileRead, ...]]:
     read = as_benchmarks(read, always=asked.benchmarks)
     parts = _without_folders([scores_in(part.table, part.layout) for part in read])
-    table = assemble(parts, complete_from=asked.complete_from, hands=asked.roles)
+    table = assemble(parts, complete_from=asked.complete_from, roles_held=asked.roles)
     respondents = tuple(replace(who, card=cards.get(who.name)) for who in table.respondents)
-    table = with_hands_of(replace(table, respondents=respondents), family_of)
+    table = with_roles_of(replace(table, respondents=respondents), family_of)
     return (
         parts,
         table,
@@ -489,7 +489,7 @@ def benchmark_beside(
         return alone
     if n_items:
         raise BadUsage(
-            f"{named} has its items, so their number is known", hint="leave --beside-items out"
+            f"{named} has its items, so their number is known", hint="leave --other-items out"
         )
     return found
 
@@ -541,6 +541,9 @@ def audit_evidence(
 _LABEL = 15
 
 
+_LONGEST_NAME = 200  # cells of a model's name in a sentence; names of models are shorter
+
+
 def render_audit(
     audit: Audit,
     *,
@@ -556,19 +559,38 @@ def render_audit(
     alike: dict[tuple[str, str], list[FileRead]] = {}
     for file in audit.files:
         alike.setdefault((file.kind, file.columns), []).append(file)
+    long = _long_names(audit.board)
     for files in alike.values():
-        lines += _files(files, width)
+        lines += _files(files, width, long)
     lines.append("")
     lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
     lines.append("")
     for note in audit.notes:
-        lines += labelled_lines(say("note"), note, width - 1, _LABEL)
+        lines += labelled_lines(say("note"), _shortened(note, long), width - 1, _LABEL)
     for section in audit.sections:
         said = paragraph(section.finding, section.cannot)
-        lines += labelled_lines(word(section.name), said, width - 1, _LABEL)
+        lines += labelled_lines(word(section.name), _shortened(said, long), width - 1, _LABEL)
     for label, text in next_steps:
         lines += labelled_lines(word(label), text, width - 1, _LABEL)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _long_names(board: Leaderboard) -> list[str]:
+    """Return names and labels of models too long for a sentence, longest first.
+
+    A shorter one may be part of a longer one.
+    """
+    rows = board.rows
+    names = {name for row in rows for name in (row.label, row.name)}
+    return sorted(
+        (name for name in names if cell_width(name) > _LONGEST_NAME), key=len, reverse=True
+    )
+
+
+def _shortened(text: str, long: Sequence[str]) -> str:
+    for name in long:
+        text = text.replace(name, fitted(name, _LONGEST_NAME))
+    return text
 
 
 def page_step(path: Path | None) -> tuple[str, str]:
@@ -577,7 +599,7 @@ def page_step(path: Path | None) -> tuple[str, str]:
     return "page", str(path) if path else hint
 
 
-def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:
+def _files(files: Sequence[FileRead], width: int, long: Sequence[str]) -> Iterator[str]:
     """Yield files with the same layout and what each holds; their columns once."""
     for file in files:
         yield from labelled_lines(
@@ -589,4 +611,4 @@ def _files(files: Sequence[FileRead], width: int) -> Iterator[str]:
     if files[0].columns:
         columns = files[0].columns
         said = say("each {columns}", columns=columns) if len(files) > 1 else columns
-        yield from labelled_lines("", said, width - 1, _LABEL)
+        yield from labelled_lines("", _shortened(said, long), width - 1, _LABEL)

@@ -42,7 +42,7 @@ from proofstone.session.terminal import print_json, print_rendered, say, wants_c
 
 if TYPE_CHECKING:
     from proofstone.results.audit.audit import Audit
-    from proofstone.results.audit.scores import HandNamed
+    from proofstone.results.audit.scores import NamedRole
     from proofstone.results.drawing_process import DrawingProcess
     from proofstone.results.page_files import BesideAsked, PageWritten
 
@@ -187,7 +187,10 @@ def audit_command(
       proofstone audit scores.csv -o audit.html
     """
     with _drawing_process(files, output) as process:
-        more = {"items": _items(columns["items"]), "roles": tuple(map(_hand, columns["roles"]))}
+        more = {
+            "items": _items(columns["items"]),
+            "roles": tuple(map(_named_role, columns["roles"])),
+        }
         asked = read_asked(columns, **more)
         from proofstone.results.page_files import BesideAsked
 
@@ -298,16 +301,16 @@ def _without_folder(word: str) -> str:
     return f"{option}{equals}{path.name if is_place else value}"
 
 
-def _hand(text: str) -> HandNamed:
+def _named_role(text: str) -> NamedRole:
     """Parse ``wrote=MODEL``, or for some items ``filtered=MODEL@COLUMN=VALUE``."""
-    from proofstone.results.audit.scores import HandNamed
+    from proofstone.results.audit.scores import NamedRole
 
     pair, at, condition = text.rpartition("@")
     column, equals, value = condition.partition("=")
     if not (at and equals and "=" in pair):
         pair, column, value = text, "", ""
     (role,) = read_roles([pair])
-    return HandNamed(role.role, role.model, column.strip(), value.strip())
+    return NamedRole(role.role, role.model, column.strip(), value.strip())
 
 
 def _items(text: str) -> dict[str, int]:

@@ -227,7 +227,7 @@ def _option_count(cell: str) -> int:
 # Roles of models in the items of a file, given by a user.
 
 
-class HandNamed(Struct, frozen=True):
+class NamedRole(Struct, frozen=True):
     """A role that ``model`` had in all items, or those with ``value`` in ``column``."""
 
     role: RoleName
@@ -237,25 +237,25 @@ class HandNamed(Struct, frozen=True):
 
 
 def held_roles(
-    hands: Sequence[HandNamed], facts: Mapping[str, Coded], n_units: int
+    roles_held: Sequence[NamedRole], facts: Mapping[str, Coded], n_units: int
 ) -> Iterator[HeldRole]:
     """Yield each role with its units; ``facts`` are columns by unit.
 
     Raises BadUsage for an unknown column, and for a value that no item has.
     """
-    for hand in hands:
-        if not hand.column:
-            yield HeldRole(hand.role, hand.model, np.arange(n_units, dtype=np.int32))
+    for role in roles_held:
+        if not role.column:
+            yield HeldRole(role.role, role.model, np.arange(n_units, dtype=np.int32))
             continue
-        fact = facts[hand.column]
-        if hand.value not in fact.names:
+        fact = facts[role.column]
+        if role.value not in fact.names:
             known = ", ".join(fact.names[:10]) or "none: is there such a column?"
             raise BadUsage(
-                f"no item has {hand.column} {hand.value!r}, as --role names it",
+                f"no item has {role.column} {role.value!r}, as --role names it",
                 hint=f"values there: {known}",
             )
-        units = np.flatnonzero(fact.codes == fact.names.index(hand.value))
-        yield HeldRole(hand.role, hand.model, units.astype(np.int32))
+        units = np.flatnonzero(fact.codes == fact.names.index(role.value))
+        yield HeldRole(role.role, role.model, units.astype(np.int32))
 
 
 # Parameters and families of models in a table.

@@ -422,7 +422,7 @@ def analyze_rankings(parts: Sequence[Part], *, beside: Part | Accuracies | None 
     if beside is None:
         raise BadUsage(
             "a study of rankings takes another benchmark",
-            hint="--beside FORM, or --beside FILE with model and score, or with scores by item",
+            hint="--other-benchmark FORM, or a FILE with model and score, or with scores by item",
         )
     both = _both(part, beside)
     first, second, moves = both.first, both.second, both.moves

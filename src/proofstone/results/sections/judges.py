@@ -476,7 +476,12 @@ def roles_section(evidence: Evidence) -> Section | None:
 
     The bias needs responses to unfiltered items. None without self-evaluation.
     """
-    rows = [row for group in evidence.board.standings for row in group.rows if row.hand is not None]
+    rows = [
+        row
+        for group in evidence.board.standings
+        for row in group.rows
+        if row.self_evaluation is not None
+    ]
     if not rows:
         return None
     filters = list(_filters(evidence))
@@ -512,8 +517,8 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
     for model, places in filtered.items():
         units = np.concatenate([table.roles[k].units for k in places])
         is_filtered = np.isin(ranked.units, units)
-        hands = [table.respondents[who].hands for who in ranked.respondents]
-        own = np.array([any(place in places for place, _itself in of) for of in hands])
+        roles_held = [table.respondents[who].roles_held for who in ranked.respondents]
+        own = np.array([any(place in places for place, _itself in of) for of in roles_held])
         enough = min(is_filtered.sum(), is_unfiltered.sum()) >= _FEWEST_ITEMS
         if enough and own.any() and not own.all():
             bias = filter_bias(
@@ -530,14 +535,14 @@ def _filters(evidence: Evidence) -> Iterator[_Filter]:
 
 def _roles_finding(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
     said = [
-        say("{model} {did}", model=row.label, did=deeds(row.hand))
+        say("{model} {did}", model=row.label, did=deeds(row.self_evaluation))
         for row in rows[:3]
-        if row.hand is not None
+        if row.self_evaluation is not None
     ]
     if len(rows) > 3:
         said.append(say("{n} more below", n=len(rows) - 3))
-    hands = say("{places}.", places=say("; ").join(said))
-    return paragraph(hands, *(_bias(each) for each in filters[:2]))
+    roles_held = say("{places}.", places=say("; ").join(said))
+    return paragraph(roles_held, *(_bias(each) for each in filters[:2]))
 
 
 def _bias(each: _Filter) -> str:
@@ -569,7 +574,12 @@ def _roles_plain(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
 
 
 def _roles_cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
-    roles = {role.role for row in rows if row.hand is not None for role in row.hand.roles}
+    roles = {
+        role.role
+        for row in rows
+        if row.self_evaluation is not None
+        for role in row.self_evaluation.roles
+    }
     if "filtered" not in roles or filters:
         return ""
     return say(
@@ -580,19 +590,23 @@ def _roles_cannot(rows: Sequence[BoardRow], filters: Sequence[_Filter]) -> str:
 
 def _roles_table(rows: Sequence[BoardRow]) -> Table:
     def rest(row: BoardRow) -> Estimate | None:
-        return row.hand.untouched if row.hand is not None and row.hand.untouched.n else None
+        return (
+            row.self_evaluation.untouched
+            if row.self_evaluation is not None and row.self_evaluation.untouched.n
+            else None
+        )
 
     return table_of(
         say("With and without self-evaluated items"),
         rows,
         column("model", say("model"), "label"),
-        column("did", say("did"), lambda row: deeds(row.hand)),
+        column("did", say("did"), lambda row: deeds(row.self_evaluation)),
         column("all", say("all items"), "estimate", unit="points"),
         column("rank", say("rank")),
-        column("touched", say("touched"), "hand.n_self_evaluated",
+        column("touched", say("touched"), "self_evaluation.n_self_evaluated",
                help=say("items from the model or its family")),
         column("rest", say("without its own"), rest, unit="points"),
-        column("rank_rest", say("rank there"), "hand.rank"),
+        column("rank_rest", say("rank there"), "self_evaluation.rank"),
     )  # fmt: skip
 
 

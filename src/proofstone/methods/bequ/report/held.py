@@ -26,7 +26,7 @@ from proofstone.methods.bequ.verification.measures import outcome_of
 from proofstone.page.text import visible
 from proofstone.records.ids import digest
 from proofstone.records.verdicts import Passage
-from proofstone.results.rows_beside import (
+from proofstone.results.page_pieces import (
     MOST_IN_PAGE,
     Piece,
     PiecedRows,

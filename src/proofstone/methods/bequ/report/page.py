@@ -67,8 +67,8 @@ from proofstone.results.page_parts import (
     Provenance,
     paper_line,
 )
+from proofstone.results.page_pieces import folder_beside
 from proofstone.results.report import asked_shown, controls_shown, forms_shown
-from proofstone.results.rows_beside import folder_beside
 from proofstone.run.forms import Selection
 from proofstone.run.run_facts import ControlReport
 from proofstone.session.session import Session

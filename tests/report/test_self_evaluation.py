@@ -1,4 +1,4 @@
-"""Contestants that had a hand in the items are marked, and shown without what they touched."""
+"""Contestants that had work in the items are marked, and shown without what they touched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from made_up import MEASURES, right_of, table_of
 
 from proofstone.records.knowledge import RoleName
 from proofstone.records.scores import HeldRole, Respondent, ScoreTable
-from proofstone.results.board import HandRole
+from proofstone.results.board import SelfEvaluationRole
 from proofstone.results.board_text import Leaderboard, render_terminal, to_json
 from proofstone.results.page import render_page
 from proofstone.results.page_parts import PageData, Provenance
@@ -27,7 +27,7 @@ def held(role: RoleName, model: str, units: range) -> HeldRole:
 def table(*, second_right: int = 20) -> ScoreTable:
     """40 items: the first is right on 0-29; ``lab/writer`` touched 0-9 and 5-14, so 15."""
     respondents = [
-        Respondent("lab/writer", "direct", hands=((0, True), (1, False))),
+        Respondent("lab/writer", "direct", roles_held=((0, True), (1, False))),
         Respondent("lab/other", "direct"),
     ]
     rows = right_of(40, 30, 0) + right_of(40, second_right, 1)
@@ -46,16 +46,16 @@ def board_of(scores: ScoreTable, **options: str) -> Leaderboard:
 def test_the_second_figure_rests_on_the_untouched_items_alone() -> None:
     """15 of 40 touched; right on 30, of which 15 touched: 15 of the other 25."""
     first, second = board_of(table()).standings[0].ranked
-    assert first.hand is not None
-    assert second.hand is None
+    assert first.self_evaluation is not None
+    assert second.self_evaluation is None
     assert first.estimate.value == pytest.approx(30 / 40)
-    assert first.hand.n_self_evaluated == 15
-    assert first.hand.untouched.value == pytest.approx((30 - 15) / 25)
-    assert first.hand.untouched.n == 25
-    assert first.hand.untouched.low < 15 / 25 < first.hand.untouched.high
-    assert first.hand.roles == (
-        HandRole(role="wrote", model="writer", is_itself=True, n_items=10),
-        HandRole(role="perturbed", model="writer-mini", is_itself=False, n_items=10),
+    assert first.self_evaluation.n_self_evaluated == 15
+    assert first.self_evaluation.untouched.value == pytest.approx((30 - 15) / 25)
+    assert first.self_evaluation.untouched.n == 25
+    assert first.self_evaluation.untouched.low < 15 / 25 < first.self_evaluation.untouched.high
+    assert first.self_evaluation.roles == (
+        SelfEvaluationRole(role="wrote", model="writer", is_itself=True, n_items=10),
+        SelfEvaluationRole(role="perturbed", model="writer-mini", is_itself=False, n_items=10),
     )
 
 
@@ -64,19 +64,19 @@ def test_its_rank_there_is_among_all_on_those_items() -> None:
     first = board_of(table()).standings[0].ranked[0]
     assert first.rank is not None
     assert (first.rank.low, first.rank.high) == (1, 1)
-    assert first.hand is not None
-    assert first.hand.rank is not None
-    assert (first.hand.rank.low, first.hand.rank.high) == (1, 1)
+    assert first.self_evaluation is not None
+    assert first.self_evaluation.rank is not None
+    assert (first.self_evaluation.rank.low, first.self_evaluation.rank.high) == (1, 1)
     behind = board_of(table(second_right=40)).standings[0].ranked[1]
     assert behind.name == "lab/writer"
-    assert behind.hand is not None
-    assert behind.hand.rank is not None
-    assert (behind.hand.rank.low, behind.hand.rank.high) == (2, 2)
+    assert behind.self_evaluation is not None
+    assert behind.self_evaluation.rank is not None
+    assert (behind.self_evaluation.rank.low, behind.self_evaluation.rank.high) == (2, 2)
 
 
 @pytest.mark.parametrize("role", ROLES)
 def test_each_of_the_five_roles_marks(role: RoleName) -> None:
-    respondent = Respondent("lab/judge", "direct", hands=((0, True),))
+    respondent = Respondent("lab/judge", "direct", roles_held=((0, True),))
     scores = table_of([respondent], right_of(4, 2, 0), n_units=4)
     scores = replace(scores, roles=(held(role, "judge", range(1)),))
     text = render_terminal(board_of(scores))
@@ -86,13 +86,17 @@ def test_each_of_the_five_roles_marks(role: RoleName) -> None:
 
 def test_who_touched_everything_has_nothing_left() -> None:
     """No figure is made up: n 0, no value, no rank; JSON says null."""
-    respondent = Respondent("lab/all", "direct", hands=((0, True),))
+    respondent = Respondent("lab/all", "direct", roles_held=((0, True),))
     scores = table_of([respondent], right_of(4, 2, 0), n_units=4)
     scores = replace(scores, roles=(held("wrote", "all", range(4)),))
     board = board_of(scores)
-    hand = board.standings[0].ranked[0].hand
-    assert hand is not None
-    assert (hand.untouched.n, math.isnan(hand.untouched.value), hand.rank) == (0, True, None)
+    self_evaluation = board.standings[0].ranked[0].self_evaluation
+    assert self_evaluation is not None
+    assert (
+        self_evaluation.untouched.n,
+        math.isnan(self_evaluation.untouched.value),
+        self_evaluation.rank,
+    ) == (0, True, None)
     said = "* lab/all: wrote 4 of the 4 items; no item is unaffected"
     assert said in render_terminal(board)
     assert '"untouched": {' in to_json(board)
@@ -100,27 +104,31 @@ def test_who_touched_everything_has_nothing_left() -> None:
 
 def test_a_hand_in_items_that_are_not_compared_marks_nothing() -> None:
     """The role is in item 3, which the other respondent has no reply to: three are compared."""
-    one = Respondent("lab/one", "direct", hands=((0, True),))
+    one = Respondent("lab/one", "direct", roles_held=((0, True),))
     rows = right_of(4, 2, 0) + right_of(3, 2, 1)
     rows.append((3, 1, 0, "refused", None))  # not among what was attempted
     scores = table_of([one, Respondent("lab/two", "direct")], rows, n_units=4)
     scores = replace(scores, roles=(held("wrote", "one", range(3, 4)),))
     attempted = leaderboard(scores, MEASURES, "accuracy of attempted")
-    assert all(row.hand is None for row in attempted.standings[0].ranked)
+    assert all(row.self_evaluation is None for row in attempted.standings[0].ranked)
 
 
 def test_an_incomplete_respondent_is_marked_without_a_rank() -> None:
-    one = Respondent("lab/one", "direct", hands=((0, True),))
+    one = Respondent("lab/one", "direct", roles_held=((0, True),))
     scores = table_of([one], right_of(3, 2, 0), n_units=4, expected=[4])
     scores = replace(scores, roles=(held("wrote", "one", range(2)),))
     (row,) = board_of(scores).standings[0].incomplete
-    assert row.hand is not None
-    assert (row.hand.n_self_evaluated, row.hand.untouched.n, row.hand.rank) == (2, 1, None)
+    assert row.self_evaluation is not None
+    assert (
+        row.self_evaluation.n_self_evaluated,
+        row.self_evaluation.untouched.n,
+        row.self_evaluation.rank,
+    ) == (2, 1, None)
     assert "lab/one*" in render_terminal(board_of(scores))
 
 
 def test_several_of_a_family_are_named_each() -> None:
-    respondent = Respondent("lab/big-7b", "cot", hands=((0, False), (1, False), (2, False)))
+    respondent = Respondent("lab/big-7b", "cot", roles_held=((0, False), (1, False), (2, False)))
     scores = table_of([respondent], right_of(6, 3, 0), n_units=6)
     roles = (
         held("wrote", "big-70b", range(2)),
@@ -137,13 +145,13 @@ def test_several_of_a_family_are_named_each() -> None:
 def test_groups_keep_their_level_without_the_touched_items() -> None:
     """By discipline: Science (items 0-2) right on 2 of 3, History (3) on 0 of 1. Without item 0,
     right: (1/2 + 0/1) / 2."""
-    one = Respondent("lab/one", "direct", hands=((0, True),))
+    one = Respondent("lab/one", "direct", roles_held=((0, True),))
     kinds = ["Science"] * 3 + ["History"]
     scores = table_of([one], right_of(4, 2, 0), n_units=4, discipline=kinds)
     scores = replace(scores, roles=(held("wrote", "one", range(1)),))
     (row,) = board_of(scores, level="discipline").standings[0].ranked
-    assert row.hand is not None
-    assert row.hand.untouched.value == pytest.approx((1 / 2 + 0) / 2)
+    assert row.self_evaluation is not None
+    assert row.self_evaluation.untouched.value == pytest.approx((1 / 2 + 0) / 2)
 
 
 def test_the_page_marks_the_name_and_leads_to_the_table() -> None:
@@ -154,7 +162,7 @@ def test_the_page_marks_the_name_and_leads_to_the_table() -> None:
     )
     said = "wrote 10 and its family&#39;s writer-mini perturbed 10"
     on = "of the 40 items; on the other 25: 60.0"
-    assert f'lab/writer<a href="#hands" title="{said} {on}' in page
-    assert '<details id="hands"><summary>Self-evaluation (1)</summary>' in page
+    assert f'lab/writer<a href="#self-evaluation" title="{said} {on}' in page
+    assert '<details id="self-evaluation"><summary>Self-evaluation (1)</summary>' in page
     assert f'<td class="wrap">{said}</td>' in page
     assert "lab/other<a" not in page
