@@ -49,6 +49,19 @@ def test_a_quote_over_a_page_break_is_a_span_on_each_page() -> None:
     ]  # fmt: skip
 
 
+def test_a_row_of_a_table_is_found_as_the_document_prints_it() -> None:
+    pages = PageTexts({1: "Year | Yield | p\n2004 | 1.19 | 0.0614 .\nfit y ~ x | z by a|b"})
+    for quote, text in {
+        "2004 1.19 0.0614": "2004 | 1.19 | 0.0614",
+        "2004 | 1.19 0.0614": "2004 | 1.19 | 0.0614",
+        "fit y ~ x  | z": "fit y ~ x | z",
+        "fit y ~ x |": "fit y ~ x",
+        "by a|b": "by a|b",
+    }.items():
+        assert [span.text for span in pages.find(quote).spans] == [text]
+    assert pages.find("by a b").spans == ()
+
+
 @pytest.mark.parametrize("end", ["", "\n", " \n"])
 def test_a_word_broken_by_a_page_break_is_found(end: str) -> None:
     found = PageTexts({1: f"They are asymp-{end}", 2: "totically normal."}).find(

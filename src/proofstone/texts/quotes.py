@@ -31,6 +31,9 @@ _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
 # A hyphen at the end of a line may belong to the word or not: words are compared without any.
 _HYPHEN = re.compile(r"(?<=[^\W\d_])[-‐‑](?:[ \t]*\n\s*)?(?=[^\W\d_])")
 
+# Between the cells of a table as pages are read; the document has none there.
+_CELLS = re.compile(r"(?<!\S)\|(?!\S)")
+
 # A word broken at the end of a page.
 _BROKEN = re.compile(r"[^\W\d_][-‐‑]\s*$")
 
@@ -161,12 +164,13 @@ def _plain_quote(text: str) -> str:
 def _plain_characters(text: str) -> Iterator[tuple[str, int]]:
     """Yield the characters of a text without typography, each with its position in the text.
 
-    Ligatures become letters (Unicode's compatibility form), white space becomes a space, and a word
-    with a hyphen, also at the end of a line, is joined.
+    Ligatures become letters (Unicode's compatibility form), white space becomes a space, a word
+    with a hyphen, also at the end of a line, is joined, and bars between cells are left out.
     """
-    broken = {at for found in _HYPHEN.finditer(text) for at in range(*found.span())}
+    omitted = {at for found in _HYPHEN.finditer(text) for at in range(*found.span())}
+    omitted.update(found.start() for found in _CELLS.finditer(text))
     for at, character in enumerate(text):
-        if at in broken or _INVISIBLE.match(character):
+        if at in omitted or _INVISIBLE.match(character):
             continue
         for plain in unicodedata.normalize("NFKC", character).translate(_SAME):
             yield (" " if plain.isspace() else plain), at
