@@ -55,7 +55,7 @@ def test_a_row_of_a_table_is_found_as_the_document_prints_it() -> None:
         "2004 1.19 0.0614": "2004 | 1.19 | 0.0614",
         "2004 | 1.19 0.0614": "2004 | 1.19 | 0.0614",
         "fit y ~ x  | z": "fit y ~ x | z",
-        "fit y ~ x |": "fit y ~ x",
+        "fit  y ~ x |": "fit y ~ x",
         "by a|b": "by a|b",
     }.items():
         assert [span.text for span in pages.find(quote).spans] == [text]
