@@ -271,6 +271,41 @@ class Contrasts:
     """The texts of options in items."""
 
 
+class RuleFinding(Struct, frozen=True, gc=False):
+    """What a rule found in a question: its name, the place, what is there, and how to fix it."""
+
+    rule: str
+    where: str
+    found: str
+    fix: str
+
+
+class RuleSubject(Struct, frozen=True, gc=False, kw_only=True):
+    """A screened question: the id of its fact or item, its text for comparisons, the findings."""
+
+    row: bytes
+    text: str
+    findings: tuple[RuleFinding, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ItemRules:
+    """Screen questions by named rules: ``check BANK --rules``."""
+
+    rules: Mapping[str, str]
+    """What each rule requires, by name, in the order of the report."""
+    lists: Mapping[str, tuple[str, ...]]
+    """Lists of words and names that users may replace, by name."""
+    of_facts: Callable[[Iterable[Fact], Mapping[str, tuple[str, ...]]], Iterator[RuleSubject]]
+    """The questions among facts, screened with these lists."""
+    of_items: Callable[[Iterable[LoadedItem], Mapping[str, tuple[str, ...]]], Iterator[RuleSubject]]
+    """The questions of items, screened with these lists."""
+    near: str = ""
+    """The rule against near duplicates, which is checked over all questions; empty: none."""
+    most_alike: float = 0.8
+    """The cosine of two questions that breaks it."""
+
+
 class ShownOptions(Struct, frozen=True):
     """Hold the options of a question as shown, and the places of the correct ones, ascending.
 
@@ -498,6 +533,7 @@ class Method(_Parts):
     reviewing: Reviewing | None = None
     editing: Editing | None = None
     contrasts: Contrasts | None = None
+    rules: ItemRules | None = None
     grading_files: FileGrades | None = None
     prompts: OwnPrompts | None = None
     verifying: Verifying | None = None

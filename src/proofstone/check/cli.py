@@ -33,6 +33,7 @@ from proofstone.session.terminal import (
 if TYPE_CHECKING:
     from proofstone.check.artifacts import Checked
     from proofstone.check.contradictions import Contradictions, StatementPair
+    from proofstone.check.rules import ScreenedQuestions
     from proofstone.check.semantic_map import SemanticMap
     from proofstone.records.runs import Estimate
 
@@ -122,6 +123,18 @@ class CheckAsked(Struct, frozen=True, kw_only=True):
     )] = False  # fmt: skip
     budget: Annotated[str | None, Opt(BUDGET_HELP, metavar="AMOUNT")] = None
     yes: Annotated[bool, Opt(YES_HELP)] = False
+    rules: Annotated[bool, Opt(
+        "Screen each question by the rules of its method; with --embeddings also for near "
+        "duplicates.",
+    )] = False  # fmt: skip
+    pool: Annotated[tuple[str, ...], Opt(
+        "With --rules and --embeddings: compare with the questions of this bank too (repeatable).",
+        metavar="BANK",
+    )] = ()  # fmt: skip
+    rule_lists: Annotated[Path | None, Opt(
+        "With --rules: lists of words and names that replace the method's own (TOML).",
+        metavar="FILE",
+    )] = None  # fmt: skip
     taxonomy: Annotated[str | None, Opt(
         "Count the facts and sources of a bank under each node of this taxonomy.",
         metavar="NAME|FILE",
@@ -202,6 +215,53 @@ def _pair_lines(pair: StatementPair) -> str:
     )
 
 
+# ``check BANK --rules``: what each question breaks of its method's rules.
+
+
+def screen_questions(target: str, asked: CheckAsked, folder: Path | None, *, as_json: bool) -> None:
+    """Print the findings of the rules, by rule and then by question."""
+    from proofstone.check.rules import screen_target
+    from proofstone.search.retrieval import open_embedding_model
+    from proofstone.session.session import open_session
+
+    with open_session(folder) as session:
+        embedding_model = open_embedding_model(session) if asked.embeddings else None
+        found = screen_target(
+            session,
+            target,
+            pool=asked.pool,
+            lists=asked.rule_lists,
+            embedding_model=embedding_model,
+        )
+    if as_json:
+        print_json(found)
+        return
+    _show_screened(found)
+
+
+def _show_screened(found: ScreenedQuestions) -> None:
+    from proofstone.wording.messages import counted
+
+    print_text(
+        f"{found.target}  {counted(found.n, 'question')}, {found.n_clean:,} without a finding"
+    )
+    rows = [("rule", "questions", "requires")]
+    for each in found.rules:
+        n = "not checked" if each.broken is None else f"{each.broken:,}"
+        rows.append((each.rule, n, each.requires))
+    print_table(rows)
+    for question in found.questions[:_SHOWN]:
+        print_text(f"{question.row[:8]}  {question.text}")
+        for finding in question.findings[:_SHOWN]:
+            print_text(f"  {finding.rule}, {finding.where}: {finding.found}; {finding.fix}")
+        if len(question.findings) > _SHOWN:
+            print_text(f"  and {len(question.findings) - _SHOWN:,} more (--json has all)")
+    if len(found.questions) > _SHOWN:
+        print_text(f"and {len(found.questions) - _SHOWN:,} more questions (--json has all)")
+    if any(each.broken is None for each in found.rules):
+        say("near duplicates are found with --embeddings")
+
+
 _MOST_LEAKS = 12
 
 
@@ -218,6 +278,9 @@ _FAIR = 0.55  # a bank above this has annotation artifacts to fix
         "judges",
         "dry_run",
         "budget",
+        "rules",
+        "pool",
+        "rule_lists",
         "taxonomy",
         "map_to",
     ),
@@ -258,6 +321,8 @@ def check_command(
       --drop-to AREA    lists statements to drop until new classifiers on held-out books do
                         no better; nothing is excluded before 'correct apply'
       --contradictions  judges compare true statements with similar embeddings, both orders
+      --rules           lists what each question breaks of its method's rules, where, and how to
+                        fix it
       --taxonomy NAME   counts facts and sources under each node of a taxonomy
       --map FILE        draws a t-SNE map of up to 1,200 texts, one panel per discipline, and
                         reports how many nearest neighbors share a text's discipline
@@ -275,6 +340,9 @@ def check_command(
     _refuse_mixed(context)
     if asked.contradictions:
         check_contradictions(target, asked, folder, as_json=as_json)
+        return
+    if asked.rules:
+        screen_questions(target, asked, folder, as_json=as_json)
         return
     if asked.map_to is not None:
         show_map(target, asked.map_to, seed, folder, as_json=as_json)
@@ -298,12 +366,20 @@ def check_command(
 
 
 # Checks that are asked for by an option; without one it is the give-away audit.
-_CHECKS = {"contradictions": "--contradictions", "taxonomy": "--taxonomy", "map_to": "--map"}
+_CHECKS = {
+    "contradictions": "--contradictions",
+    "rules": "--rules",
+    "taxonomy": "--taxonomy",
+    "map_to": "--map",
+}
 
 
 _OF_JUDGES = {
     "judges": "--judge", "pairs": "--pairs", "dry_run": "--dry-run", "budget": "--budget",
 }  # fmt: skip
+
+
+_OF_RULES = {"pool": "--pool", "rule_lists": "--rule-lists"}
 
 
 _OF_AUDIT = {"drop_to": "--drop-to", "embeddings": "--embeddings"}
@@ -323,6 +399,10 @@ def _refuse_mixed(context: click.Context) -> None:
         )
     if of_judges and asked != ["--contradictions"]:
         raise BadUsage(f"{', '.join(of_judges)}: only with --contradictions")
+    if (of_rules := given(_OF_RULES)) and asked != ["--rules"]:
+        raise BadUsage(f"{', '.join(of_rules)}: only with --rules")
+    if asked == ["--rules"] and of_audit == ["--embeddings"]:
+        of_audit = []
     if of_audit and asked:
         raise BadUsage(f"{', '.join(of_audit)}: not with {asked[0]}, which is a separate check")
     writes = {"--contradictions", "--drop-to"} & {*asked, *of_audit}

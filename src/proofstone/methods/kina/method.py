@@ -45,5 +45,6 @@ METHOD = Method(
     measures=score.MEASURES,
     scales=score.SCALES,
     headline=score.HEADLINE,
+    rules=later(f"{_HERE}.rules:RULES"),
     grouping=later(f"{_HERE}.compose:GROUPING"),
 )
