@@ -112,6 +112,7 @@ def constants() -> set[str]:
 
 def closed_sets() -> Iterator[str]:
     """Yield names of closed sets that readers see through ``word``."""
+    from proofstone.method import every_method  # noqa: PLC0415
     from proofstone.records.knowledge import RoleName  # noqa: PLC0415
     from proofstone.records.runs import (  # noqa: PLC0415
         FLAGS,
@@ -129,6 +130,8 @@ def closed_sets() -> Iterator[str]:
     yield from get_args(Shape)
     yield from OUTCOMES
     yield from get_args(RoleName)
+    labeled = (method.error_labels for method in every_method())
+    yield from (label.name for each in labeled if each is not None for label in each.labels)
 
 
 def places(message: str) -> set[str]:

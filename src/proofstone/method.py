@@ -317,6 +317,24 @@ class ShownOptions(Struct, frozen=True):
     several: bool = False
 
 
+class ErrorLabel(Struct, frozen=True, kw_only=True):
+    """A label of wrong responses, with its meaning as a clause by language.
+
+    ``needs``: only offered for a response with readable reasoning, or with passages of a search.
+    """
+
+    name: str
+    needs: Literal["", "reasoning", "passages"] = ""
+    meanings: Mapping[str, str]
+
+
+class ErrorLabels(Struct, frozen=True):
+    """The labels of wrong responses, and the task of judges by language (``en``, ``zh``)."""
+
+    task: Mapping[str, str]
+    labels: tuple[ErrorLabel, ...]
+
+
 def _never(_columns: Iterable[str]) -> bool:
     return False
 
@@ -527,6 +545,8 @@ class Method(_Parts):
 
     options_shown: Callable[[LoadedItem], ShownOptions | None] | None = None
     """The options of a question to choose from; None for an item without any."""
+    error_labels: ErrorLabels | None = None
+    """Labels of wrong responses to these questions (``report --analysis errors``)."""
 
     grouping: Grouping | None = None
     people: People | None = None
@@ -648,6 +668,16 @@ def read_presets(package: str, shared: str = "") -> dict[str, Preset]:
         )
         for name, entry in tables.items()
     }
+
+
+def read_error_labels(package: str) -> ErrorLabels:
+    """Read the labels of wrong responses of ``errors.toml`` in a method's folder."""
+    tables = tomllib.loads(resources.files(package).joinpath("errors.toml").read_text("utf-8"))
+    labels = tuple(
+        ErrorLabel(name=each.pop("name"), needs=each.pop("needs"), meanings=each)
+        for each in tables["labels"]
+    )
+    return ErrorLabels(tables["task"], labels)
 
 
 def read_games(package: str) -> dict[str, Mapping[str, Any]]:

@@ -20,7 +20,15 @@ from proofstone.method import every_method
 from proofstone.records.ids import short
 from proofstone.records.options import Opt
 from proofstone.records.runs import PlanAsked
-from proofstone.results.request import Ask, BoardAsked, CompareAsked, GateAsked, View
+from proofstone.results.request import (
+    ERRORS,
+    Ask,
+    BoardAsked,
+    CompareAsked,
+    ErrorsAsked,
+    GateAsked,
+    View,
+)
 from proofstone.session.cli_command import command
 from proofstone.session.options import (
     Command,
@@ -39,6 +47,7 @@ from proofstone.session.options import (
     workspace_option,
 )
 from proofstone.session.terminal import (
+    TerminalEgress,
     pasted,
     print_json,
     print_rendered,
@@ -383,7 +392,8 @@ ANALYSIS_NAMES = (
 
 def analysis_names() -> tuple[str, ...]:
     """Return the names of all analyses: general ones, then those of methods."""
-    return (*ANALYSIS_NAMES, *(name for method in every_method() for name in method.analyses))
+    own = (name for method in every_method() for name in method.analyses)
+    return (*ANALYSIS_NAMES, ERRORS, *own)
 
 
 class AnalysisName(click.Choice[str]):
@@ -400,6 +410,21 @@ class AnalysisName(click.Choice[str]):
     @choices.setter
     def choices(self, _none: Sequence[str]) -> None:
         """Nothing is set: they are asked for."""
+
+
+def _refuse_analysis_options(
+    pairs: Sequence[str], other: str | int | None, errors: ErrorsAsked
+) -> None:
+    """Raise UsageError for options of an analysis without it."""
+    if pairs:
+        raise click.UsageError("--base-models goes with --analysis alignment")
+    if other:
+        raise click.UsageError("--other-benchmark goes with --analysis rankings")
+    if errors != ErrorsAsked(yes=errors.yes):
+        raise click.UsageError(
+            "--judge, --wrong, --human-labels, --budget, --dry-run and --draw-seed go with "
+            "--analysis errors"
+        )
 
 
 def _show_analysis(
@@ -433,6 +458,47 @@ def _show_analysis(
         say(f"the figure's data ({len(analysis.data.marks)} marks) is in {output}")
     for what, line in files_beside(None, written):
         say(f"{what}  {line}")
+
+
+def _show_errors(
+    targets: Sequence[str],
+    asked: ErrorsAsked,
+    output: Path | None,
+    folder: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the labels of wrong responses, or what they would take; write their rows."""
+    from proofstone.page.section import section_text
+    from proofstone.results.error_analysis import analyze_wrong, foresee_wrong, write_sheet
+    from proofstone.results.report import selection_of
+    from proofstone.run.cli_grade import show_judging
+    from proofstone.run.cli_request import tell_judges
+    from proofstone.run.judges import judge_spec
+    from proofstone.session.session import open_session
+
+    with open_session(folder) as session:
+        session.ask_egress = TerminalEgress(yes=asked.yes)
+        selection = selection_of(session, targets)
+        models = list(dict.fromkeys(run.respondent for _key, run in selection.runs))
+        tell_judges(session, judge_spec(asked.judge), models, quiet=False)
+        if asked.dry_run:
+            show_judging([foresee_wrong(session, selection, asked)], as_json=as_json)
+            return
+        found = analyze_wrong(session, selection, asked)
+    if found.analysis is None and output is None:
+        raise BadUsage(
+            f"{found.drawn:,} wrong responses are drawn; nobody is named to label them",
+            hint="--judge PROVIDER/NAME, or -o sheet.xlsx for people",
+        )
+    if output is not None:
+        say(f"{output}   {write_sheet(found, output):,} wrong responses")
+    if as_json:
+        print_json(found.analysis)
+    elif found.analysis is not None:
+        print_rendered(section_text(found.analysis))
+    else:
+        say("fill in the column label, then: --judge PROVIDER/NAME --human-labels SHEET")
 
 
 @command("leaderboard")
@@ -552,6 +618,7 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
 @language_option
 @audience_option
 @options_of(BoardAsked, "unverified")
+@asked_for(ErrorsAsked, "errors")
 @asked_for(TablesOfPage, "tables")
 @flagged_items_option
 @asked_for(FiguresOfPage, "figures")
@@ -566,6 +633,7 @@ def report_command(
     other_benchmark: str,
     other_items: int | None,
     view: View,
+    errors: ErrorsAsked,
     tables: TablesOfPage,
     flagged_items: Path | None,
     figures: FiguresOfPage,
@@ -600,6 +668,8 @@ def report_command(
       contexts    the same questions in every two contexts, paired
       evidence    recall and nDCG of searches, and what missed evidence costs
       reasoning   the answer held along the reasoning, and answers that were left
+      errors      why responses were wrong, by a judge (--judge M); without one, -o
+                  writes a sheet for people to label
 
     \b
     Analyses of triples verified by 'grade RUN --judge M --reference BANK':
@@ -622,6 +692,9 @@ def report_command(
     named = read_list(targets)
     if analysis is not None and brief.brief is not None:
         raise click.UsageError("--brief is not available with --analysis")
+    if analysis == ERRORS:
+        _show_errors(named, errors, output, folder, as_json=as_json)
+        return
     if analysis is not None:
         _show_analysis(
             analysis, named, output, folder, drawn=drawn, as_json=as_json,
@@ -629,10 +702,7 @@ def report_command(
             beside_items=other_items or 0, view=View(scorings=view.scorings),
         )  # fmt: skip
         return
-    if pairs:
-        raise click.UsageError("--base-models goes with --analysis alignment")
-    if other_benchmark or other_items:
-        raise click.UsageError("--other-benchmark goes with --analysis rankings")
+    _refuse_analysis_options(pairs, other_benchmark or other_items, errors)
     asked, sheet = tables.of(path), brief.of(figures.fonts)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:

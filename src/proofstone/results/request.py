@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Struct
 
-from proofstone.records.options import Opt
+from proofstone.records.options import BUDGET_HELP, YES_HELP, Opt
 from proofstone.records.tables import Audience
 
 
@@ -141,3 +141,33 @@ class CompareAsked(Struct, frozen=True, kw_only=True):
         "calls.",
     )] = False  # fmt: skip
     view: View = CURRENT
+
+
+ERRORS = "errors"  # an analysis for which judges are asked
+
+
+class ErrorsAsked(Struct, frozen=True, kw_only=True):
+    """Options of the analysis of wrong responses."""
+
+    judge: Annotated[tuple[str, ...], Opt(
+        "With --analysis errors: LLM judge that labels wrong responses; several form a panel.",
+        metavar="PROVIDER/NAME,...", separated=True,
+    )] = ()  # fmt: skip
+    wrong: Annotated[int, Opt(
+        "With --analysis errors: wrong responses of each model to label.", metavar="N", least=1,
+        shows_default=True,
+    )] = 30  # fmt: skip
+    human_labels: Annotated[Path | None, Opt(
+        "With --analysis errors: sheet of wrong responses with the column label filled in.",
+        exists=True,
+    )] = None  # fmt: skip
+    budget: Annotated[str, Opt(
+        f"With --analysis errors: {BUDGET_HELP[0].lower()}{BUDGET_HELP[1:]}", metavar="AMOUNT",
+    )] = ""  # fmt: skip
+    dry_run: Annotated[bool, Opt(
+        "With --analysis errors: estimate judge requests, tokens and cost; make no API calls."
+    )] = False  # fmt: skip
+    yes: Annotated[bool, Opt(YES_HELP)] = False
+    draw_seed: Annotated[int, Opt(
+        "With --analysis errors: random seed of the sample.", least=0, shows_default=True,
+    )] = 0  # fmt: skip

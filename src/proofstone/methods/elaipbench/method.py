@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from proofstone.method import Method, PayloadType, later, read_games, read_presets
+from proofstone.method import (
+    Method,
+    PayloadType,
+    later,
+    read_error_labels,
+    read_games,
+    read_presets,
+)
 from proofstone.methods.elaipbench import ask, compose, payloads, questions, score
 from proofstone.methods.elaipbench.payloads import AskedQuestion, PaperQuestion
 
@@ -36,6 +43,7 @@ METHOD = Method(
     prompt_methods=ask.PROMPT_METHODS,
     presets=later(lambda: read_presets(_HERE)),
     games=later(lambda: read_games(_HERE)),
+    error_labels=later(lambda: read_error_labels(_HERE)),
     settings=ask.settings,
     prepare=ask.prepare,
     ask=ask.ask,
