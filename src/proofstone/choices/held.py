@@ -97,8 +97,18 @@ def _asks(text: str, end: int) -> bool:
     return _ASKS.match(text, end) is not None
 
 
+# Right before the letters of a statement: "the answer cannot be B" holds nothing.
+_NEGATES = re.compile(
+    r"\b(?:cannot|can not|(?:ca|could|should|must|wo|is|are)n['’]t|"
+    r"(?:could|should|must|will|may|might|is|are) not)\b[^A-Z]*(?P<letter>[A-Z])\b"
+)
+
+
 def _is_held(text: str, stated: Stated) -> bool:
     if stated.says == "open" or _asks(text, stated.end):
+        return False
+    denied = _NEGATES.search(text, stated.start, stated.end)
+    if denied is not None and denied["letter"] in stated.letters:
         return False
     return _SUPPOSES.search(text, max(0, stated.start - 40), stated.start) is None
 
