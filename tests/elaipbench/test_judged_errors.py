@@ -113,7 +113,7 @@ def test_labels_are_counted_by_model_with_intervals(bench: Bench) -> None:
     assert short["harmful_verification"] is None  # not offered: there is no reasoning to read
     assert left["retrieval_misled"] is None  # not offered: nothing was searched
     assert "scripted/judge labeled 22 wrong responses" in found["finding"]
-    assert f"{N - 1} held the correct answer before" in " ".join(found["notes"])
+    assert f"reasoning of {N - 1} of {N - 1} responses" in " ".join(found["notes"])
 
 
 def test_nothing_is_asked_twice(bench: Bench) -> None:

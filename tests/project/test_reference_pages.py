@@ -7,6 +7,7 @@ import re
 from tools.resolved import ROOT
 
 from proofstone.method import every_method
+from proofstone.results.request import ERRORS
 from proofstone.results.sections.catalogue import ANALYSES
 from proofstone.run.run_file import ASKING_KEYS, MODEL_KEYS, TOP_KEYS
 
@@ -54,7 +55,7 @@ def test_every_section_of_a_report_is_listed() -> None:
 def test_every_analysis_is_listed() -> None:
     own = {name for method in every_method() for name in method.analyses}
     listed = {name for row in rows_under("Analyses") for name in names_in(row[0])}
-    assert listed == {*ANALYSES, *own}
+    assert listed == {*ANALYSES, ERRORS, *own}
 
 
 def test_the_glossary_has_at_most_60_terms_each_once_in_order() -> None:

@@ -162,7 +162,7 @@ class ErrorsAsked(Struct, frozen=True, kw_only=True):
         exists=True,
     )] = None  # fmt: skip
     budget: Annotated[str, Opt(
-        f"With --analysis errors: {BUDGET_HELP[0].lower()}{BUDGET_HELP[1:]}", metavar="AMOUNT",
+        BUDGET_HELP, metavar="AMOUNT",
     )] = ""  # fmt: skip
     dry_run: Annotated[bool, Opt(
         "With --analysis errors: estimate judge requests, tokens and cost; make no API calls."

@@ -223,7 +223,7 @@ def judge_question(wrong: WrongResponse, labels: ErrorLabels) -> JudgeQuestion:
 
 
 def offered_labels(wrong: WrongResponse, labels: ErrorLabels) -> tuple[str, ...]:
-    """Return the labels that can be told of a response: by its reasoning, and by its passages."""
+    """Return the labels that can be read from a response: by its reasoning and its passages."""
     has = {"": True, "reasoning": wrong.path.seen == "observed", "passages": bool(wrong.passages)}
     return tuple(each.name for each in labels.labels if has[each.needs])
 

@@ -163,8 +163,8 @@ def _notes(
     observed = sum("right" in each.wrong.path.held for each in left)
     if left:
         yield say(
-            "Of {n} labeled harmful verification, {observed} held the correct answer before, as "
-            "read from the reasoning by rule.",
+            "The reasoning of {observed} of {n} labeled harmful verification held the correct "
+            "answer before, as read by rule.",
             n=counted(len(left), "response"), observed=observed,
         )  # fmt: skip
     failed = sum(each.state == "failed" for each in labeled)
