@@ -113,15 +113,18 @@ def _block_of(words: BlockWords, texts: Sequence[str], places: Sequence[str] = (
 
 
 def _preceded(messages: Sequence[Message], block: str) -> list[Message]:
-    """Return the conversation with a block before the text of its last message, the question.
+    """Return the conversation with a block before the text of the question.
 
-    Images in that message keep their place.
+    That is the last message, or the one before a continuation to score. Images in it keep their
+    place.
     """
-    *before, last = messages
-    text = f"{block}\n\n"
-    if isinstance(last.content, str):
-        return [*before, structs.replace(last, content=text + last.content)]
-    return [*before, structs.replace(last, content=(TextPart(text), *last.content))]
+    is_scored = len(messages) > 1 and messages[-1].role == "assistant"
+    at = len(messages) - (2 if is_scored else 1)
+    asked, text = messages[at], f"{block}\n\n"
+    parts = text + asked.content if isinstance(asked.content, str) else (
+        TextPart(text), *asked.content
+    )  # fmt: skip
+    return [*messages[:at], structs.replace(asked, content=parts), *messages[at + 1 :]]
 
 
 @cache

@@ -382,6 +382,11 @@ def check_likelihood(
     endpoint that is configured not to return log-probabilities."""
     if not prompt_method.likelihood:
         return
+    if prompt_method.name == likelihood.OPTION and model.wire not in SCORING_WIRES:
+        raise BadUsage(
+            f"{prompt_method.name} scores whole texts, which the endpoint of {model.name} does not",
+            hint="use a local model, an endpoint with completions, or --prompt-method direct",
+        )
     listed = {"top_logprobs"} if model.wire not in SCORING_WIRES else set()
     others = [
         name

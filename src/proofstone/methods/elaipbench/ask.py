@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from proofstone.choices import likelihood
 from proofstone.choices.extraction import joined
 from proofstone.errors import BadUsage
 from proofstone.method import OwnPrompts, check_prompt_method, read_defaults
@@ -33,6 +34,8 @@ PROMPT_METHODS = {
     "direct": "the letters only, without reasoning",
     "cot": "chain of thought, then the letters",
     "reasoning": "the prompt of direct, with room for a model that reasons unasked",
+    likelihood.OPTION: "no generation: the texts of each admissible set of options are scored "
+    "after the question; the highest mean log-probability per token is the answer",
 }
 
 
@@ -51,6 +54,8 @@ def settings(prompt_method: str) -> dict[str, Any]:
     Raises BadUsage for an unknown one.
     """
     check_prompt_method(prompt_method, PROMPT_METHODS)
+    if prompt_method == likelihood.OPTION:
+        return likelihood.settings(prompt_method)
     return dict(read_defaults(__package__)["settings"][prompt_method])
 
 
@@ -61,18 +66,38 @@ def prepare(
     check_prompt_method(prompt_method, PROMPT_METHODS)
     if shots:
         raise BadUsage("questions on documents are asked without examples, got --shots")
-    key = [prompt_method, _PROMPTS.texts(_TEMPLATES[prompt_method])]
+    is_scored = prompt_method == likelihood.OPTION
+    key = [prompt_method, "" if is_scored else _PROMPTS.texts(_TEMPLATES[prompt_method])]
     return PromptMethod(
         name=prompt_method,
-        last_step=STEP,
+        last_step=likelihood.STEP if is_scored else STEP,
         prompt_hash=content_id("elaipbench.prompt", key),
-        text=TextForm(stop=("\nQuestion:", "\n问题："), version=_TEXT_VERSION),
+        text=TextForm(stop=() if is_scored else ("\nQuestion:", "\n问题："), version=_TEXT_VERSION),
+        whole_response=likelihood.NOT_READ if is_scored else "",
+        likelihood=likelihood.VARIANTS.get(prompt_method, ""),
     )
 
 
 async def ask(item: LoadedItem, prompt_method: PromptMethod, call: Call) -> None:
-    """Prompt for one item with one call."""
-    await call(prompt_method.last_step, messages(item, prompt_method), oracle=oracle_of(item))
+    """Prompt for one item: one call, or one per admissible set of options to score."""
+    asked, oracle = messages(item, prompt_method), oracle_of(item)
+    if not prompt_method.likelihood:
+        await call(prompt_method.last_step, asked, oracle=oracle)
+        return
+    texts = _continuations(item)
+    await likelihood.ask_options(prompt_method, call, asked, texts, oracle)
+
+
+def _continuations(item: LoadedItem) -> list[str]:
+    """The texts of each admissible set: its options in order, joined by a semicolon."""
+    shown = shown_of(item)
+    text_of = dict(zip(shown.letters, shown.options, strict=True))
+    chinese = is_chinese(item.item.language)
+    between = "；" if chinese else "; "
+    return [
+        likelihood.as_continuation(between.join(text_of[each] for each in letters), chinese=chinese)
+        for letters in shown.admissible
+    ]
 
 
 def oracle_of(item: LoadedItem) -> Oracle:
@@ -89,6 +114,11 @@ def messages(item: LoadedItem, prompt_method: PromptMethod) -> list[Message]:
     """Return the prompt of one item, without its texts."""
     values = _values(item, prompt_method.name)
     language = item.item.language
+    if prompt_method.likelihood:
+        asked = likelihood.open_block(
+            shown_of(item).question, is_text=True, chinese=is_chinese(language)
+        )
+        return [Message("user", asked)]
     if prompt_method.own_prompt is not None:
         turns = turns_of(prompt_method.own_prompt, VARIABLES)
         return [*turns.messages_before(values), Message("user", turns.asks.render(values))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proofstone.choices import likelihood
 from proofstone.method import (
     Method,
     PayloadType,
@@ -55,6 +56,7 @@ METHOD = Method(
     answer_key=score.answer_key,
     options_shown=payloads.options_shown,
     measures=score.MEASURES,
+    scales=likelihood.SCALES,
     headline=score.HEADLINE,
     grouping=compose.GROUPING,
     people=compose.PEOPLE,

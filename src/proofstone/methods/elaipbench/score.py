@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from proofstone.choices import likelihood
 from proofstone.choices.extraction import joined
 from proofstone.choices.outcomes import read_choices
 from proofstone.methods.elaipbench.ask import STEP
@@ -26,7 +27,7 @@ HEADLINE = "accuracy"
 
 def units(item: LoadedItem, responses: Mapping[str, Response], sample: int) -> Sequence[Unit]:
     """Return the item as one unit, in the cluster of its document; empty without a response."""
-    if STEP not in responses:
+    if STEP not in responses and likelihood.STEP not in responses:
         return ()
     (fact,) = item.facts
     document = fact.source
@@ -41,6 +42,11 @@ async def score(units: Sequence[Unit], judge: Judge | None) -> Sequence[Score]:
 
 def _scores(place: int, unit: Unit) -> list[Score]:
     shown = shown_of(unit.item)
+    if likelihood.STEP in unit.responses:
+        names = [joined(each) for each in shown.admissible]
+        return likelihood.likelihood_scores(
+            place, unit.responses, names, joined(shown.right), HEADLINE
+        )
     reading = read_choices(unit.responses[STEP], shown.letters, shown.options)
     letters = reading.extraction.letter
     chosen = set(letters.split(", ")) if reading.outcome == "answered" else set()
@@ -118,4 +124,5 @@ MEASURES = (
         Measure(name=name, of=name, counts=_counts("value", None), denominator=_FINISHED)
         for name in (OVERLAP, BY_OPTION, TOO_MANY, TOO_FEW)
     ),
+    *likelihood.MEASURES,
 )
