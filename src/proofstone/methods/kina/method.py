@@ -18,6 +18,7 @@ METHOD = Method(
         "kina.asked": PayloadType(Asked),
         "kina.composed": PayloadType(Composed),
     },
+    pipelines=later(f"{_HERE}.pipeline:PIPELINES"),
     recognises_facts=payloads.recognises_facts,
     read_facts=later(f"{_HERE}.questions:read_facts"),
     write_fact=later(f"{_HERE}.questions:write_fact"),
