@@ -19,6 +19,7 @@ BENCHES = (
     "loading.py",
     "pipeline.py",
     "retrieval.py",
+    "selecting.py",
     "documents.py",
     "verifying.py",
     "verifying.py --memory",

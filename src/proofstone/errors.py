@@ -81,6 +81,17 @@ class UnboundedResponse(BadUsage):
     )
 
 
+class QuotasConflict(BadUsage):
+    """No selection of items keeps all quotas, duplicate limits and the size together."""
+
+    code = "PS-216"
+    cause = (
+        "The limits in the message contradict each other, or there are too few candidates. "
+        "Without any one of them the others can be kept."
+    )
+    remedy = "Change one of the limits in the message, or add candidates to a group named there."
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One problem in an input, with its place (``line 3, field text``)."""

@@ -1,0 +1,1 @@
+"""Choosing few items that cover many references, with a proven bound on what was missed."""
