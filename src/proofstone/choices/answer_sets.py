@@ -549,12 +549,12 @@ def _blocks(reply: _Reply) -> Iterator[tuple[str, int, list[_Item]]]:
 def _listed(reply: _Reply) -> Iterator[Stated]:
     """Yield lists below words that announce an answer: "The correct options are:"."""
     for head, start, block in _blocks(reply):
-        letters = tuple(sorted(item.letter for item in block))
         if _HEADS.search(head) is None or _HYPOTHETICAL.search(head[:24]):
             continue
         if len(block) == len(reply.labels) and any(item.said for item in block):
             continue  # all options, discussed
-        if not any(_verdict(item.said) is not None for item in block):
+        if {_verdict(item.said) for item in block} in ({None}, {True}):
+            letters = tuple(sorted(item.letter for item in block))
             yield Stated(start, block[-1].end, letters)
 
 
@@ -667,7 +667,19 @@ def find_choices(text: str, letters: str | Sequence[str], options: Sequence[str]
     weak = _weak(text, labels, options, since)
     if weak is not None:
         return _found(weak, text, labels, is_alone=False)
+    if _is_denied(_Reply(text, lowered(text), labels, options, since)):
+        return Found(UNPARSED)
     return Found(_by_text(text, labels, options, since) or _single(text, labels, options))
+
+
+def _is_denied(reply: _Reply) -> bool:
+    """Return True if options follow an answer word and are called wrong there."""
+    for anchor in anchors_from_end(reply.lower):
+        mark = mark_at(reply.text, anchor, reply.labels) if anchor.word != "boxed" else None
+        named = None if mark is None or mark.says == "none" else reply.named(mark.start)
+        if named is not None and _DENIED.match(reply.text, named.end):
+            return True
+    return False
 
 
 def _found(stated: Stated, text: str, labels: str, *, is_alone: bool) -> Found:

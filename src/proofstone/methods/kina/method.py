@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofstone.method import Method, PayloadType, later, read_presets
+from proofstone.method import Method, PayloadType, later, read_games, read_presets
 from proofstone.methods.kina import ask, payloads, score
 from proofstone.methods.kina.payloads import Asked, Composed, Question, Statement
 
@@ -34,6 +34,7 @@ METHOD = Method(
     bank_run="",
     prompt_methods=ask.PROMPT_METHODS,
     presets=later(lambda: read_presets(_HERE)),
+    games=later(lambda: read_games(_HERE)),
     settings=ask.settings,
     prepare=ask.prepare,
     ask=ask.ask,
