@@ -279,8 +279,6 @@ _FAIR = 0.55  # a bank above this has annotation artifacts to fix
         "dry_run",
         "budget",
         "rules",
-        "pool",
-        "rule_lists",
         "taxonomy",
         "map_to",
     ),
