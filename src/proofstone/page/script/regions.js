@@ -10,11 +10,16 @@ function watchWidth(regions) {
   }
 }
 
+function scrollsDown(region) {
+  return region.scrollHeight > region.clientHeight + 1 && getComputedStyle(region).overflowY !== "visible";
+}
+
 function settleWidth(region) {
   const scrolls = region.scrollWidth > region.clientWidth + 1;
   region.classList.toggle("scrolls", scrolls);
   region.classList.toggle("fits", !scrolls);
-  if (scrolls) region.tabIndex = 0;
+  const isReached = scrolls || scrollsDown(region);
+  if (isReached) region.tabIndex = 0;
   else region.removeAttribute("tabindex");
-  if (region.getAttribute("role") !== "img") region.setAttribute("role", scrolls ? "region" : "group");
+  if (region.getAttribute("role") !== "img") region.setAttribute("role", isReached ? "region" : "group");
 }
