@@ -16,7 +16,7 @@ STAMPS := $(VENV)/.proofstone
 # Tests that `make coverage` measures.
 COVERED_BY := tests/choices tests/stats tests/encyclo_k/test_score.py tests/cli/test_own_forms.py \
 	tests/chinese_simpleqa/test_short_scores.py tests/bequ/test_entity_scores.py tests/stages/test_scores.py \
-	tests/stages/test_likelihood_runs.py tests/elaipbench/test_paper_scores.py \
+	tests/stages/test_likelihood_runs.py tests/elaipbench/test_paper_scores.py tests/elaipbench/test_set_likelihood.py \
 	tests/kina/test_kina_scores.py
 
 .PHONY: help demo test test-all wheel check style types contracts licenses pins pages coverage bench mutate docs reference constraints clean
