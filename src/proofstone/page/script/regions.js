@@ -21,5 +21,5 @@ function settleWidth(region) {
   const isReached = scrolls || scrollsDown(region);
   if (isReached) region.tabIndex = 0;
   else region.removeAttribute("tabindex");
-  if (region.getAttribute("role") !== "img") region.setAttribute("role", isReached ? "region" : "group");
+  if (region.getAttribute("role") !== "img") region.setAttribute("role", scrolls ? "region" : "group");
 }
