@@ -386,7 +386,7 @@ class ShowAsked(Struct, frozen=True, kw_only=True):
         int, Opt("Number of rows or responses.", flags=("-n",), least=1, shows_default=True)
     ] = 3
     statistics: Annotated[bool, Opt(
-        "Summary tables of a form or bank; tokens are counted offline.",
+        "Summary tables of a form, bank or build; tokens are counted offline.",
     )] = False  # fmt: skip
     dropped: Annotated[bool, Opt("Dropped rows of a build with reasons.")] = False
     pending: Annotated[bool, Opt("Pending rows of a build with reasons.")] = False
@@ -506,6 +506,9 @@ def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bo
     from proofstone.run.run_facts import note_of_run
 
     of_builds = {name: getattr(asked, name) for name in _OF_BUILDS}
+    if asked.statistics and not any(of_builds.values()):
+        show_statistics(session, found, as_json=as_json)
+        return
     if found.kind == "build":
         show_build(session, found, limit=asked.limit, as_json=as_json, **of_builds)
         return
@@ -513,9 +516,6 @@ def _show_found(session: Session, found: Found, asked: ShowAsked, *, as_json: bo
         raise click.UsageError(
             "--dropped, --pending, --judges, --verdicts, --step and --with-reason are for builds"
         )
-    if asked.statistics:
-        show_statistics(session, found, as_json=as_json)
-        return
     filtered = bool(asked.models or asked.outcome) and found.kind in {"run", "form", "bank"}
     shown: list[ShownResponse] = []
     if found.kind == "run" or filtered:

@@ -258,6 +258,7 @@ def step_context(
         row=row, calls=calls, seed=planned.build.seed,
         search=planned.reads.search(step.reads), banks=planned.reads.banks_of(step.reads),
         document=planned.reads.document(step.reads),
+        embedding=planned.reads.embedding_of(step.reads),
     )  # fmt: skip
 
 

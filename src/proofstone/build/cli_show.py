@@ -354,11 +354,21 @@ def _share(count: int | None, total: int) -> str:
 
 
 def show_statistics(session: Session, found: Found, *, as_json: bool) -> None:
-    """Prints the tables of a bank or a form, as text or as JSON."""
+    """Prints the tables of a bank, a form or a build, as text or as JSON.
+
+    Those of a bank include those of the builds that made it.
+    """
+    from proofstone.build.funnel import build_tables, tables_of_bank
     from proofstone.page.text import tabulation_text
     from proofstone.results.report import describe
 
-    tables = describe(session, found)
+    store = session.store
+    if found.kind == "build":
+        tables = build_tables(store, *store.builds.build(found.id))
+    else:
+        tables = describe(session, found)
+    if found.kind == "bank":
+        tables = [*tables, *tables_of_bank(store, found.id)]
     if as_json:
         shown = [
             {"title": table.title, "rows": table.records(), "notes": table.notes}
@@ -368,7 +378,7 @@ def show_statistics(session: Session, found: Found, *, as_json: bool) -> None:
     elif tables:
         print_text("\n\n".join(map(tabulation_text, tables)))
     else:
-        say("its method declares no statistics")
+        say("nothing is counted of it")
 
 
 # What a build of strata came to: each source with its place.

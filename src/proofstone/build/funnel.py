@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from proofstone.build.flow import Pages, Visit, walk
+from proofstone.build.flow import Pages, Visit, read_row, walk
 from proofstone.errors import BadUsage
 from proofstone.judging.question import QuestionAccount, QuestionTally
+from proofstone.method import find_method
 from proofstone.page.section import Cell, Column, Section, Table
 from proofstone.page.text import aligned, without_empty
 from proofstone.records.builds import (
@@ -31,13 +32,29 @@ from proofstone.records.builds import (
 from proofstone.records.ids import short
 from proofstone.records.items import ItemSet
 from proofstone.records.runs import Spent
-from proofstone.records.tables import Audience
+from proofstone.records.tables import Audience, Tabulation
 from proofstone.records.verdicts import PanelVerdict, RowVerdict
 from proofstone.session.terminal import Description
 from proofstone.store.builds import StoreJournal
 from proofstone.store.lookup import KINDS, Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted, listed, paragraph, say, word
+
+
+def build_tables(store: Store, key: int, build: Build) -> Sequence[Tabulation]:
+    """The tables of a build on the rows that it kept; none before it is complete."""
+    tables = find_method(build.method).pipelines[build.kind].tables
+    if tables is None or store.builds.funnel(key) is None:
+        return ()
+    reached, journal = build_journal(store, key)
+    pages = walk(reached, store.builds.pages(key), journal)
+    return tables.of([read_row(row, tables.takes) for page in pages for row in page])
+
+
+def tables_of_bank(store: Store, bank: bytes) -> Sequence[Tabulation]:
+    """The tables of the builds of a bank."""
+    builds = store.builds.of_bank(bank)
+    return [table for key, build in builds for table in build_tables(store, key, build)]
 
 
 class Ended(Struct, frozen=True, gc=False):
@@ -201,9 +218,13 @@ def pending_sentences(funnel: BuildFunnel) -> Iterator[str]:
 
 
 def funnel_section(
-    build: Build, funnel: BuildFunnel, judged: Sequence[QuestionAccount] = ()
+    build: Build,
+    funnel: BuildFunnel,
+    judged: Sequence[QuestionAccount] = (),
+    found: Sequence[Tabulation] = (),
 ) -> Section:
-    """How a bank was built, for its page, and what its judges did on each question."""
+    """How a bank was built, for its page, what its judges did on each question, and what the build
+    states of the rows that it kept."""
     rows: list[tuple[Cell, ...]] = []
     for step in funnel.steps:
         calls, cost = step.spent.calls or None, step.spent.cost_text or None
@@ -259,8 +280,17 @@ def funnel_section(
         tables=(
             Table(title=say("Funnel"), columns=columns, rows=tuple(rows), sorts=False),
             *([_judges(judged)] if judged else []),
+            *map(_table, found),
         ),
     )
+
+
+def _table(found: Tabulation) -> Table:
+    columns = tuple(
+        Column(key=each.key, name=each.name, digits=each.digits) for each in found.columns
+    )
+    note = paragraph(*found.notes)
+    return Table(title=found.title, columns=columns, rows=found.rows, note=note, sorts=False)
 
 
 def _most(funnel: BuildFunnel) -> str:
@@ -562,4 +592,5 @@ def bank_sections(
     for key, build in builds.values():
         funnel = store.builds.funnel(key)
         if funnel is not None:
-            yield funnel_section(build, funnel, read_accounts(store, key, build))
+            accounts = read_accounts(store, key, build)
+            yield funnel_section(build, funnel, accounts, build_tables(store, key, build))

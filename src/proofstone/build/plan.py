@@ -35,11 +35,12 @@ from proofstone.records.builds import (
     seated,
     slots_of,
 )
-from proofstone.records.calls import CacheUse, Model, Searcher
+from proofstone.records.calls import CacheUse, EmbeddingModel, Model, Searcher
 from proofstone.records.items import SEARCH_METHODS, SearchMethod
 from proofstone.records.knowledge import Fact, WholeDocument, permits_publication
 from proofstone.records.models import WEB_SEARCHES
 from proofstone.run.retriever import read_search
+from proofstone.search.index import SentenceEncoder
 from proofstone.search.sources import JointSearcher, LocalSearcher, SourceIndex, read_search_source
 from proofstone.store.store import Store
 from proofstone.wording.messages import counted
@@ -134,7 +135,7 @@ OpenIndex = Callable[[SearchMethod], SourceIndex]
 OpenWebSearch = Callable[[str], WebSearch]
 
 
-_DOCUMENTS = "documents"
+_DOCUMENTS, _EMBEDDINGS = "documents", "embeddings"
 
 
 class BuildReads(Struct, frozen=True):
@@ -144,6 +145,7 @@ class BuildReads(Struct, frozen=True):
     searches: dict[str, Searcher] = {}
     banks: dict[str, Sequence[Fact]] = {}
     documents: Callable[[bytes], WholeDocument] | None = None
+    embedding: EmbeddingModel = SentenceEncoder()
 
     def search(self, reads: Sequence[str]) -> Searcher | None:
         """The search that a step reads, or all that it reads together; None where it reads none."""
@@ -168,6 +170,10 @@ class BuildReads(Struct, frozen=True):
         """What returns a source's whole text to a step that reads such."""
         return self.documents if _DOCUMENTS in reads else None
 
+    def embedding_of(self, reads: Sequence[str]) -> EmbeddingModel | None:
+        """The encoder, for a step that reads embeddings."""
+        return self.embedding if _EMBEDDINGS in reads else None
+
     def _found(self, reads: Sequence[str]) -> list[Searcher]:
         return [self.searches[name] for name in reads if name in self.searches]
 
@@ -189,9 +195,13 @@ def open_reads(
             found.banks[name] = store.knowledge.bank(bank).facts()
         elif name == _DOCUMENTS:
             found.keys[name] = ""  # the rows fix the text
+        elif name == _EMBEDDINGS:
+            found.embedding.embed([])  # a missing package is an error now, before anything is sent
+            found.keys[name] = found.embedding.name
         elif kind != "search":
             raise ValueError(
-                f"a step reads {name!r}: neither search:NAME, bank:NAME nor {_DOCUMENTS}"
+                f"a step reads {name!r}: neither search:NAME, bank:NAME, "
+                f"{_DOCUMENTS} nor {_EMBEDDINGS}"
             )
         elif sought in SEARCH_METHODS:
             index = open_index(read_search(sought))

@@ -8,12 +8,13 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from proofstone.records.calls import Judge, Message, Searcher
+from proofstone.records.calls import EmbeddingModel, Judge, Message, Searcher
 from proofstone.records.ids import Draws, content_id
 from proofstone.records.items import Oracle
 from proofstone.records.knowledge import BuiltFact, Fact, Stratum, WholeDocument
 from proofstone.records.options import Parameter
 from proofstone.records.runs import Purpose, Response, Spent
+from proofstone.records.tables import Tabulation
 from proofstone.records.verdicts import RowVerdict
 
 # Interfaces for builds whose rows come from live wikis and web searches.
@@ -276,9 +277,9 @@ class StepContext:
 
     ``calls`` has one call for each role that the step ``asks``. They are cached, limited, budgeted
     and recorded. They raise CallFailed without a response; do not catch it, and the row is retried
-    next time. ``search``, ``banks`` (facts by bank name) and ``document`` (a source's whole text)
-    are set for a step that ``reads`` them. ``verdicts`` collects panel verdicts on the row, stored
-    with its outcome.
+    next time. ``search``, ``banks`` (facts by bank name), ``document`` (a source's whole text) and
+    ``embedding`` are set for a step that ``reads`` them. ``verdicts`` collects panel verdicts on
+    the row, stored with its outcome.
     """
 
     row: bytes
@@ -288,6 +289,7 @@ class StepContext:
     search: Searcher | None = None
     banks: Mapping[str, Sequence[Fact]] = field(default_factory=dict)
     document: Callable[[bytes], WholeDocument] | None = None
+    embedding: EmbeddingModel | None = None
     verdicts: list[RowVerdict] = field(default_factory=list)
 
     @property
@@ -329,9 +331,9 @@ class Step(_AnyStep, frozen=True, kw_only=True):
     change alters the output. A coroutine function processes up to ``at_once`` rows concurrently; a
     plain function is called row by row and must be fast. ``takes`` is the type of its rows.
     ``asks`` names model roles. ``reads`` names what it reads: ``search:bm25`` (or dense, hybrid) in
-    the workspace, ``search:brave`` on the web, ``bank:NAME``, ``documents``: whole documents, whose
-    text its rows must fix. ``draws`` means that it uses random numbers, so the seed is part of its
-    key.
+    the workspace, ``search:brave`` on the web, ``bank:NAME``, ``embeddings``: the bundled encoder,
+    ``documents``: whole documents, whose text its rows must fix. ``draws`` means that it uses
+    random numbers, so the seed is part of its key.
     """
 
     work: Callable[[Any, StepContext], Kept | Awaitable[Kept]]
@@ -405,6 +407,13 @@ class FileRows(Struct, frozen=True, kw_only=True):
     rows: Callable[[Sequence[str], Mapping[str, Any]], Iterable[Struct]]
 
 
+class BuildTables(Struct, frozen=True):
+    """Tables on the rows that a complete build kept, which are of type ``takes``."""
+
+    takes: type[Struct]
+    of: Callable[[Sequence[Any]], Sequence[Tabulation]]
+
+
 class StepBuilder(Struct, frozen=True, kw_only=True):
     """How a method builds facts of one kind in steps: ``build KIND INPUT...``.
 
@@ -418,7 +427,8 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
 
     With ``lists`` an input may also name an item list or a bank of the method, whose rows are then
     read as a file's. ``documents`` names the parameter for ``private`` sources: with ``auto``,
-    those whose license does not permit publication. ``suffix`` is appended to the first input's
+    those whose license does not permit publication. ``tables`` describes the rows of a
+    complete build, for ``show --statistics``. ``suffix`` is appended to the first input's
     name for a bank without a name. ``next`` is the command people run with a bank of this kind,
     without ``proofstone``, where it is not a form or run. ``example`` are the words after the kind
     in the example of its help.
@@ -435,6 +445,7 @@ class StepBuilder(Struct, frozen=True, kw_only=True):
     online: OnlineRows | None = None
     lists: bool = False
     documents: str = ""
+    tables: BuildTables | None = None
     suffix: str = ""
     next: str = ""
     help: str = ""

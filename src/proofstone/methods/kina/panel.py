@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from proofstone.judging.difficulty import DifficultyRule, PanelFilter, panel_step
 from proofstone.methods.kina.ask import STEP, messages, oracle_of, prepare
@@ -10,10 +10,13 @@ from proofstone.methods.kina.candidates import Candidate
 from proofstone.methods.kina.payloads import Asked
 from proofstone.methods.kina.score import SCORER_VERSION, score
 from proofstone.records.builds import Step, StepContext, slots_of
-from proofstone.records.items import Item, ItemSet, LoadedItem, Unit, identified_item
+from proofstone.records.calls import Message
+from proofstone.records.items import Item, ItemSet, LoadedItem, Oracle, Unit, identified_item
 from proofstone.records.runs import Response, Score
 
-PANEL = prepare("cot", 0, ItemSet(name="", kind="form", method="kina"), None)
+_PANEL = prepare("cot", 0, ItemSet(name="", kind="form", method="kina"), None)
+
+CONFIG = {"prompt": _PANEL.prompt_hash.hex(), "scorer": SCORER_VERSION}
 
 
 def difficulty_step(models: Mapping[str, str], least_wrong: int) -> Step:
@@ -25,16 +28,20 @@ def difficulty_step(models: Mapping[str, str], least_wrong: int) -> Step:
     panel = PanelFilter(
         slots=slots,
         rule=DifficultyRule(len(slots), least_wrong),
-        messages=lambda row, _context: messages(item_of(row), PANEL),
+        messages=lambda row, _context: asked_of(row)[0],
         rate=rate,
-        oracle=lambda row: oracle_of(item_of(row)),
+        oracle=lambda row: asked_of(row)[1],
     )
-    config = {"prompt": PANEL.prompt_hash.hex(), "scorer": SCORER_VERSION}
-    return panel_step("difficulty", panel, version=1, takes=Candidate, config=config)
+    return panel_step("difficulty", panel, version=1, takes=Candidate, config=CONFIG)
 
 
-def item_of(row: Candidate) -> LoadedItem:
-    """Return a candidate as the item that a panel is asked, its options in order."""
+def asked_of(row: Candidate) -> tuple[Sequence[Message], Oracle]:
+    """Return a member's prompt for a candidate, and the data of simulated members."""
+    item = _item(row)
+    return messages(item, _PANEL), oracle_of(item)
+
+
+def _item(row: Candidate) -> LoadedItem:
     fact = row.fact()
     item = Item(
         kind="kina.asked",
@@ -48,5 +55,5 @@ def item_of(row: Candidate) -> LoadedItem:
 
 async def rate(row: Candidate, response: Response, _context: StepContext) -> Score | None:
     """Return the score of a panel member's response."""
-    (found,) = await score([Unit(item=item_of(row), responses={STEP: response})], None)
+    (found,) = await score([Unit(item=_item(row), responses={STEP: response})], None)
     return found

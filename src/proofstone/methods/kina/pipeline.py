@@ -13,6 +13,7 @@ from typing import Any
 from proofstone.judging.difficulty import filtered_roles
 from proofstone.method import read_asked
 from proofstone.methods.kina.candidates import Candidate, candidates
+from proofstone.methods.kina.centrality.build import REPRESENTATIVE_SET
 from proofstone.methods.kina.panel import difficulty_step
 from proofstone.methods.kina.rules import NEAR, RULES, findings
 from proofstone.records.builds import (
@@ -82,6 +83,7 @@ def _facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Iter
 
 
 PIPELINES = {
+    "representative-set": REPRESENTATIVE_SET,
     "screened-questions": StepBuilder(
         make=screened,
         roles=_ASKED.roles,

@@ -1,0 +1,1 @@
+"""Choose the questions that represent a discipline, by support centrality (appendix B)."""
