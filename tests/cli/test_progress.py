@@ -63,5 +63,7 @@ def test_quiet_watches_nothing_and_who_leaves_at_once_is_told_how_to_go_on(
     with pytest.raises(KeyboardInterrupt), watching(quiet=False):
         raise KeyboardInterrupt
     assert capsys.readouterr() == (
-        "", "interrupted: results so far are kept; the same command resumes\n",
-    )  # fmt: skip
+        "",
+        "interrupted: results so far are kept ('proofstone status' counts them); the same command "
+        "resumes\n",
+    )

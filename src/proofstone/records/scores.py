@@ -74,7 +74,8 @@ class Respondent:
     prompting methods. ``spent`` is the cost of its calls, ``pace`` how many questions it answered
     and how fast. ``judge`` names the judges that scored it, empty if none. ``part`` is set if a
     limit left the rest of its forms unasked. An ``experiment`` has other settings than the model's
-    one ranked row.
+    one ranked row. ``received`` counts stored responses, scored or not (0: those with scores).
+    ``not_asked`` counts the responses of forms that the model was not asked.
     """
 
     name: str
@@ -92,6 +93,8 @@ class Respondent:
     judge: str = ""
     part: FormPart | None = None
     experiment: bool = False
+    received: int = 0
+    not_asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +192,8 @@ class ScoreTable:
     of further groups of units, like strata. ``level_names`` are the method's names for strata.
     ``called`` maps an item to its id in an imported form's file. ``documents`` is None if no unit
     has a known one. ``people`` are results of people (U; NaN if unknown) by row, and
-    ``people_note`` says where they come from.
+    ``people_note`` says where they come from. ``n_asked`` is the number of items of the forms named
+    ``asked_forms``, each once, with or without scores (0 and empty for files).
     """
 
     respondents: tuple[Respondent, ...]
@@ -233,6 +237,8 @@ class ScoreTable:
     documents: Documents | None = None
     people: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     people_note: str = ""
+    n_asked: int = 0
+    asked_forms: tuple[str, ...] = ()
 
     def of_parts(self) -> ScoreTable:
         """Return the table without expecting what a limit left unasked."""

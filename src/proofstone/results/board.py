@@ -86,14 +86,15 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     and samples, with ``bounds`` and without a rank. ``levels`` holds the same measure at each level
     of averaging. ``others`` holds the method's other measures over the model's own items.
 
-    ``n_responses`` counts responses, ``failed`` calls without a response, ``missing`` all responses
-    still expected. ``ties`` numbers (from 0) the groups of adjacent rows without significant
-    differences. ``self_evaluation`` is None without any. ``corrections`` counts overridden scores.
-    ``card`` is None if nothing is known about the model. ``spent`` is the usage of all billed
-    calls, including unusable ones. ``pace`` is the number of questions answered and the speed.
-    ``judge`` names the judges that graded the responses. ``part`` is the part of the form that a
-    limit selected; items outside it are not missing. ``is_setting_shared``: all models of the
-    leaderboard have this prompting method and these settings, and distinct names.
+    ``n_responses`` counts responses with a score, ``failed`` calls without a response, ``missing``
+    all scores still expected. Of these ``unscored`` responses were received, and ``not_asked`` are
+    of forms that the model was not asked. ``ties`` numbers (from 0) the groups of adjacent rows
+    without significant differences. ``self_evaluation`` is None without any. ``corrections`` counts
+    overridden scores. ``card`` is None if nothing is known about the model. ``spent`` is the usage
+    of all billed calls, including unusable ones. ``pace`` is the number of questions answered and
+    the speed. ``judge`` names the judges that graded the responses. ``part`` is the part of the
+    form that a limit selected; items outside it are not missing. ``is_setting_shared``: all models
+    of the leaderboard have this prompting method and these settings, and distinct names.
     """
 
     name: str
@@ -112,6 +113,8 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     n_responses: int = 0
     failed: int = 0
     missing: int = 0
+    unscored: int = 0
+    not_asked: int = 0
     bounds: Bounds | None = None
     average: AverageAtK | None = None
     warnings: tuple[Advice, ...] = ()
@@ -405,6 +408,8 @@ def _row(board: Board, group: Standings, row: BoardRow) -> dict[str, Any]:
         "chance": group.chance,
         "responses": row.n_responses,
         "missing": row.missing,
+        "unscored": row.unscored,
+        "not_asked": row.not_asked,
         "failed": row.failed,
         **{rate.outcome: _count(rate.count) for rate in row.rates},
         **dict(_others(row)),

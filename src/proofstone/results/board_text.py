@@ -272,7 +272,13 @@ def _incomplete(board: Board, group: Standings, cards: Sequence[str], width: int
     shown = list(dict.fromkeys([*([board.group_by] if board.group_by else []), *cards]))
     rows = [_incomplete_cells(row, shown, row.bounds) for row in listed if row.bounds]
     texts = range(2 + len(shown))
-    return aligned(narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
+    lines = aligned(narrowed(rows, 0, width), left=[*texts, texts.stop + 1, texts.stop + 2])
+    if any(row.unscored for row in group.incomplete):
+        command = "proofstone grade RUN"
+        lines.append(
+            say("Responses that are not scored yet get their scores by {command}.", command=command)
+        )
+    return lines
 
 
 def _spending(rows: Sequence[BoardRow]) -> list[str]:
@@ -305,12 +311,19 @@ def _incomplete_cells(row: BoardRow, cards: Sequence[str], bounds: Bounds) -> li
     score = shown_estimate(row.estimate)
     return [
         *_who(row, cards),
-        say("{n:,} of {responses}", n=row.n_responses, responses=expected),
+        say("{n:,} of {responses}", n=row.n_responses + row.unscored, responses=expected),
         f"{points(bounds.low)} .. {points(bounds.high)}",
-        say("so far {score}, {n:,} failed", score=score, n=row.failed)
-        if row.failed
-        else say("so far {score}", score=score),
+        listed([say("so far {score}", score=score), *_shortfalls(row)]),
     ]
+
+
+def _shortfalls(row: BoardRow) -> Iterator[str]:
+    if row.failed:
+        yield say("{n:,} failed", n=row.failed)
+    if row.not_asked:
+        yield say("{n:,} not asked", n=row.not_asked)
+    if row.unscored:
+        yield say("{n:,} not scored yet", n=row.unscored)
 
 
 def _asked(row: BoardRow) -> str:

@@ -172,10 +172,24 @@ class Sheet:
 
     @cached_property
     def _responses(self) -> NDArray[np.int64]:
-        return np.asarray(self.outcomes.sum(axis=1) - self.outcomes[:, outcome_code("failed")])
+        """Count the responses with a score by model, one per unit and sample."""
+        table = self.table
+        received = table.outcome != outcome_code("failed")
+        if len(table.forms) > 1:  # an item of two forms may have been asked in both
+            code = table.respondent.astype(np.int64) * len(table.items) + table.unit
+            code = code * (int(table.sample.max(initial=0)) + 1) + table.sample
+            first = np.zeros(len(code), dtype=np.bool_)
+            first[np.unique(np.where(received, code, -1), return_index=True)[1]] = True
+            received &= first
+        return np.bincount(table.respondent[received], minlength=len(table.respondents))
+
+    def n_unscored(self, respondent: int) -> int:
+        """Return the number of responses that were received and have no score yet."""
+        stored = self.table.respondents[respondent].received
+        return min(max(0, stored - self.n_responses(respondent)), int(self.missing[respondent]))
 
     def n_responses(self, respondent: int) -> int:
-        """Return the number of responses received."""
+        """Return the number of responses with a score."""
         return int(self._responses[respondent])
 
     def n_failed(self, respondent: int) -> int:

@@ -224,7 +224,7 @@ def file_sentences(data: PageData) -> Iterator[str]:
 
 
 def _sets(data: PageData) -> str:
-    n = counted(sum(form.n_items for form in data.forms), "item")
+    n = counted(data.board.n_items or sum(form.n_items for form in data.forms), "item")
     named = [say("{name} (id {id})", name=form.name, id=form.id[:16]) for form in data.forms]
     if len(named) == 1:
         return say("The evaluation used {items} of {form}.", items=n, form=named[0])

@@ -633,21 +633,29 @@ def _averages(group: Standings, averages: EstimateTable) -> Table:
 
 
 def _incomplete(data: PageData, group: Standings) -> Table:
-    """Return the incomplete rows; ``failed`` only if failed calls are recorded, unlike in files."""
-    failed = column("failed", say("of these failed"))
+    """Return the incomplete rows, with the reasons that are known."""
+    reasons = [
+        column("failed", say("of these failed")),
+        column("not_asked", say("of these not asked")),
+        column("unscored", say("of these not scored yet")),
+    ]
     fields = [
         *_who(group),
         *_facts(data),
         column("responses", say("responses"), "n_responses"),
         column("missing", say("missing")),
-        *([failed] if any(row.failed for row in group.incomplete) else []),
+        *(
+            each
+            for each in reasons
+            if any(getattr(row, each.column.key) for row in group.incomplete)
+        ),
         column("lowest", say("lowest"), lambda row: row.bounds and row.bounds.low, unit="points"),
         column(
             "highest", say("highest"), lambda row: row.bounds and row.bounds.high, unit="points"
         ),
         column("so_far", say("so far"), "estimate", unit="points"),
     ]
-    note = say("Responses are missing. The bounds count them as all wrong, then as all right.")
+    note = say("Scores are missing. The bounds count them as all wrong, then as all right.")
     return table_of(say("Incomplete, not ranked"), group.incomplete, *fields, note=note)
 
 

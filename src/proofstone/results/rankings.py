@@ -335,6 +335,8 @@ def _row(
         n_responses=sheet.n_responses(respondent),
         failed=sheet.n_failed(respondent),
         missing=int(sheet.missing[respondent]),
+        unscored=sheet.n_unscored(respondent),
+        not_asked=min(who.not_asked, int(sheet.missing[respondent])),
         bounds=None if sheet.is_complete[respondent] else sheet.bounds(respondent),
         average=sheet.average(respondent),
         warnings=advise(rates, judged=sheet.judged, is_ours=not sheet.table.item_names)
@@ -430,10 +432,10 @@ def leaderboard(
         population=population_name(population),
         level=level,
         confidence=confidence,
-        n_items=len(table.items),
+        n_items=table.n_asked or len(table.items),
         n_excluded=table.n_excluded,
         has_documents=table.documents is not None,
-        forms=table.forms,
+        forms=table.asked_forms or table.forms,
         standings=tuple(
             grouped(
                 ruler,

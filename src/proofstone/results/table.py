@@ -196,9 +196,12 @@ def read_scores(
     """
     read = _Read(store, selection, view)
     runs = {run.id: run for _key, run in selection.runs}
-    n_items = sum(each.n_items for each in selection.item_sets) - read.excluded.n_places
+    sizes = [each.n_items for each in selection.item_sets]
+    whole = store.items.count_items(list(read.sets)) if len(sizes) > 1 else sum(sizes)
+    n_items = whole - len(read.excluded.ids)
     unasked = {run.id: _unasked(store, key, run, read.excluded) for key, run in selection.runs}
     beyond = _beyond_limits(store, selection, read.excluded)
+    measure = headline(method)
     respondents, expected, failed = [], [], []
     for who in _on_their_scales(method, selection):
         n = n_items - sum(unasked[run] for run in who.runs)
@@ -211,12 +214,27 @@ def read_scores(
                 for failure in store.runs.failures(read.keys[run], runs[run].last_step)
             )
         )
+        not_asked = 0
+        if len(sizes) > 1:
+            own = list({runs[run].item_set for run in who.runs})
+            not_asked = (whole - store.items.count_items(own)) * samples
+        stored = sum(store.runs.count_done(read.keys[run], runs[run].last_step) for run in who.runs)
         part = None
         if out := sum(beyond.get(run, 0) for run in who.runs):
             part = FormPart(n_asked=n - out, n_items=n, unasked=out * samples)
         told = _with_calls(store, selection, who)
-        respondents.append(replace(told, part=part, judge=_judges(who, read.chosen)))
-    table = read.table(respondents, headline(method), expected, failed)
+        respondents.append(
+            replace(
+                told,
+                part=part,
+                judge=_judges(who, read.chosen),
+                received=stored if measure.unit == "item" else 0,
+                not_asked=not_asked,
+            )
+        )
+    table = read.table(respondents, measure, expected, failed)
+    if measure.unit == "item":
+        table = replace(table, n_asked=n_items, asked_forms=tuple(read.sets.values()))
     labels = store.items.labels_of_sets(list(read.sets))
     called = {item: label.name for item, label in labels.items() if label.name}
     return replace(with_hands(store, table, list(read.sets), family), called=called)

@@ -208,7 +208,7 @@ def _complete(evidence: Evidence) -> _Said | str:
         return _unknown(say("Accuracies do not show missing scores."))
     table = sheet.table
     places = list(meant_places(evidence, sheet))
-    came = sum(map(sheet.n_responses, places))
+    came = sum(map(sheet.n_responses, places)) + sum(map(sheet.n_unscored, places))
     if table.item_names:
         samples = int(table.sample.max(initial=0)) + 1
         full = len(table.items) * samples * len(places)
@@ -218,7 +218,8 @@ def _complete(evidence: Evidence) -> _Said | str:
             all=counted(full, "score"),
             share=shown_share(came / full if full else 0.0),
         )
-    full = came + int(sheet.missing[places].sum())
+    lacking = int(sheet.missing[places].sum()) - sum(map(sheet.n_unscored, places))
+    full = came + lacking - sum(table.respondents[place].not_asked for place in places)
     n_whole = int(sheet.is_complete[places].sum())
     said = say(
         "{whole} of {models} complete; {came:,} of {all} received ({share}).",

@@ -125,7 +125,11 @@ def watching(*, quiet: bool) -> Iterator[Watch | None]:
         with showing as watch:
             yield watch
     except KeyboardInterrupt:
-        say("interrupted: results so far are kept; the same command resumes", quiet=quiet)
+        say(
+            "interrupted: results so far are kept ('proofstone status' counts them); the same "
+            "command resumes",
+            quiet=quiet,
+        )
         raise
 
 

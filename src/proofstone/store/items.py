@@ -181,6 +181,12 @@ class ItemStore(StorePart):
         )
         return [(identity, n) for identity, n in self._rows(query)]
 
+    def count_items(self, item_sets: Sequence[bytes]) -> int:
+        """Return the number of different items in these sets."""
+        member, owner = schema.item_set_item, schema.item_set
+        query = select(member.c.item_id).distinct().join(owner, owner.c.id == member.c.item_set_id)
+        return len({row.item_id for row in self._among(query, owner.c.hash, item_sets)})
+
     def sets_resting_on(self, facts: Iterable[int]) -> list[tuple[bytes, int]]:
         """Return the sets with items that use any of these facts, each with their number, oldest
         first.
