@@ -36,8 +36,8 @@ pairs          The difference between the two is not statistically significant.
 power          These are too few independent items to find any difference between two models. These
                items cannot show a difference of any size between two models.
 strata         Scores by discipline (2 groups). gpt has the highest score overall, and the highest
-               observed score in 2 of the 2 groups by discipline. Groups with fewer than 30 items
-               (wide intervals): discipline (art, law).
+               observed score, alone or tied, in 2 of the 2 groups by discipline. Groups with fewer
+               than 30 items (wide intervals): discipline (art, law).
 page           add -o report.html for tables, figures and items
 """
 

@@ -350,7 +350,8 @@ def usd(amount: float) -> str:
 class Pace(Struct, frozen=True, gc=False, kw_only=True):
     """``n_questions`` have a response (an item asked twice counts twice).
 
-    ``median_latency_s`` is the median seconds per call, None if no call is known.
+    ``median_latency_s`` is the median over questions of the seconds of all their calls, None if no
+    call is known.
     """
 
     n_questions: int = 0

@@ -403,7 +403,7 @@ def spent_columns(rows: Sequence[BoardRow]) -> Iterator[ReadColumn]:
         yield column(
             "median_latency_s", say("median seconds"), "pace.median_latency_s",
             digits=1 if min(times) >= 1 else 2,
-            help=say("median time of a response"),
+            help=say("median over questions of the time of all their calls"),
         )  # fmt: skip
 
 

@@ -124,9 +124,13 @@ def tell_lines(lines: Iterable[str], *, quiet: bool) -> None:
 def judge_lines(self_evaluation: Sequence[SelfEvaluation]) -> Iterator[str]:
     """Yield a warning per judge in a build, naming whose work it would judge."""
     for judge in self_evaluation:
-        own = [part.role for part in judge.parts if part.is_same]
+        own = [part.role for part in judge.parts if part.model == judge.model]
+        alike = [part for part in judge.parts if part.is_same and part.model != judge.model]
         others = [part for part in judge.parts if not part.is_same]
         said = [f"is itself the {_and_listed(own)}"] if own else []
+        if alike:
+            held = _and_listed([f"{part.role} {visible(part.model)}" for part in alike])
+            said.append(f"has the same model name as the {held}")
         if others:
             held = _and_listed([f"{part.role} {visible(part.model)}" for part in others])
             said.append(f"shares a model family ({visible(judge.family)}) with the {held}")

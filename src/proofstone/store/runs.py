@@ -36,7 +36,11 @@ class PaceRows(StorePart):
     """Count finished questions and read the times of their calls."""
 
     def of_runs(self, runs: Sequence[int]) -> Pace:
-        """Return the pace of several runs together, timed by their first 2,000 calls."""
+        """Return the pace of several runs together, timed by the questions of their first calls.
+
+        The time of a question is the sum over its calls. A last question of which not all calls may
+        have been read is left out.
+        """
         response, run, call = schema.response, schema.run, schema.call
         finished = (
             select(func.count())
@@ -44,7 +48,7 @@ class PaceRows(StorePart):
             .where(response.c.run_id.in_(runs), response.c.step == run.c.last_step)
         )
         times = (
-            select(call.c.latency_s)
+            select(response.c.run_id, response.c.item_id, response.c.sample, call.c.latency_s)
             .join(response, response.c.call_id == call.c.id)
             .where(response.c.run_id.in_(runs))
             .order_by(response.c.id)
@@ -52,8 +56,13 @@ class PaceRows(StorePart):
         )
         with self._database.reading() as connection:
             n = int(connection.execute(finished).scalar_one())
-            latencies = sorted(connection.execute(times).scalars())
-        median = latencies[len(latencies) // 2] if latencies else None
+            rows = connection.execute(times).all()
+        seconds: dict[tuple[int, int, int], float] = {}
+        for run_id, item, sample, latency in rows:
+            seconds[run_id, item, sample] = seconds.get((run_id, item, sample), 0.0) + latency
+        if len(rows) == _MOST_CALLS and len(seconds) > 1:
+            del seconds[tuple(rows[-1][:3])]
+        median = sorted(seconds.values())[len(seconds) // 2] if seconds else None
         return Pace(n_questions=n, median_latency_s=median)
 
 

@@ -126,23 +126,26 @@ def _finding(group: Standings) -> str:
         return paragraph(scores, shared)
     if len(first.groups) < 2:
         return scores
-    leads = sum(_leads(each.estimates) for each in first.groups)
+    shares = [_shares_lead(each.estimates) for each in first.groups]
     best = say(
-        "{model} has the highest score overall, and the highest observed score in {n} of the "
+        "{model} has the highest score overall, and the highest observed score, alone or tied, in "
+        "{n} of the {groups} groups by {by}."
+        if max(shares) > 1
+        else "{model} has the highest score overall, and the highest observed score in {n} of the "
         "{groups} groups by {by}.",
         model=group.ranked[0].label,
-        n=leads,
+        n=sum(n > 0 for n in shares),
         groups=len(first.groups),
         by=word(first.by),
     )
     return paragraph(scores, best)
 
 
-def _leads(estimates: Sequence[Estimate]) -> bool:
-    """Return True if the first value is known and no other is higher."""
-    return estimates[0].value >= max(
-        (each.value for each in estimates if not math.isnan(each.value)), default=math.inf
-    )
+def _shares_lead(estimates: Sequence[Estimate]) -> int:
+    """Return how many have the highest value, the first one among them; 0 if it has not."""
+    values = [each.value for each in estimates if not math.isnan(each.value)]
+    first = estimates[0].value
+    return values.count(first) if values and first >= max(values) else 0
 
 
 def _plain(group: Standings) -> str:
