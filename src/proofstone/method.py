@@ -649,8 +649,8 @@ def check_prompt_method(prompt_method: str, prompt_methods: Mapping[str, str]) -
     """Raise BadUsage for an unknown prompting method."""
     if prompt_method not in prompt_methods:
         raise BadUsage(
-            f"unknown prompting method {prompt_method!r}; expected one of: "
-            f"{', '.join(prompt_methods)}"
+            f"unknown prompting method {prompt_method!r}",
+            hint=f"choose from: {', '.join(prompt_methods)}",
         )
 
 

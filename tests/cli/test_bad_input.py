@@ -169,13 +169,28 @@ def test_parameters_that_cannot_be_are_refused_together(made: Path, proofstone: 
         (("grade", "run:beef"), "no run is named 'beef'", "there is: run:"),
         (("run", "run:beef", "-m", "sim/a"), "no run is named 'beef'", "there is: run:"),
         (("grade", "bank:beef"), "no bank is named 'beef'", "there is: old-books-"),
-        (("run", "old-books", "-m", "opnai/gpt"), "unknown provider 'opnai'", "expected"),
+        (
+            ("run", "old-books", "-m", "opnai/gpt"),
+            "unknown provider 'opnai'",
+            "did you mean 'openai'",
+        ),
         (("run", "old-books", "-m", "gpt"), "has no slash", "expected provider/model"),
         (
             ("run", "old-books", "-m", "sim/a", "--prompt-method", "loud"),
             "unknown prompting method 'loud'",
             "direct, cot",
         ),
+        (
+            ("run", "old-books", "-m", "sim/a", "--prompt-method", "dirct"),
+            "unknown prompting method 'dirct'",
+            "did you mean 'direct'",
+        ),
+        (
+            ("run", "old-books", "-m", "local/smolm2-135m"),
+            "no model file 'smolm2-135m'",
+            "did you mean 'smollm2-135m'",
+        ),
+        (("show", "old-bokss"), "is named 'old-bokss'", "did you mean 'old-books-"),
         (("run", "old-books", "-m", "sim/a?skill=1"), "unknown parameter 'skill'", "ability"),
         (
             ("export", "old-books", "-o", "x.xyz"),

@@ -329,8 +329,9 @@ def _read_env_file(folder: Path) -> tuple[str, dict[str, str]]:
 def _unknown_provider(name: ModelName, config: ModelConfig) -> NotFound:
     known = ", ".join(sorted({*config.providers, "local", "sim"}))
     return NotFound(
-        f"unknown provider {name.provider!r} (in {name}): expected {known}",
-        hint=f'add [providers.{name.provider}] with base_url = "https://..." to {FILE_NAME}',
+        f"unknown provider {name.provider!r} (in {name})",
+        hint=f"choose from: {known}\n"
+        f'or add [providers.{name.provider}] with base_url = "https://..." to {FILE_NAME}',
     )
 
 

@@ -25,7 +25,7 @@ from urllib.parse import parse_qsl
 import msgspec
 from msgspec import UNSET, Struct, structs
 
-from proofstone.errors import BadUsage, EndpointUnusable
+from proofstone.errors import BadUsage, EndpointUnusable, NotFound
 from proofstone.models.client import (
     ChatEndpoint,
     CompletionsEndpoint,
@@ -553,6 +553,11 @@ async def open_local(
     path_text, _, query = (model if entry.model is UNSET else entry.model).partition("?")
     options = _read_options(model, query)
     bundled = BUNDLED.get(path_text)
+    if bundled is None and "/" not in path_text and not Path(path_text).suffix:
+        raise NotFound(
+            f"no model file {path_text!r}, and no bundled model of this name",
+            hint=f"choose from: {', '.join(BUNDLED)}\nor give the path of a .gguf file",
+        )
     path = Path(path_text) if bundled is None else bundled_file(bundled)
     file = await asyncio.to_thread(open_gguf, path)  # hashing takes seconds for a large file
     options = _within_trained(model, query, options, file.trained_window)

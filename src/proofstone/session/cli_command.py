@@ -149,8 +149,12 @@ def _details(error: ProofstoneError) -> Iterator[str]:
     yield from (line.removeprefix("  ") for line in others)
 
 
+_HASH = re.compile(r"-[0-9a-f]{4,}$")  # after the name of a form or bank
+
+
 def _near(name: str, known: list[str]) -> Iterator[str]:
-    near = get_close_matches(name, [each for each in known if each != name], _NEAR, 0.65)
+    plain = {_HASH.sub("", each): each for each in known if each != name}
+    near = [plain[each] for each in get_close_matches(name, plain, _NEAR, 0.65)]
     if near:
         names = " or ".join(f"'{each}'" for each in near)
         yield f"did you mean {names}?"
