@@ -26,6 +26,7 @@ read           results.csv: wide table; 6 items, 3 models, 17 scores, 1 missing
 rank  model    n  accuracy
  1-2  gpt      6  83.3 [2.4, 100.0]
  1-2  qwen     6  66.7 [0.8, 100.0]
+gpt has the highest score (83.3%, 16.7 points above qwen); 1 model is statistically tied with it.
 incomplete, not ranked: missing responses counted as all wrong .. all right
 llama    5 of 6 responses  16.7 .. 33.3  so far 20.0 [0.0, 99.7]
 95% intervals for the domain of this item bank; each item counts the same (items with a score)

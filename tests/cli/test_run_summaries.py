@@ -42,7 +42,7 @@ def test_runs_of_one_model_and_way_are_told_apart(made: Path, proofstone: Proofs
     said = proofstone(*command, "--thinking", "on,off")
     labels = [f"sim/ann direct 1-shot thinking={word} replicate=two" for word in ("on", "off")]
     for text in (said.out, proofstone("list", "run", "-w", made).out):
-        assert all(text.count(label) == 1 for label in labels), text
+        assert all(text.count(f"{label}  ") == 1 for label in labels), text
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,8 @@ form    elements-7f3a  60 questions, seeds 40 41 42
 rank  model                  n  accuracy           truncated  unparsed
  1-2  smollm2-135m  cot     60  18.3 [10.6, 29.9]       6.7%     11.7%
  1-2  smollm2-135m  direct  60  15.0 [8.1, 26.1]        0.0%      3.3%
+smollm2-135m cot has the highest score (18.3%, 3.3 points above smollm2-135m direct); 1 model is
+statistically tied with it.
 Chance lies inside both intervals: these results do not show knowledge. Chance is 20.0%.
 ! smollm2-135m cot: 6.7% truncated (4 of 60): raise --max-tokens, or lower --reasoning-effort, \
 and run again
@@ -60,6 +62,8 @@ MIXED = f"""\
 rank  model                n  accuracy           truncated  unparsed  refused
    1  lab/large   direct  40  87.3 [70.5, 96.5]       0.0%      0.0%     0.0%
    2  lab/小模型  direct  40  28.7 [14.5, 48.8]       0.0%      0.0%     2.5%
+lab/large leads with 87.3%, 58.7 points ahead of lab/小模型; the difference is statistically
+significant.
 1 of 2 intervals lies above chance and 1 around chance: what lies around chance does not show \
 knowledge. Chance is 20.0%.
 incomplete, not ranked: missing responses counted as all wrong .. all right
@@ -81,6 +85,7 @@ FULL_MARKS = """\
 rank  model           n  accuracy             avg@2 sd  truncated  unparsed  failed
    1  all    direct  10  100.0 [69.2, 100.0]       0.0       0.0%      0.0%       0
    2  half   direct  10   55.0 [24.3, 82.3]        7.1       0.0%      0.0%       1
+all leads with 100.0%, 45.0 points ahead of half; the difference is statistically significant.
 95% intervals for the domain of this item bank; each item counts the same (all replies)
 """
 
@@ -115,7 +120,7 @@ def test_respondents_without_a_common_item() -> None:
     )
     lines = render_terminal(board_of(table)).splitlines()
     assert lines[1].split()[0] == "\N{EM DASH}"
-    assert lines[3] == "These models share no item, so they are not ranked against each other."
+    assert lines[3] == "The 2 models share no item, so they are not ranked."
 
 
 def test_nothing_to_rank() -> None:

@@ -19,11 +19,13 @@ from proofstone.page.text import (
     aligned,
     cell_width,
     fits,
+    fitted,
     narrowed,
     padded,
     printable,
     tinted,
     widths,
+    wrapped,
 )
 from proofstone.records.runs import Estimate
 from proofstone.results.board import WARN_ABOVE, Advice, Board, BoardRow, Breakdown, Rate, Standings
@@ -42,6 +44,7 @@ from proofstone.results.sentences import (
     group_heading,
     marked,
     self_evaluation_sentence,
+    standing_answer,
     where_lines,
 )
 from proofstone.stats.intervals import Bounds
@@ -104,6 +107,28 @@ def render_terminal(
     return "".join(f"{line}\n" for line in lines)
 
 
+LONGEST_NAME = 200  # cells of a model's name in a sentence; names of models are shorter
+
+
+def long_names(board: Board) -> list[str]:
+    """Return names and labels of models too long for a sentence, longest first.
+
+    A shorter one may be part of a longer one.
+    """
+    rows = board.rows
+    names = {name for row in rows for name in (row.label, row.name)}
+    return sorted(
+        (name for name in names if cell_width(name) > LONGEST_NAME), key=len, reverse=True
+    )
+
+
+def with_short_names(text: str, long: Sequence[str]) -> str:
+    """Return a sentence in which these names are shortened."""
+    for name in long:
+        text = text.replace(name, fitted(name, LONGEST_NAME))
+    return text
+
+
 def to_json(board: Board) -> str:
     """Return the whole leaderboard as indented JSON; shares in [0, 1], null if undefined."""
     return msgspec.json.format(msgspec.json.encode(board), indent=2).decode()
@@ -125,8 +150,9 @@ def _standings(
         )
     if group.ranked:
         lines += _table(board, group, cards, width)
-    if group.ranked and not group.is_common:
-        lines.append(say("These models share no item, so they are not ranked against each other."))
+    if len(group.ranked) > 1 and not group.experiment:
+        told = with_short_names(standing_answer(group), long_names(board))
+        lines += wrapped(printable(told), width)
     if group.chance_sentence:
         chance = say("Chance is {chance}.", chance=shown_share(group.chance))
         lines.append(paragraph(group.chance_sentence, chance))

@@ -104,7 +104,7 @@ def answer_sentences(board: Board, *, with_scale: bool = True) -> tuple[str, ...
     if not board.standings:
         return (say("No scores yet."),)
     return tuple(
-        f"{scale_head(group) if with_scale else ''}{_standings_answer(group)}"
+        f"{scale_head(group) if with_scale else ''}{standing_answer(group)}"
         for group in board.standings
     )
 
@@ -155,7 +155,8 @@ def apart_reason(group: Standings) -> str:
     return say("; ").join(reasons)
 
 
-def _standings_answer(group: Standings) -> str:
+def standing_answer(group: Standings) -> str:
+    """Return the sentence on one standing."""
     n = len(group.incomplete)
     if not group.ranked:
         return say_of(

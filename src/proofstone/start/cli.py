@@ -112,11 +112,13 @@ def demo_command(
     Example:
       proofstone demo --only audit
     """
+    from proofstone.page.text import labelled_lines
     from proofstone.start.demo import SOURCE, audit_table
 
     audited = None if only == "run" else audit_table(folder)
     if audited is not None and not as_json:
-        print_text(f"1  audit     {audited.summary}")
+        width = shutil.get_terminal_size((100, 24)).columns - 1
+        print_text("\n".join(labelled_lines("1  audit", audited.summary, width, 13)))
         print_text(f"   source    {SOURCE}")
         print_text(f"   page      {audited.page}   ({audited.seconds:.0f} s)")
     found: dict[str, Any] = {} if audited is None else {"audit": audited.audit.board}

@@ -27,6 +27,7 @@ from proofstone.results.audit.audit import Asked, Audit, audit_files, audit_page
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.page_files import write_page
 from proofstone.results.report import leaderboard, write_report
+from proofstone.results.sentences import standing_answer
 from proofstone.run.campaign import RunResult, report_control, run_specs
 from proofstone.run.plan import RunSpec
 from proofstone.run.run_facts import ControlReport
@@ -56,14 +57,12 @@ class AuditShown(Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """How many models and pairs, and how many are tied for first."""
+        """How many models and pairs, and who leads by how much."""
         group = self.audit.board.standings[0]
         resolved = sum(pair.resolved for pair in group.compared)
-        first, last = group.ties[0]
         return (
-            f"{len(group.ranked)} models on {group.n_items:,} questions: {last - first + 1} are "
-            f"statistically tied for first; {resolved} of {len(group.compared)} pairs differ "
-            "significantly (Holm-adjusted)"
+            f"{len(group.ranked)} models on {group.n_items:,} questions. {standing_answer(group)} "
+            f"{resolved} of {len(group.compared)} pairs differ significantly (Holm-adjusted)."
         )
 
 

@@ -15,7 +15,7 @@ from proofstone import __version__
 from proofstone.errors import BadInput, BadUsage
 from proofstone.method import Method
 from proofstone.page.section import Section
-from proofstone.page.text import cell_width, fitted, labelled_lines
+from proofstone.page.text import labelled_lines
 from proofstone.records.items import shown_name
 from proofstone.records.models import Card, family_of, shown_names
 from proofstone.records.runs import Measure, Outcome, Population, Worth, population_name
@@ -52,7 +52,12 @@ from proofstone.results.audit.scores import (
     no_scores,
     scores_in,
 )
-from proofstone.results.board_text import Leaderboard, render_terminal
+from proofstone.results.board_text import (
+    Leaderboard,
+    long_names,
+    render_terminal,
+    with_short_names,
+)
 from proofstone.results.brief import Brief, make_brief
 from proofstone.results.item_browser import ItemBrowser, item_browser
 from proofstone.results.measured_scores import Sheet
@@ -541,9 +546,6 @@ def audit_evidence(
 _LABEL = 15
 
 
-_LONGEST_NAME = 200  # cells of a model's name in a sentence; names of models are shorter
-
-
 def render_audit(
     audit: Audit,
     *,
@@ -559,38 +561,20 @@ def render_audit(
     alike: dict[tuple[str, str], list[FileRead]] = {}
     for file in audit.files:
         alike.setdefault((file.kind, file.columns), []).append(file)
-    long = _long_names(audit.board)
+    long = long_names(audit.board)
     for files in alike.values():
         lines += _files(files, width, long)
     lines.append("")
     lines += render_terminal(audit.board, width=width, colour=colour).splitlines()
     lines.append("")
     for note in audit.notes:
-        lines += labelled_lines(say("note"), _shortened(note, long), width - 1, _LABEL)
+        lines += labelled_lines(say("note"), with_short_names(note, long), width - 1, _LABEL)
     for section in audit.sections:
         said = paragraph(section.finding, section.cannot)
-        lines += labelled_lines(word(section.name), _shortened(said, long), width - 1, _LABEL)
+        lines += labelled_lines(word(section.name), with_short_names(said, long), width - 1, _LABEL)
     for label, text in next_steps:
         lines += labelled_lines(word(label), text, width - 1, _LABEL)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _long_names(board: Leaderboard) -> list[str]:
-    """Return names and labels of models too long for a sentence, longest first.
-
-    A shorter one may be part of a longer one.
-    """
-    rows = board.rows
-    names = {name for row in rows for name in (row.label, row.name)}
-    return sorted(
-        (name for name in names if cell_width(name) > _LONGEST_NAME), key=len, reverse=True
-    )
-
-
-def _shortened(text: str, long: Sequence[str]) -> str:
-    for name in long:
-        text = text.replace(name, fitted(name, _LONGEST_NAME))
-    return text
 
 
 def page_step(path: Path | None) -> tuple[str, str]:
@@ -611,4 +595,4 @@ def _files(files: Sequence[FileRead], width: int, long: Sequence[str]) -> Iterat
     if files[0].columns:
         columns = files[0].columns
         said = say("each {columns}", columns=columns) if len(files) > 1 else columns
-        yield from labelled_lines("", _shortened(said, long), width - 1, _LABEL)
+        yield from labelled_lines("", with_short_names(said, long), width - 1, _LABEL)
