@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up import MEASURES, Row, mixed, right_of, table_of, two_small
 
-from proofstone.page.text import aligned, cell_width, fitted, padded, printable
+from proofstone.page.text import aligned, cell_width, fitted, folded, padded, printable
 from proofstone.records.runs import Outcome
 from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.board_text import (
@@ -248,3 +248,23 @@ def test_printable_text_holds_no_control_character(text: str) -> None:
     shown = printable(text)
     assert len(shown) == len(text)
     assert not any(character in shown for character in "\x00\n\r\x1b\u202e\u2028")
+
+
+def test_a_table_that_is_too_wide_continues_below_and_breaks_no_cell() -> None:
+    """Names, intervals and columns stay whole at 52 cells; narrower tables break names only."""
+    board = leaderboard(mixed(), MEASURES, "accuracy", level="discipline")
+    lines = render_terminal(board, width=52).splitlines()
+    assert "   1  lab/large   direct  40  87.3 [70.5, 96.5]" in lines
+    assert "model               refused" in lines
+    assert "lab/小模型  direct     2.5%" in lines
+    for width in (30, 40, 80):
+        shown = render_terminal(board, width=width)
+        assert all(
+            f"[{low}, {high}]" in shown for low, high in (("70.5", "96.5"), ("14.5", "48.8"))
+        )
+
+
+def test_an_interval_is_not_broken_over_lines() -> None:
+    line = "1-2  model-a  33.3 [4.3, 77.7]  n = 6"
+    for width in range(16, 40):
+        assert "[4.3, 77.7]" in folded(line, width)

@@ -20,7 +20,10 @@ _WIDE = "\u3000-\u303f\u3400-\u4dbf\u4e00-\u9fff\uff00-\uffef"
 _CLOSING = "\u3001\u3002\u201d\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
 
 
-_BREAKS = re.compile(rf"[{_WIDE}\u201c][{_CLOSING}]*\s*|[^\s{_WIDE}]+[{_CLOSING}]*\s*|\s+")
+# Where a line may break: at spaces, but not within an interval, and around wide characters.
+_BREAKS = re.compile(
+    rf"\[\S+, \S+\]\S*\s*|[{_WIDE}\u201c][{_CLOSING}]*\s*|[^\s{_WIDE}]+[{_CLOSING}]*\s*|\s+"
+)
 
 
 def cell_width(text: str) -> int:

@@ -213,12 +213,35 @@ def _table(board: Board, group: Standings, cards: Sequence[str], width: int) -> 
     spare = [] if fits([header, *body], width) else _all_nought(group)
     kept = [place for place, column in enumerate(header) if column not in spare]
     spoken = [word(column) for column in header]
-    rows = narrowed([[cells[place] for place in kept] for cells in (spoken, *body)], name, width)
-    texts = range(name, name + 2 + len(cards))
-    lines = aligned(rows, left=[*texts, texts.stop + 1])
-    if group.groups:
-        lines = _by_group(board, group, lines)
+    rows = [[cells[place] for place in kept] for cells in (spoken, *body)]
+    first = name + 2 + len(cards) + 2  # the first column after the estimate
+    lines = []
+    for places in _parts(rows, name, first, width):
+        part = narrowed([[cells[at] for at in places] for cells in rows], places.index(name), width)
+        left = [
+            at for at, place in enumerate(places) if name <= place < first - 2 or place == first - 1
+        ]
+        shown = aligned(part, left=left)
+        lines += _by_group(board, group, shown) if group.groups else shown
     return [*lines, say(_NONE_SPARE[len(spare) - 1], outcome=word(spare[0]))] if spare else lines
+
+
+def _parts(rows: Sequence[Sequence[str]], name: int, first: int, width: int) -> Iterator[list[int]]:
+    """Yield the columns of each part of a table whose rows do not fit in ``width`` cells.
+
+    The first part has the columns before ``first``, later ones repeat the model and its prompting
+    method. Names are narrowed only if the first part does not fit.
+    """
+    places = list(range(min(first, len(rows[0]))))
+    is_whole = fits([cells[: len(places)] for cells in rows], width)
+    for place in range(first, len(rows[0])):
+        more = [[cells[at] for at in (*places, place)] for cells in rows]
+        shown = more if is_whole else narrowed(more, places.index(name), width)
+        if not fits(shown, width) and len(places) > 2:
+            yield places
+            places = [name, name + 1]
+        places.append(place)
+    yield places
 
 
 # Sentences that replace columns of outcomes that no response had, if columns do not fit.

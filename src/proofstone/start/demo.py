@@ -57,7 +57,7 @@ class AuditShown(Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """How many models and pairs, and who leads by how much."""
+        """Return the numbers of models and pairs, and which model leads by how much."""
         group = self.audit.board.standings[0]
         resolved = sum(pair.resolved for pair in group.compared)
         return (
