@@ -67,7 +67,7 @@ def test_every_study_of_a_bank(studied: Path, proofstone: Proofstone, tmp_path: 
         assert len(rows) == len(proofstone(
             "report", target, "--analysis", name, "-w", studied, "--json"
         ).json["data"]["marks"])  # fmt: skip
-        value = {"difficulty": "share of questions"}.get(name, "accuracy")
+        value = {"difficulty": "share of questions", "sets": "items"}.get(name, "accuracy")
         assert {"series", value, "n", "low", "high"} <= set(rows[0])
 
 

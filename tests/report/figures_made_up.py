@@ -88,6 +88,11 @@ def every_kind(names: Sequence[str]) -> Iterator[Figure]:
     )
     middles = [mark(a, c, value=0.5) for a in names for c in ("field", "book")]
     yield figure("violins", middles, curves=by_level)
+    held = [
+        mark(a, str(c), value=float(9 - c), x=float(i), text="in" if (i + c) % 2 else "")
+        for c in range(1, 9) for i, a in each
+    ]  # fmt: skip
+    yield figure("sets", held, value_unit="number", x_unit="number")
 
 
 def broken(plain: Figure) -> Iterator[Figure]:

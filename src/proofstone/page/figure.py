@@ -40,6 +40,7 @@ from proofstone.page.section import (
     Unit,
     shown_cell,
 )
+from proofstone.page.sets import sets_chart
 from proofstone.page.vega import (
     CONFIG,
     QUIET,
@@ -69,6 +70,7 @@ _FORMS: Mapping[FigureKind, str] = {
     "slopes": noted("Lines between two ranks"),
     "bars": noted("Bars"),
     "violins": noted("Violins"),
+    "sets": noted("Sets by combination"),
     "map": noted("Map"),
 }
 
@@ -131,6 +133,7 @@ _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "slopes": slopes_chart,
     "bars": bars_chart,
     "violins": violins_chart,
+    "sets": sets_chart,
     "map": map_chart,
 }
 

@@ -413,13 +413,15 @@ class AnalysisName(click.Choice[str]):
 
 
 def _refuse_analysis_options(
-    pairs: Sequence[str], other: str | int | None, errors: ErrorsAsked
+    pairs: Sequence[str], other: str | int | None, threshold: float | None, errors: ErrorsAsked
 ) -> None:
     """Raise UsageError for options of an analysis without it."""
     if pairs:
         raise click.UsageError("--base-models goes with --analysis alignment")
     if other:
         raise click.UsageError("--other-benchmark goes with --analysis rankings")
+    if threshold is not None:
+        raise click.UsageError("--threshold goes with --analysis sets")
     if errors != ErrorsAsked(yes=errors.yes):
         raise click.UsageError(
             "--judge, --wrong, --human-labels, --budget, --dry-run and --draw-seed go with "
@@ -612,6 +614,12 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     metavar="N",
     help="With --analysis rankings: number of items in a file of scores.",
 )
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 100, min_open=True),
+    metavar="PERCENT",
+    help="With --analysis sets: mean score that counts as reached. [default: 35]",
+)
 @options_of(BoardAsked, "level", "population")
 @options_of(BoardAsked, "group_by", "where", "card_columns")
 @asked_for(View, "view")
@@ -632,6 +640,7 @@ def report_command(
     pairs: tuple[str, ...],
     other_benchmark: str,
     other_items: int | None,
+    threshold: float | None,
     view: View,
     errors: ErrorsAsked,
     tables: TablesOfPage,
@@ -664,6 +673,7 @@ def report_command(
       rankings    the same models on another benchmark (--other-benchmark TARGET or FILE)
       difficulty  number of models that fail each question, by category
       topics      the ten best models of each topic, with ties
+      sets        questions by the set of models that reach a threshold (--threshold 35)
       retrieval   every measure without a search and with what one found
       contexts    the same questions in every two contexts, paired
       evidence    recall and nDCG of searches, and what missed evidence costs
@@ -700,9 +710,10 @@ def report_command(
             analysis, named, output, folder, drawn=drawn, as_json=as_json,
             population=board["population"], pairs=read_list(pairs), beside=other_benchmark,
             beside_items=other_items or 0, view=View(scorings=view.scorings),
+            threshold=threshold, level="" if board["level"] == "sample" else board["level"],
         )  # fmt: skip
         return
-    _refuse_analysis_options(pairs, other_benchmark or other_items, errors)
+    _refuse_analysis_options(pairs, other_benchmark or other_items, threshold, errors)
     asked, sheet = tables.of(path), brief.of(figures.fonts)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:

@@ -35,6 +35,7 @@ from proofstone.results.sections.factors import (
 from proofstone.results.sections.items import items_section, statements_section
 from proofstone.results.sections.judges import analyze_judges, roles_section
 from proofstone.results.sections.lengths import analyze_lengths, lengths_section
+from proofstone.results.sections.model_sets import analyze_sets
 from proofstone.results.sections.pairs import pairs_section, resolution_section
 from proofstone.results.sections.parts import Analysis, Interval
 from proofstone.results.sections.positions import (
@@ -184,6 +185,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     ),
     "topics": AnalysisKind(
         help="the ten best models of each topic, with ties", perform=analyze_topics
+    ),
+    "sets": AnalysisKind(
+        help="items by the set of models that reach a threshold on them (UpSet)",
+        perform=analyze_sets,
+        takes=("threshold", "level"),
     ),
 }
 
