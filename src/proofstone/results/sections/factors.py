@@ -471,7 +471,7 @@ def analyze_alignment(parts: Sequence[Part], *, pairs: Sequence[str] = ()) -> An
         columns=(
             Column(key="pair", name=say("base > chat")),
             Column(key="measure", name=say("measure")),
-            Column(key="n", name="n"),
+            Column(key="n", name=say("questions")),
             Column(key="base", name=say("base"), unit="points"),
             Column(key="chat", name=say("chat"), unit="points"),
             Column(key="change", name=say("chat - base"), unit="change"),
@@ -621,6 +621,7 @@ def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
     rows: list[tuple[Cell, ...]] = []
     marks: list[Mark] = []
     findings: list[str] = []
+    any_apart = False
     for source in dict.fromkeys(pair.source for pair in pairs):
         own = [pair for pair in pairs if pair.source == source]
         changes = []
@@ -636,6 +637,7 @@ def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
                     marks += [mark_of("without", at, before), mark_of("with", at, after)]
         apart = [] if len(own) < 2 else _apart(part, own)
         rows += [each.row for each in apart]
+        any_apart |= bool(apart)
         findings.append(_retrieval_finding(source, changes, apart, headline))
     return make_analysis(
         "retrieval",
@@ -656,8 +658,17 @@ def analyze_retrieval(parts: Sequence[Part]) -> Analysis:
         notes=(
             say(
                 "difference: with retrieval minus without, on the same questions, with its "
-                "interval. between models: range and standard deviation on the common "
-                "questions; intervals from joint resamples of all means."
+                "interval. A measure may cover only part of the questions."
+            ),
+            *(
+                [
+                    say(
+                        "between models: range and standard deviation on the common questions; "
+                        "intervals from joint resamples of all means."
+                    )
+                ]
+                if any_apart
+                else []
             ),
             *left_out(parts, [label for pair in pairs for label in (pair.without, pair.found)]),
         ),
