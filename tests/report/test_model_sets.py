@@ -189,3 +189,10 @@ def test_the_threshold_itself_is_reached() -> None:
 def test_a_threshold_outside_is_refused(threshold: float) -> None:
     with pytest.raises(BadUsage, match="above 0 and at most 100%"):
         members_from(np.zeros((1, 1)), threshold)
+
+
+def test_groups_are_called_groups() -> None:
+    part = part_of(np.ones((4, 2, 1)), ["Law", "Law", "Arts", "Arts"])
+    assert perform_analysis("sets", [part], level="discipline").finding == (
+        "All 2 models reach 35% on 2 of 2 groups of items and none on 0; exactly one does on 0."
+    )

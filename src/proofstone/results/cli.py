@@ -387,6 +387,9 @@ ANALYSIS_NAMES = (
     "reasoning",
     "difficulty",
     "topics",
+    "refresh",
+    "drift",
+    "sets",
 )
 
 
@@ -421,7 +424,7 @@ def _refuse_analysis_options(
     if other:
         raise click.UsageError("--other-benchmark goes with --analysis rankings")
     if threshold is not None:
-        raise click.UsageError("--threshold goes with --analysis sets")
+        raise click.UsageError("--threshold goes with --analysis sets and refresh")
     if errors != ErrorsAsked(yes=errors.yes):
         raise click.UsageError(
             "--judge, --wrong, --human-labels, --budget, --dry-run and --draw-seed go with "
@@ -618,7 +621,8 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     "--threshold",
     type=click.FloatRange(0, 100, min_open=True),
     metavar="PERCENT",
-    help="With --analysis sets: mean score that counts as reached. [default: 35]",
+    help="With --analysis sets: mean score that counts as reached (default 35). With --analysis "
+    "refresh: accuracy of the strongest model above which new items are due (default 70).",
 )
 @options_of(BoardAsked, "level", "population")
 @options_of(BoardAsked, "group_by", "where", "card_columns")
@@ -674,6 +678,8 @@ def report_command(
       difficulty  number of models that fail each question, by category
       topics      the ten best models of each topic, with ties
       sets        questions by the set of models that reach a threshold (--threshold 35)
+      refresh     the strongest model against the limit for new items (--threshold 70)
+      drift       change on the common items of two versions (report FIRST SECOND)
       retrieval   every measure without a search and with what one found
       contexts    the same questions in every two contexts, paired
       evidence    recall and nDCG of searches, and what missed evidence costs

@@ -35,6 +35,7 @@ from proofstone.results.sections.factors import (
 from proofstone.results.sections.items import items_section, statements_section
 from proofstone.results.sections.judges import analyze_judges, roles_section
 from proofstone.results.sections.lengths import analyze_lengths, lengths_section
+from proofstone.results.sections.lifetime import analyze_drift, analyze_refresh
 from proofstone.results.sections.model_sets import analyze_sets
 from proofstone.results.sections.pairs import pairs_section, resolution_section
 from proofstone.results.sections.parts import Analysis, Interval
@@ -185,6 +186,16 @@ ANALYSES: Mapping[str, AnalysisKind] = {
     ),
     "topics": AnalysisKind(
         help="the ten best models of each topic, with ties", perform=analyze_topics
+    ),
+    "refresh": AnalysisKind(
+        help="the strongest model's accuracy against the limit at which new items are due",
+        perform=analyze_refresh,
+        takes=("threshold",),
+    ),
+    "drift": AnalysisKind(
+        help="the change on the items that two versions share, for the models of both",
+        perform=analyze_drift,
+        parts="by form",
     ),
     "sets": AnalysisKind(
         help="items by the set of models that reach a threshold on them (UpSet)",

@@ -101,6 +101,11 @@ class _Sets(Struct, frozen=True):
         """Return the number of elements."""
         return len(self.reached)
 
+    @property
+    def elements(self) -> str:
+        """Return what the elements are, in words."""
+        return word("groups of items" if self.names else "items")
+
 
 def analyze_sets(
     parts: Sequence[Part], *, threshold: float = _THRESHOLD, level: str = ""
@@ -181,12 +186,12 @@ def _finding(sets: _Sets, threshold: float) -> str:
             at=threshold,
             all=int(by_number.sum()),
             n=sets.n,
-            what=word(sets.what),
+            what=sets.elements,
         )
     said = say(
         "All {models} models reach {at:g}% on {all:,} of {n:,} {what} and none on {none:,}",
         n=sets.n,
-        what=word(sets.what),
+        what=sets.elements,
         all=int((by_number == m).sum()),
         none=int((by_number == 0).sum()),
         models=m,
@@ -264,7 +269,7 @@ def _figure(sets: _Sets, title: str) -> Figure:
     totals = sets.reached.sum(axis=0)
     cut = say("the {n} largest of {all} combinations", n=len(shown), all=len(sets.found))
     told = say("{n:,} {what}, each under exactly the models that reach it", n=sets.n,
-               what=word(sets.what))  # fmt: skip
+               what=sets.elements)  # fmt: skip
     return Figure(
         name="sets",
         kind="sets",
@@ -282,7 +287,7 @@ def _figure(sets: _Sets, title: str) -> Figure:
             for number, each in enumerate(shown, start=1)
             for place, label in enumerate(sets.labels)
         ),
-        value_axis=word(sets.what),
+        value_axis=sets.elements,
         value_unit="number",
         x_axis=say("reached"),
         x_unit="number",
