@@ -289,8 +289,9 @@ def ingest_command(
     through the wiki's API. Only its title is sent; [egress] in proofstone.toml can forbid it.
 
     Options for all files (--license, --field, ...) are overridden by a file's row in --meta.
-    Reading the same file again changes nothing. A new edition, or another title,
-    license, language, author or year, makes a new source; searches use the newest.
+    Reading the same file again changes nothing. Another text, license, author or
+    year makes a new edition, and searches use the newest. Another title or language
+    makes another document.
 
     Files are read in separate processes with memory and time limits. Files that cannot be read are
     reported at the end.
