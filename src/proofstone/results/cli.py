@@ -389,6 +389,7 @@ ANALYSIS_NAMES = (
     "topics",
     "refresh",
     "drift",
+    "panel",
     "sets",
 )
 
@@ -624,6 +625,18 @@ _OF_CARDS = ("group_by", "where", "card_columns", "view")
     help="With --analysis sets: mean score that counts as reached (default 35). With --analysis "
     "refresh: accuracy of the strongest model above which new items are due (default 70).",
 )
+@click.option(
+    "--panel",
+    multiple=True,
+    metavar="MODEL,...",
+    help="With --analysis panel: models whose wrong answers admit an item.",
+)
+@click.option(
+    "--least-wrong",
+    type=click.IntRange(1),
+    metavar="N",
+    help="With --analysis panel: models that must answer wrong. [default: more than half]",
+)
 @options_of(BoardAsked, "level", "population")
 @options_of(BoardAsked, "group_by", "where", "card_columns")
 @asked_for(View, "view")
@@ -645,6 +658,8 @@ def report_command(
     other_benchmark: str,
     other_items: int | None,
     threshold: float | None,
+    panel: tuple[str, ...],
+    least_wrong: int | None,
     view: View,
     errors: ErrorsAsked,
     tables: TablesOfPage,
@@ -680,6 +695,7 @@ def report_command(
       sets        questions by the set of models that reach a threshold (--threshold 35)
       refresh     the strongest model against the limit for new items (--threshold 70)
       drift       change on the common items of two versions (report FIRST SECOND)
+      panel       a panel on the items that it admits (--panel A,B,C), held-out answers
       retrieval   every measure without a search and with what one found
       contexts    the same questions in every two contexts, paired
       evidence    recall and nDCG of searches, and what missed evidence costs
@@ -716,10 +732,13 @@ def report_command(
             analysis, named, output, folder, drawn=drawn, as_json=as_json,
             population=board["population"], pairs=read_list(pairs), beside=other_benchmark,
             beside_items=other_items or 0, view=View(scorings=view.scorings),
-            threshold=threshold, level="" if board["level"] == "sample" else board["level"],
+            threshold=threshold, panel=read_list(panel), least_wrong=least_wrong,
+            level="" if board["level"] == "sample" else board["level"],
         )  # fmt: skip
         return
     _refuse_analysis_options(pairs, other_benchmark or other_items, threshold, errors)
+    if panel or least_wrong:
+        raise click.UsageError("--panel and --least-wrong go with --analysis panel")
     asked, sheet = tables.of(path), brief.of(figures.fonts)
     columns = read_list(board.pop("card_columns"))
     with open_session(folder) as session:

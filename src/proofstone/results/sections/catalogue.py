@@ -38,6 +38,7 @@ from proofstone.results.sections.lengths import analyze_lengths, lengths_section
 from proofstone.results.sections.lifetime import analyze_drift, analyze_refresh
 from proofstone.results.sections.model_sets import analyze_sets
 from proofstone.results.sections.pairs import pairs_section, resolution_section
+from proofstone.results.sections.panel_filter import analyze_panel
 from proofstone.results.sections.parts import Analysis, Interval
 from proofstone.results.sections.positions import (
     analyze_positions,
@@ -197,6 +198,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         perform=analyze_drift,
         parts="by form",
     ),
+    "panel": AnalysisKind(
+        help="a panel on the items that it admits, by held-out answers",
+        perform=analyze_panel,
+        takes=("panel", "least_wrong"),
+    ),
     "sets": AnalysisKind(
         help="items by the set of models that reach a threshold on them (UpSet)",
         perform=analyze_sets,
@@ -236,7 +242,7 @@ def asked_options(
 
 
 # Flags of options that are not named for their field.
-_FLAGS = {"pairs": "base-models"}
+_FLAGS = {"pairs": "base-models", "least_wrong": "least-wrong"}
 
 
 def perform_analysis(name: str, parts: Sequence[Any], **options: Any) -> Analysis:
