@@ -40,7 +40,7 @@ def part(**rights: int | tuple[int, str, str, float]) -> Part:
 def test_names_tell_pairs_and_each_measure_has_its_paired_difference() -> None:
     """60 of 100 before, 50 after, the same fifty: ten fall, and none rises."""
     analysis = perform_analysis("alignment", [part(m_base=60, m_instruct=50, other=10)])
-    assert heads(analysis) == ("base > chat", "measure", "n", "base", "chat", "chat - base")
+    assert heads(analysis) == ("base > chat", "measure", "questions", "base", "chat", "chat - base")
     (first, second) = rows(analysis)
     name = "m-base direct > m-instruct direct"
     assert first[:3] == (name, "accuracy", "100")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ def mine(tmp_path: Path) -> Path:
     path = tmp_path / "secret-folder" / "mine.jinja"
     path.write_text(MINE, encoding="utf-8")
     return path
+
+
+def ranked_lines(workspace: Workspace, form: str) -> list[str]:
+    """The lines of the leaderboard's table, without the sentences below it."""
+    _, table = str(workspace.leaderboard(form)).split("rank  model", 1)
+    lines = table.split("\n")[1:]
+    return [line for line in lines if re.match(r" *\d+(-\d+)?  ", line)]
 
 
 def test_the_template_is_what_a_model_is_sent(workspace: Workspace, form: str, mine: Path) -> None:
@@ -66,8 +74,7 @@ def test_rows_by_a_template_are_marked_and_stand_by_themselves(
     assert sorted(row.settings for row in group.ranked) == [
         "", f"own prompt: {labels['mine.jinja']}", f"own prompt: {labels['other.jinja']}",
     ]  # fmt: skip
-    board = str(workspace.leaderboard(form))
-    assert board.count("own prompt: ") == 2
+    assert sum("own prompt: " in line for line in ranked_lines(workspace, form)) == 2
     path = workspace.folder / "page.html"
     workspace.report(form, path=path)
     page = path.read_text(encoding="utf-8")
@@ -101,9 +108,9 @@ def test_the_run_is_named_by_the_text_and_not_by_the_file(
     assert again.id == first.id
     assert len({first.id, changed.id, plain.id}) == 3
     assert own_prompt_of(plain.settings) == ""
-    board = str(workspace.leaderboard(form))
-    assert "mine.jinja" in board
-    assert board.count("renamed.jinja") == 1
+    lines = ranked_lines(workspace, form)
+    assert sum("mine.jinja" in line for line in lines) == 1
+    assert sum("renamed.jinja" in line for line in lines) == 1
 
 
 def test_it_goes_on_without_the_file_and_shows_the_text(
