@@ -50,8 +50,7 @@ class Reader:
         if "alignment" not in prompt:
             return answer("ANSWER: A")
         found = re.search(r"the (\w+) of type (\d)", prompt)
-        assert found is not None
-        topic, place = found[1], int(found[2])
+        topic, place = (found[1], int(found[2])) if found else ("vase", 0)
         if self.spoilt and f"{topic} of type {place}" == self.spoilt:
             return answer("I would say it is about buildings.")
         known = topic in TOPICS
@@ -282,3 +281,21 @@ def test_missing_files_are_named(bench: Bench) -> None:
     assert "--prototype, --item-labels, --pair-labels" in told
     (bench.folder / "items.csv").unlink()
     assert "no such file" in bench.build(rc=2).err
+
+
+def test_a_discipline_without_anchors_is_left_to_people(bench: Bench) -> None:
+    path = bench.folder / "prototype.toml"
+    more = """
+[[discipline]]
+name = "History"
+methods = ["dating"]
+principles = ["vases"]
+answer_types = ["time"]
+constraints = []
+anchors = []
+"""
+    path.write_text(path.read_text(encoding="utf-8") + more, encoding="utf-8")
+    bench.build()
+    (row,) = statistics(bench, "pool-representative")["Disciplines left to people"]
+    assert row == {"discipline": "History", "n": 1, "why": "no anchors"}
+    assert len(statistics(bench, "pool-representative")["Certificate by discipline"]) == 1

@@ -118,13 +118,13 @@ def test_the_report_holds_the_certificate_and_its_tables() -> None:
     assert [each["item"] for each in proof["picks"]] == [
         held.discipline.pool.ids[at] for at in chosen_of(held, settings).places
     ]
-    titles = {table.title: table for table in report_tables([report])}
+    titles = {table.title: table for table in report_tables([report], [])}
     assert len(titles["Marginal gains"].rows) == 6
     assert len(titles["Coverage of the experts' concepts"].rows) == TOPICS + TOPICS // 2
     shared = {row[1]: row[5] for row in titles["Sensitivity to the settings"].rows}
     assert set(shared) >= {"alpha_ref", "k", "lambda_dup", "I", "omega", "pi", "rho"}
     assert report.agreement[0].n_shared == 28
-    assert report_tables([]) == ()
+    assert report_tables([], []) == ()
 
 
 def test_an_unchanged_reading_leaves_the_choice_unchanged() -> None:

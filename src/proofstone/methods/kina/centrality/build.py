@@ -35,6 +35,7 @@ from proofstone.methods.kina.centrality.prototype import Prototype, read_prototy
 from proofstone.methods.kina.centrality.representatives import (
     REASONS,
     Discipline,
+    ForPeople,
     Report,
     represent,
 )
@@ -65,13 +66,15 @@ _FILES = ("prototype", "item_labels", "pair_labels")
 class Representative(Struct, frozen=True, kw_only=True):
     """A chosen question, with its place in the order of choice from 1, and its marginal gain.
 
-    The first one of a discipline carries the ``report`` on it.
+    The first one of a discipline carries the ``report`` on it, the first one of all carries the
+    disciplines that are ``left`` to people.
     """
 
     candidate: Candidate
     place: int
     gain: float
     report: Report | None = None
+    left: tuple[ForPeople, ...] = ()
 
 
 class _Experts(Struct, frozen=True):
@@ -158,10 +161,13 @@ def selection_step(params: Mapping[str, Any], settings: Settings) -> BatchStep:
             whole=False,
         )
         made: dict[int, Kept] = {}
+        left: list[ForPeople] = []
         for discipline, places in _disciplines(every, ids, experts, params, context):
             chosen = represent(
                 discipline, settings, seed=context.seed, sensitivity=params["sensitivity"] == "yes"
             )
+            if chosen.found.empty:
+                left.append(ForPeople(discipline.name, len(places), chosen.found.empty))
             made |= {places[at]: Drop(*why) for at, why in chosen.dropped.items()}
             for number, (at, gain) in enumerate(
                 zip(chosen.places, chosen.gains, strict=True), start=1
@@ -170,12 +176,16 @@ def selection_step(params: Mapping[str, Any], settings: Settings) -> BatchStep:
                     candidate=every[places[at]].candidate, place=number, gain=gain,
                     report=chosen.report if number == 1 else None,
                 )  # fmt: skip
+        for place, kept in made.items():
+            if isinstance(kept, Representative):
+                made[place] = structs.replace(kept, left=tuple(left))
+                break
         return made
 
     files = {name: digest(Path(params[name]).read_bytes()).hex() for name in _FILES}
     return BatchStep(
         name="selection",
-        version=1,
+        version=2,
         takes=Described,
         work=choose,
         reasons=REASONS,
@@ -288,7 +298,10 @@ REPRESENTATIVE_SET = StepBuilder(
     suffix="-representative",
     tables=BuildTables(
         Representative,
-        lambda rows: report_tables([row.report for row in rows if row.report is not None]),
+        lambda rows: report_tables(
+            [row.report for row in rows if row.report is not None],
+            [each for row in rows for each in row.left],
+        ),
     ),
     help="Few questions of each discipline that cover it, with a certificate of how well. A model "
     "reads each question once; experts give prototypes, and labels of few questions and pairs. "

@@ -95,6 +95,14 @@ class Report(Struct, frozen=True, kw_only=True):
     sensitivity: tuple[Variant, ...]
 
 
+class ForPeople(Struct, frozen=True):
+    """A discipline whose questions nothing was computed of, and the reason."""
+
+    discipline: str
+    n: int
+    why: str
+
+
 class Discipline(Struct, frozen=True, kw_only=True):
     """A pool with what its experts labeled, and the number of questions to choose."""
 

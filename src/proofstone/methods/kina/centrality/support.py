@@ -169,7 +169,7 @@ def support(
 def lacking(pool: Pool, items: Sequence[ItemLabel], pairs: Sequence[PairLabel]) -> str:
     """Return what is missing to calibrate a discipline; "" if nothing is."""
     if not len(pool.anchors):
-        return "it has no anchors"
+        return "no anchors"
     for what, answers in (
         ("aligned", [each.aligned for each in items]),
         ("support", [each.support for each in pairs]),
@@ -178,7 +178,7 @@ def lacking(pool: Pool, items: Sequence[ItemLabel], pairs: Sequence[PairLabel]) 
         for answer in (True, False):
             if answers.count(answer) < _FEW:
                 return (
-                    f"it has {answers.count(answer)} labels {what} = {int(answer)}, "
+                    f"{answers.count(answer)} labels with {what} = {int(answer)}; "
                     f"at least {_FEW} are needed"
                 )
     return ""

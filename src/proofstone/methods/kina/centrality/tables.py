@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proofstone.methods.kina.centrality.representatives import UNCOVERED, Report
+from proofstone.methods.kina.centrality.representatives import UNCOVERED, ForPeople, Report
 from proofstone.records.tables import Cell, Column, Tabulation
 from proofstone.wording.messages import say
 
@@ -13,12 +13,12 @@ _ID = 12  # characters of an id
 _SHOWN = 10  # references that the next question should be about, of each discipline
 
 
-def report_tables(reports: Sequence[Report]) -> tuple[Tabulation, ...]:
+def report_tables(reports: Sequence[Report], left: Sequence[ForPeople]) -> tuple[Tabulation, ...]:
     """Return the tables of all disciplines; none without a report."""
     if not reports:
         return ()
     every = [
-        _certificates(reports), _gains(reports), _concepts(reports), _anchors(reports),
+        _certificates(reports), _left(left), _gains(reports), _concepts(reports), _anchors(reports),
         _next(reports), _calibration(reports), _agreement(reports), _sensitivity(reports),
     ]  # fmt: skip
     return tuple(table for table in every if table.rows)
@@ -59,6 +59,18 @@ def _certificates(reports: Sequence[Report]) -> Tabulation:
             say("F is a score of the fitted models. It does not measure the discipline itself."),
         ),
     )  # fmt: skip
+
+
+def _left(left: Sequence[ForPeople]) -> Tabulation:
+    return Tabulation(
+        title=say("Disciplines left to people"),
+        columns=(
+            *_counts(("discipline", say("Discipline")), ("n", say("Questions"))),
+            Column(key="why", name=say("Reason")),
+        ),
+        rows=tuple((each.discipline, each.n, each.why) for each in left),
+        notes=(say("No question of these disciplines was chosen or refused by a score."),),
+    )
 
 
 def _gains(reports: Sequence[Report]) -> Tabulation:
