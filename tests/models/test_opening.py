@@ -220,7 +220,7 @@ async def test_a_simulated_respondent_opens_without_a_configuration() -> None:
 async def test_what_cannot_be_opened_says_why() -> None:
     config = config_of("http://h/v1")
     clock = SystemClock()
-    with pytest.raises(BadUsage, match="Inspect AI are not supported yet"):
+    with pytest.raises(NotFound, match="unknown provider 'inspect/anthropic'"):
         await open_model("inspect/anthropic/claude", config, clock=clock)
     with pytest.raises(NotFound, match="unknown provider"):
         await open_model("nobody/m", config, clock=clock)

@@ -170,11 +170,12 @@ def resolve(name: ModelName, config: ModelConfig, flags: Entry | None = None) ->
     and BadInput for invalid addresses or headers.
     """
     own = config.models.get(str(name))
-    if name.provider not in config.providers and (own is None or own.base_url is UNSET):
+    table_name = provider_of(name)
+    if table_name not in config.providers and (own is None or own.base_url is UNSET):
         raise _unknown_provider(name, config)
-    provider = config.providers.get(name.provider, Entry())
+    provider = config.providers.get(table_name, Entry())
     chosen = merged([provider, own or Entry(), flags or Entry()])
-    table = f'[models."{name}"]' if own is not None else f"[providers.{name.provider}]"
+    table = f'[models."{name}"]' if own is not None else f"[providers.{_key(table_name)}]"
     place = f"{table} of {FILE_NAME}"
     address = read_address(_or(chosen.base_url, ""), place)
     card = card_of(name, config)
@@ -259,7 +260,17 @@ def room_of(name: ModelName, config: ModelConfig) -> int:
 
 def _entries_of(name: ModelName, config: ModelConfig) -> tuple[Entry, Entry]:
     """Return the provider's entry and the model's own, empty if there is none."""
-    return config.providers.get(name.provider, Entry()), config.models.get(str(name), Entry())
+    return config.providers.get(provider_of(name), Entry()), config.models.get(str(name), Entry())
+
+
+def provider_of(name: ModelName) -> str:
+    """Return the name of a model's ``[providers]`` table: with Inspect's provider behind it."""
+    inner, slash, _ = name.model.partition("/")
+    return f"{name.provider}/{inner}" if name.provider == "inspect" and slash else name.provider
+
+
+def _key(name: str) -> str:
+    return f'"{name}"' if "/" in name else name
 
 
 def _unsupported(chosen: Entry, own: Entry, card: Card) -> frozenset[str]:
@@ -328,10 +339,11 @@ def _read_env_file(folder: Path) -> tuple[str, dict[str, str]]:
 
 def _unknown_provider(name: ModelName, config: ModelConfig) -> NotFound:
     known = ", ".join(sorted({*config.providers, "local", "sim"}))
+    missing = provider_of(name)
     return NotFound(
-        f"unknown provider {name.provider!r} (in {name})",
+        f"unknown provider {missing!r} (in {name})",
         hint=f"choose from: {known}\n"
-        f'or add [providers.{name.provider}] with base_url = "https://..." to {FILE_NAME}',
+        f'or add [providers.{_key(missing)}] with base_url = "https://..." to {FILE_NAME}',
     )
 
 

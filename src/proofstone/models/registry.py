@@ -8,7 +8,7 @@ from random import Random
 
 from msgspec import Struct, UnsetType
 
-from proofstone.errors import BadUsage, ProofstoneError
+from proofstone.errors import ProofstoneError
 from proofstone.models.ask import Asker
 from proofstone.models.budget import FREE, Spending
 from proofstone.models.concurrency import Limiter, Limiters
@@ -22,6 +22,7 @@ from proofstone.models.config import (
     resolve,
     wire_of,
 )
+from proofstone.models.credentials import Secret
 from proofstone.models.entries import Entry, merged
 from proofstone.models.names import Destination, ModelName, destination_of, parse_model_name
 from proofstone.models.retries import Retries
@@ -58,7 +59,7 @@ async def open_model(
     """Return the model of a name, ready to ask.
 
     Raises what ``resolve`` raises, EndpointUnusable if a local file cannot be loaded, EgressRefused
-    if a policy refuses its host, and BadUsage for an unsupported provider.
+    if a policy refuses its host, and ExtraMissing or BadUsage if Inspect cannot open its model.
     """
     model, _endpoint = await _open(_named(name), config, clock, flags)
     return model
@@ -72,9 +73,9 @@ def open_endpoint(
     Opens no connection. Raises what ``resolve`` raises.
     """
     named = _named(name)
-    if named.provider in _NO_ENDPOINT:
+    if named.provider in _NO_ENDPOINT or _is_mock(named):
         return None
-    return _client(resolve(named, config, flags), clock, None)
+    return _client(named, resolve(named, config, flags), clock, None)
 
 
 def leaves_to(name: str | ModelName, config: ModelConfig) -> Destination | None:
@@ -83,7 +84,7 @@ def leaves_to(name: str | ModelName, config: ModelConfig) -> Destination | None:
     Raises what ``resolve`` raises.
     """
     named = _named(name)
-    if named.provider in _NO_ENDPOINT:
+    if named.provider in _NO_ENDPOINT or _is_mock(named):
         return None
     endpoint = resolve(named, config)
     to = destination_of(endpoint.identity)
@@ -161,19 +162,31 @@ async def _open(
         by_card = Entry(wire=wire_of(card_of(name, config)))
         entry = merged([by_card, config.models.get(str(name), Entry()), flags or Entry()])
         return await open_local(name.model, clock=clock, entry=entry), None
-    if name.provider == "inspect":
-        raise BadUsage(
-            f"{name}: providers through Inspect AI are not supported yet",
-            hint="use an OpenAI-compatible address: [providers.NAME] in docs/how-to/models.md",
-        )
+    if _is_mock(name):
+        return _client(name, _mock_of(name), clock, images), None
     endpoint = resolve(name, config, flags)
     if (to := destination_of(endpoint.identity)) is not None:
         endpoint.route.gate.check_policies(endpoint.route.leaves_to(to))
-    return _client(endpoint, clock, images), endpoint
+    return _client(name, endpoint, clock, images), endpoint
 
 
-def _client(endpoint: Endpoint, clock: Clock, images: ImageReader | None) -> Model:
-    """Return the client of an endpoint's wire format."""
+def _is_mock(name: ModelName) -> bool:
+    """Return True for Inspect's mock model, which has no address."""
+    return name.provider == "inspect" and name.model.startswith("mockllm/")
+
+
+def _mock_of(name: ModelName) -> Endpoint:
+    """Return the endpoint of a mock model, which sends nothing."""
+    identity = "simulated by Inspect"
+    return Endpoint(name=str(name), base_url=Secret(""), identity=identity, reported_as=name.model)
+
+
+def _client(name: ModelName, endpoint: Endpoint, clock: Clock, images: ImageReader | None) -> Model:
+    """Return the client of an endpoint's wire format, or of Inspect's provider."""
+    if name.provider == "inspect":
+        from proofstone.models.inspect_bridge import open_inspect  # noqa: PLC0415 - an extra
+
+        return open_inspect(endpoint, clock=clock, images=images)
     if endpoint.wire == "openai-completions":
         from proofstone.models.client import CompletionsEndpoint  # noqa: PLC0415 - aiohttp
 
@@ -204,7 +217,7 @@ def _listed(name: str, config: ModelConfig) -> Listed:
     unset: tuple[str, ...] = ()
     parsed = parse_model_name(name)
     try:
-        if parsed.provider in _NO_ENDPOINT:
+        if parsed.provider in _NO_ENDPOINT or _is_mock(parsed):
             identity = _HERE
         else:
             identity, unset = address_of(parsed, config)

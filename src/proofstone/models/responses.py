@@ -217,7 +217,91 @@ def _response(
     )
 
 
+# Replies through Inspect AI: its ``ModelOutput`` and the provider's replies behind it.
+
+
+def _read_inspect(raw: bytes) -> Response:
+    """Return the response of Inspect's output, with the searches that the provider ran and the
+    addresses that the response cites."""
+    body = _decoded(raw)
+    try:
+        output = body["output"]
+        choice = output["choices"][0]
+        content = choice["message"]["content"]
+    except (KeyError, IndexError, TypeError) as error:
+        said = _text(body.get("output", {}).get("error")) if isinstance(body, dict) else ""
+        raise UnreadableResponseError(said or "Inspect returned no choice") from error
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    finish = _finish_of({"finish_reason": choice.get("stop_reason")})
+    text = "".join(part["text"] for part in parts if part["type"] == "text")
+    thinking = split_thinking(text)
+    told = [_told_thought(part) for part in parts if part["type"] == "reasoning"]
+    usage = _usage_of_inspect(output.get("usage"))
+    refusal = _text(output.get("error"))
+    if (
+        finish == "content_filter" and usage == _NO_USAGE
+    ):  # the words are Inspect's, not the model's
+        refusal, thinking = refusal or text, Thinking("", "", unclosed=False)
+    return Response(
+        text=thinking.text,
+        finish=finish,
+        reasoning=_joined([*told, thinking.inside]),
+        thinking_unclosed=thinking.unclosed,
+        refusal=refusal,
+        usage=usage,
+        model=_text(output.get("model")),
+        searches=_searches(parts, body.get("replies")),
+        citations=_cited(parts),
+    )
+
+
+def _told_thought(part: Mapping[str, Any]) -> str:
+    """A redacted thought has an unreadable text, and at most a summary."""
+    shown = part.get("summary") if part.get("redacted") else part.get("reasoning")
+    return _text(shown).strip()
+
+
+def _usage_of_inspect(usage: Any) -> Usage:
+    """Return the usage; Inspect's ``input_tokens`` leave out those from and to the cache."""
+    if not isinstance(usage, dict):
+        return _NO_USAGE
+    fresh, cached = _count(usage.get("input_tokens")), _count(usage.get("input_tokens_cache_read"))
+    written = _count(usage.get("input_tokens_cache_write"))
+    prompt = None if fresh is None else fresh + (cached or 0) + (written or 0)
+    completion = _count(usage.get("output_tokens"))
+    return Usage(
+        *_with_hidden(prompt, completion, _count(usage.get("total_tokens"))),
+        _count(usage.get("reasoning_tokens")),
+        cached,
+    )
+
+
+def _searches(parts: list[Any], replies: Any) -> int:
+    """Count the queries that the provider's search ran. Pages that are opened are no queries."""
+    uses = [part for part in parts if part.get("tool_type") == "web_search"]
+    called = sum("search" in _text(part.get("name")).lower() for part in uses)
+    return called or sum(map(_grounding_queries, replies if isinstance(replies, list) else ()))
+
+
+def _grounding_queries(reply: Any) -> int:
+    """Count the queries in Google's grounding metadata, which Inspect's output leaves out."""
+    candidates = reply.get("candidates") if isinstance(reply, dict) else None
+    found = 0
+    for candidate in candidates or ():
+        grounding = candidate.get("grounding_metadata") or candidate.get("groundingMetadata") or {}
+        queries = grounding.get("web_search_queries") or grounding.get("webSearchQueries")
+        found += len(queries or ())
+    return found
+
+
+def _cited(parts: list[Any]) -> tuple[str, ...]:
+    """Return the addresses that the text cites, each once, in order."""
+    cited = (each for part in parts for each in part.get("citations") or ())
+    return tuple(dict.fromkeys(_text(each.get("url")) for each in cited if each.get("url")))
+
+
 _READERS: Mapping[str, Callable[[bytes], Response]] = {
+    "inspect": _read_inspect,
     "openai-chat": _read_chat,
     "openai-completions": _read_completion,
     "local-completions": _read_completion,

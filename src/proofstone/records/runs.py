@@ -75,6 +75,9 @@ class Response(Struct, frozen=True, gc=False, kw_only=True):
 
     For a scored text ``token_logprobs`` has the natural-log probability of each token, and nothing
     was generated. ``next_tokens`` are the most probable first tokens with theirs, if listed.
+
+    ``searches`` counts the queries of the provider's own web search, None where it is not reported;
+    ``citations`` are the addresses that the text cites.
     """
 
     text: str
@@ -90,6 +93,8 @@ class Response(Struct, frozen=True, gc=False, kw_only=True):
     latency_s: float = 0.0
     token_logprobs: tuple[float, ...] = ()
     next_tokens: tuple[tuple[str, float], ...] = ()
+    searches: int | None = None
+    citations: tuple[str, ...] = ()
 
 
 class Run(Struct, frozen=True, gc=False, kw_only=True):
