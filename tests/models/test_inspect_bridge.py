@@ -24,6 +24,7 @@ from proofstone.models.retries import Retries, SystemClock
 from proofstone.records.calls import ModelRequest
 from proofstone.records.models import Price
 from proofstone.records.runs import Usage
+from proofstone.run.prompts import check_tools
 from scripted_server import Act, Script, ScriptedServer, answer, error, in_turn
 
 pytest.importorskip("inspect_ai")
@@ -42,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 MOCK = "inspect/mockllm/model"
 CHAT = "inspect/openai-api/acme/m"
-SEARCHING = {"web_search": {"blocked_domains": ["bank.example"]}}
+SEARCHING = {"tools": "web-search", "blocked_hosts": "bank.example, B.example"}
 QUICK = Retries(most=3, first_s=0.001, longest_s=0.01)
 PAGES = ("https://a.example/tin", "https://b.example/lead")
 PRICE = Price(input=1.0, output=2.0, date="2026-11-01", source="https://acme.example")
@@ -320,7 +321,8 @@ def of_openai() -> Act:
 
 
 def of_google() -> Act:
-    chunks = [{"web": {"uri": url, "title": "T"}} for url in PAGES]
+    leads = "https://vertexaisearch.cloud.google.com/grounding-api-redirect/"
+    chunks = [{"web": {"uri": f"{leads}{url[8]}", "title": url}} for url in PAGES]
     grounding = {
         "webSearchQueries": ["tin", "lead"], "groundingChunks": chunks,
         "groundingSupports": [{
@@ -342,8 +344,8 @@ def of_google() -> Act:
 
 SEARCHES = {
     "anthropic": ("inspect/anthropic/claude-sonnet-4-5", "", of_anthropic, SEARCHING),
-    "openai": ("inspect/openai/gpt-5", "/v1", of_openai, {"web_search": True}),
-    "google.genai": ("inspect/google/gemini-2.5-pro", "", of_google, {"web_search": True}),
+    "openai": ("inspect/openai/gpt-5", "/v1", of_openai, SEARCHING),
+    "google.genai": ("inspect/google/gemini-2.5-pro", "", of_google, SEARCHING),
 }
 
 
@@ -352,8 +354,8 @@ async def test_a_providers_search_is_asked_for_counted_and_its_citations_kept(
     package: str,
 ) -> None:
     pytest.importorskip(package)
-    name, path, reply, body = SEARCHES[package]
-    asked, server = await asked_once(name, reply(), path, {"max_tokens": 999}, body=body)
+    name, path, reply, settings = SEARCHES[package]
+    asked, server = await asked_once(name, reply(), path, {"max_tokens": 999, **settings})
     assert asked.response is not None, (asked.record.error, asked.record.detail)
     assert asked.response.text == "Answer: D"
     assert asked.response.searches == 2
@@ -362,6 +364,45 @@ async def test_a_providers_search_is_asked_for_counted_and_its_citations_kept(
     assert asked.response.usage.cached == 8
     sent = server.seen[-1].json
     assert "search" in str(sent["tools"]).lower()
-    if package == "anthropic":
-        assert "bank.example" in str(sent["tools"])
-        assert "max_uses" not in str(sent["tools"])
+    assert "max_uses" not in str(sent["tools"])
+    blocks = package == "anthropic"
+    assert ("['b.example', 'bank.example']" in str(sent["tools"])) is blocks
+    assert asked.record.settings_dropped == (() if blocks else ("blocked_hosts",))
+
+
+async def test_a_run_names_a_tool_that_its_model_has_and_hosts_of_a_search() -> None:
+    config = load_config(environ={})
+    mock = await open_model(MOCK, config, clock=SystemClock())
+    check_tools(mock, {"tools": "web-search", "blocked_hosts": "bank.example,b.example"})
+    check_tools(mock, {})
+    for settings, said in [
+        ({"tools": "python"}, "expected tools web-search, got 'python'"),
+        ({"blocked_hosts": "bank.example"}, "without a search"),
+        ({"tools": "web-search", "blocked_hosts": "https://a.b/c,bank.example,x"},
+         "https://a.b/c, x: expected hosts"),
+    ]:  # fmt: skip
+        with pytest.raises(BadUsage, match=said):
+            check_tools(mock, settings)
+    with pytest.raises(BadUsage, match="has no web search of its own here") as caught:
+        check_tools(
+            await open_model("sim/ann", config, clock=SystemClock()), {"tools": "web-search"}
+        )
+    assert "inspect/anthropic/MODEL" in caught.value.hint
+
+
+async def test_the_search_of_a_run_joins_the_options_of_the_models_entry() -> None:
+    name = "inspect/mockllm/model"
+    model = await open_model(name, load_config(environ={}), clock=SystemClock())
+    sent, dropped = model.sent_settings({"tools": "web-search", "blocked_hosts": "a.example"})
+    assert (sent, dropped) == ({"web_search": True}, ("blocked_hosts",))
+    seen: list[Any] = []
+
+    def answers(_input: Any, tools: Any, _choice: Any, _config: Any) -> ModelOutput:
+        seen.extend(tools)
+        return output()
+
+    model._model.api.outputs = answers  # type: ignore[attr-defined]
+    await model.collect(await model.submit(with_settings(tools="web-search")))
+    assert [tool.name for tool in seen] == ["web_search"]
+    await model.collect(await model.submit(with_settings()))
+    assert len(seen) == 1

@@ -535,7 +535,8 @@ class Online(Struct, frozen=True):
 def online_names(config: ModelConfig) -> list[str]:
     """Return the names to check: configured models, and providers as ``provider/...``.
 
-    Providers are those of the user's own files, and known ones whose key is set.
+    Providers are those of the user's own files, and known ones whose key is set; those of Inspect
+    are checked by their models only.
     """
     own = {name for layer in config.layers[1:] for name in layer.providers}
     for name, entry in config.providers.items():
@@ -543,7 +544,7 @@ def online_names(config: ModelConfig) -> list[str]:
             own.add(name)
     asked = {parse_model_name(name).provider for name in config.models}
     reached = (name for name in config.models if not name.startswith(("local/", "sim/")))
-    return [*sorted(reached), *(f"{name}/..." for name in sorted(own - asked))]
+    return [*sorted(reached), *(f"{name}/..." for name in sorted(own - asked) if "/" not in name)]
 
 
 async def look_online(name: str, config: ModelConfig, clock: Clock) -> Online:

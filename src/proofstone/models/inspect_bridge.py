@@ -25,6 +25,7 @@ from proofstone.models.responses import UnreadableResponseError, read_response
 from proofstone.models.retries import read_retry_after
 from proofstone.models.wire import ImageReader, messages_with_images, no_images, sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
+from proofstone.records.runs import BLOCKED_HOSTS, TOOLS, WEB_SEARCH, listed_hosts
 
 WIRE = "inspect"
 MOCK = "mockllm"  # Inspect's own model without a provider
@@ -62,6 +63,7 @@ class InspectModel:
         self.limits = Limits(
             window=endpoint.window, images=endpoint.images, thinking_tokens=endpoint.thinking_tokens
         )
+        self._provider = endpoint.reported_as.partition("/")[0]
         self._settings = endpoint
         self._clock = clock
         self._images = images
@@ -78,6 +80,15 @@ class InspectModel:
         passed = {name: value for name, value in asked.items() if name in _PASSED | {"thinking"}}
         sent, dropped = sent_settings(passed, known.body, known.unsupported, known.thinking)
         left = {name for name, value in asked.items() if value is not None and name not in passed}
+        if asked.get(TOOLS) == WEB_SEARCH:
+            field = _BLOCKS.get(self._provider)
+            hosts = list(listed_hosts(asked)) if field else []
+            given = sent.get(_SEARCH)
+            options = dict(given) if isinstance(given, Mapping) else {}
+            if hosts:
+                options[str(field)] = [*options.get(str(field), ()), *hosts]
+            sent[_SEARCH] = options or True
+            left -= {TOOLS, BLOCKED_HOSTS} if hosts else {TOOLS}
         return sent, tuple(sorted({*dropped, *left}))
 
     async def submit(self, request: ModelRequest) -> Ticket:
@@ -111,7 +122,7 @@ class InspectModel:
         from inspect_ai.model import GenerateConfig  # noqa: PLC0415 - an extra
 
         sent, _dropped = self.sent_settings(request.settings)
-        tools = _tools(sent.pop(_SEARCH, None), self.reported_as)
+        tools = _tools(sent.pop(_SEARCH, None), self._provider)
         fields = {_NAMES.get(name, name): value for name, value in sent.items()}
         config = GenerateConfig(
             max_retries=0, max_connections=self._settings.max_connections, cache=False, **fields
@@ -258,15 +269,19 @@ def _refused(endpoint: Endpoint, error: Exception) -> BadUsage:
     )
 
 
-def _tools(search: Any, reported_as: str) -> list[Any]:
+def _tools(search: Any, provider: str) -> list[Any]:
     """Return Inspect's web search with options of the model's own provider; nothing if not set."""
     if not search:
         return []
     from inspect_ai.tool import web_search  # noqa: PLC0415 - an extra
 
-    provider = reported_as.partition("/")[0]
     options: Any = {_SEARCHES.get(provider, provider): search}
     return [web_search(options)]
+
+
+# The option by which a provider's search leaves hosts out. OpenAI's takes allowed domains only, and
+# Gemini's leaves hosts out on Vertex alone.
+_BLOCKS: Mapping[str, str] = {"anthropic": "blocked_domains"}
 
 
 # Inspect names some searches otherwise than the provider of the model.

@@ -295,9 +295,17 @@ def _grounding_queries(reply: Any) -> int:
 
 
 def _cited(parts: list[Any]) -> tuple[str, ...]:
-    """Return the addresses that the text cites, each once, in order."""
+    """Return the addresses that the text cites, each once, in order.
+
+    Google cites addresses of its own that lead to the page, and gives the page's host as title.
+    """
     cited = (each for part in parts for each in part.get("citations") or ())
-    return tuple(dict.fromkeys(_text(each.get("url")) for each in cited if each.get("url")))
+    found = (
+        _text(each.get("title")) if "/grounding-api-redirect/" in url else url
+        for each in cited
+        if (url := _text(each.get("url")))
+    )
+    return tuple(dict.fromkeys(address for address in found if address))
 
 
 _READERS: Mapping[str, Callable[[bytes], Response]] = {

@@ -561,3 +561,15 @@ def population_name(population: Population) -> str:
 def resampled_unit(*, is_shared: bool) -> str:
     """Return the resampled unit: clusters if any two items share a sampled key, or items."""
     return "clusters" if is_shared else "items"
+
+
+# Settings of the provider's own web search. Hosts are listed with commas, without scheme or path.
+TOOLS = "tools"
+BLOCKED_HOSTS = "blocked_hosts"
+WEB_SEARCH = "web-search"
+
+
+def listed_hosts(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the blocked hosts of a run's settings in lower case, each once, sorted."""
+    hosts = str(settings.get(BLOCKED_HOSTS) or "").lower().split(",")
+    return tuple(sorted({host.strip() for host in hosts} - {""}))

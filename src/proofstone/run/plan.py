@@ -47,6 +47,7 @@ from proofstone.run.prompts import (
     check_format,
     check_likelihood,
     check_thinking,
+    check_tools,
     kept_prompt,
     likelihood_note,
     prompt_settings,
@@ -250,6 +251,7 @@ def plan_run(
     for name, value in settings.items():
         check_range(name, value)
     check_thinking(model, settings)
+    check_tools(model, settings)
     run = Run(
         item_set=item_set.id,
         method=method.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,7 +30,16 @@ from proofstone.records.items import (
     PromptMethod,
     own_prompt_of,
 )
-from proofstone.records.runs import ANSWER_FORMAT, OUR_SETTINGS, Response, Run
+from proofstone.records.runs import (
+    ANSWER_FORMAT,
+    BLOCKED_HOSTS,
+    OUR_SETTINGS,
+    TOOLS,
+    WEB_SEARCH,
+    Response,
+    Run,
+    listed_hosts,
+)
 from proofstone.run.asked_items import ask_item, asked_page
 from proofstone.store.store import Store
 from proofstone.texts.templates import answer_format_in
@@ -351,6 +361,35 @@ def thinking_note(model: Model, settings: Mapping[str, Any]) -> tuple[str, ...]:
         f"{model.name} does not think: simulated models answer identically with --thinking on "
         "and off",
     )
+
+
+def check_tools(model: Model, settings: Mapping[str, Any]) -> None:
+    """Raise BadUsage for an unknown tool, hosts that no search could show, or a model without one.
+
+    A run whose tool is not sent would be compared as if it had searched.
+    """
+    wanted, hosts = settings.get(TOOLS), settings.get(BLOCKED_HOSTS)
+    if wanted is None and hosts is not None:
+        raise BadUsage("blocked_hosts without a search", hint=f"add --tools {WEB_SEARCH}")
+    if wanted is None:
+        return
+    if wanted != WEB_SEARCH:
+        raise BadUsage(f"expected tools {WEB_SEARCH}, got {wanted!r}")
+    wrong = [host for host in listed_hosts(settings) if _HOST.fullmatch(host) is None]
+    if wrong:
+        raise BadUsage(
+            f"blocked_hosts: {', '.join(wrong)}: expected hosts such as bank.example",
+            hint="without https:// and path; several with commas",
+        )
+    if TOOLS in model.sent_settings(settings)[1]:
+        raise BadUsage(
+            f"{model.name} has no web search of its own here",
+            hint="name it by its provider in Inspect, as inspect/anthropic/MODEL: "
+            "docs/how-to/models.md",
+        )
+
+
+_HOST = re.compile(r"[\w-]+(\.[\w-]+)+")
 
 
 # Likelihoods: what an endpoint can score, and that nothing else is asked for.

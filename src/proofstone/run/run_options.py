@@ -138,6 +138,15 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         "16384; 0 with --max-tokens).",
         metavar="N", least=0, of="setting",
     )] = None  # fmt: skip
+    tools: Annotated[str | None, RunOpt(
+        "Tools of the model: web-search is its provider's own search (models inspect/...).",
+        metavar="web-search", of="setting", expected="web-search",
+    )] = None  # fmt: skip
+    blocked_hosts: Annotated[str | None, RunOpt(
+        "With --tools web-search: hosts that the search must not show, such as the benchmark's "
+        "own. Where a provider blocks none, reports flag responses that cite them.",
+        metavar="HOST,...", of="setting", expected="hosts, with commas",
+    )] = None  # fmt: skip
     extra: Annotated[tuple[str, ...], RunOpt(
         "Any other request setting, e.g. --set top_p=0.9.",
         flags=("--set",), metavar="NAME=VALUE", of="command",
