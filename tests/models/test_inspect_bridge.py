@@ -128,7 +128,7 @@ async def test_thoughts_usage_and_finish_of_inspects_output_are_kept() -> None:
     assert response.usage == Usage(prompt=70, completion=9, reasoning=6, cached=20)
     assert (response.finish, response.model, response.searches) == ("stop", "mock-7", 0)
     assert read_response("inspect", attempt.raw) == response
-    assert msgspec.json.decode(attempt.raw)["replies"]
+    assert msgspec.json.decode(attempt.raw)["bodies"]
 
 
 @pytest.mark.parametrize(("reason", "finish"), [
@@ -383,7 +383,7 @@ async def test_a_run_names_a_tool_that_its_model_has_and_hosts_of_a_search() -> 
     ]:  # fmt: skip
         with pytest.raises(BadUsage, match=said):
             check_tools(mock, settings)
-    with pytest.raises(BadUsage, match="has no web search of its own here") as caught:
+    with pytest.raises(BadUsage, match="has no web search of its provider here") as caught:
         check_tools(
             await open_model("sim/ann", config, clock=SystemClock()), {"tools": "web-search"}
         )

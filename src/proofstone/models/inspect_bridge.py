@@ -1,11 +1,11 @@
 """Ask models through the providers of Inspect AI (the extra ``[inspect]``), also with web search.
 
 The name is ``inspect/PROVIDER/MODEL``. Proofstone keeps its own queue, retries, budget and cache;
-of Inspect only the provider's request and reply are used. Address and key are passed to it, so that
+of Inspect only the provider's request and response are used. Address and key are passed to it, so that
 no variable of Inspect sends a prompt to another host than the permitted one.
 
-The stored body is an object of our own: ``output`` is Inspect's ``ModelOutput``, ``replies`` are
-the provider's replies as Inspect recorded them.
+The stored body has two fields: ``output`` is Inspect's ``ModelOutput``, ``bodies`` are the
+provider's responses as Inspect recorded them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OURS = frozenset({
 
 _SEARCH = "web_search"  # of ``body``: options of the provider's own web search, or true
 
-_replies: ContextVar[list[Any]] = ContextVar("replies")
+_bodies: ContextVar[list[Any]] = ContextVar("bodies")
 
 
 class InspectModel:
@@ -105,14 +105,14 @@ class InspectModel:
         if request.settings.get("likelihood"):
             return Attempt(error="no_logprobs", detail="Inspect's providers do not score options")
         began = self._clock.monotonic()
-        replies: list[Any] = []
-        _replies.set(replies)
+        bodies: list[Any] = []
+        _bodies.set(bodies)
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 output = await self._generate(request)
         except Exception as error:  # noqa: BLE001 - every provider has its own exceptions
             return self._failed(error, self._clock.monotonic() - began)
-        return self._read(output, replies, self._clock.monotonic() - began)
+        return self._read(output, bodies, self._clock.monotonic() - began)
 
     async def close(self) -> None:
         """Close the connections of Inspect's provider."""
@@ -158,8 +158,8 @@ class InspectModel:
             made.append(roles[message["role"]](content=content))
         return made
 
-    def _read(self, output: Any, replies: Sequence[Any], latency_s: float) -> Attempt:
-        body = {"output": output.model_dump(mode="json", exclude_none=True), "replies": replies}
+    def _read(self, output: Any, bodies: Sequence[Any], latency_s: float) -> Attempt:
+        body = {"output": output.model_dump(mode="json", exclude_none=True), "bodies": bodies}
         raw = self._scrubber.raw(msgspec.json.encode(body, enc_hook=str))
         attempt = Attempt(raw=raw, status=200, latency_s=latency_s)
         if output.stop_reason == "model_length" and output.usage is None and output.choices:
@@ -232,7 +232,7 @@ def open_inspect(
 
 
 def _opened(endpoint: Endpoint) -> Any:
-    """Return Inspect's model, which records each reply of its provider."""
+    """Return Inspect's model, which records each response of its provider."""
     from inspect_ai.model import get_model  # noqa: PLC0415 - an extra
 
     given: dict[str, Any] = {}
@@ -249,7 +249,7 @@ def _opened(endpoint: Endpoint) -> Any:
     async def generate(*args: Any, **named: Any) -> Any:
         result = await ask(*args, **named)
         if isinstance(result, tuple):
-            _replies.get([]).append(result[1].response)
+            _bodies.get([]).append(result[1].response)
         return result
 
     model.api.generate = generate  # type: ignore[method-assign]

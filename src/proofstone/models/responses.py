@@ -217,7 +217,7 @@ def _response(
     )
 
 
-# Replies through Inspect AI: its ``ModelOutput`` and the provider's replies behind it.
+# Responses through Inspect AI: its ``ModelOutput`` and the provider's bodies behind it.
 
 
 def _read_inspect(raw: bytes) -> Response:
@@ -250,13 +250,13 @@ def _read_inspect(raw: bytes) -> Response:
         refusal=refusal,
         usage=usage,
         model=_text(output.get("model")),
-        searches=_searches(parts, body.get("replies")),
+        searches=_searches(parts, body.get("bodies")),
         citations=_cited(parts),
     )
 
 
 def _told_thought(part: Mapping[str, Any]) -> str:
-    """A redacted thought has an unreadable text, and at most a summary."""
+    """A redacted thought has an encrypted text, and at most a summary."""
     shown = part.get("summary") if part.get("redacted") else part.get("reasoning")
     return _text(shown).strip()
 
@@ -276,11 +276,11 @@ def _usage_of_inspect(usage: Any) -> Usage:
     )
 
 
-def _searches(parts: list[Any], replies: Any) -> int:
-    """Count the queries that the provider's search ran. Pages that are opened are no queries."""
+def _searches(parts: list[Any], bodies: Any) -> int:
+    """Count the queries that the provider's search ran. Pages that are opened do not count."""
     uses = [part for part in parts if part.get("tool_type") == "web_search"]
     called = sum("search" in _text(part.get("name")).lower() for part in uses)
-    return called or sum(map(_grounding_queries, replies if isinstance(replies, list) else ()))
+    return called or sum(map(_grounding_queries, bodies if isinstance(bodies, list) else ()))
 
 
 def _grounding_queries(reply: Any) -> int:
@@ -297,7 +297,7 @@ def _grounding_queries(reply: Any) -> int:
 def _cited(parts: list[Any]) -> tuple[str, ...]:
     """Return the addresses that the text cites, each once, in order.
 
-    Google cites addresses of its own that lead to the page, and gives the page's host as title.
+    Google cites redirecting addresses, and gives the page's host as title.
     """
     cited = (each for part in parts for each in part.get("citations") or ())
     found = (

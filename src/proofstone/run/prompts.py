@@ -383,7 +383,7 @@ def check_tools(model: Model, settings: Mapping[str, Any]) -> None:
         )
     if TOOLS in model.sent_settings(settings)[1]:
         raise BadUsage(
-            f"{model.name} has no web search of its own here",
+            f"{model.name} has no web search of its provider here",
             hint="name it by its provider in Inspect, as inspect/anthropic/MODEL: "
             "docs/how-to/models.md",
         )
