@@ -1,8 +1,8 @@
 """Ask models through the providers of Inspect AI (the extra ``[inspect]``), also with web search.
 
 The name is ``inspect/PROVIDER/MODEL``. Proofstone keeps its own queue, retries, budget and cache;
-of Inspect only the provider's request and response are used. Address and key are passed to it, so that
-no variable of Inspect sends a prompt to another host than the permitted one.
+of Inspect only the provider's request and response are used. Address and key are passed to it, so
+that no variable of Inspect sends a prompt to another host than the permitted one.
 
 The stored body has two fields: ``output`` is Inspect's ``ModelOutput``, ``bodies`` are the
 provider's responses as Inspect recorded them.
