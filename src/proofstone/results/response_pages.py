@@ -17,6 +17,7 @@ from msgspec import Struct
 from proofstone.errors import TextPurged
 from proofstone.method import Method
 from proofstone.models.responses import read_response
+from proofstone.page.html import with_formulas
 from proofstone.page.text import MOST_CHARACTERS, visible
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.items import ItemSet
@@ -214,6 +215,7 @@ def response_files(
             style=style,
             policy=page_policy(style, ""),
             whole=_whole,
+            with_formulas=with_formulas,
         )
         first = listed[0][0].place + 1
         about = say("responses to items {first:,} to {last:,}", first=first,

@@ -17,11 +17,11 @@ from proofstone.choices.options import labels
 from proofstone.files.fields import collapsed
 from proofstone.method import ItemRules, RuleFinding, RuleSubject
 from proofstone.methods.kina.compose import LEAST_STATEMENTS, MOST_APART, N_OPTIONS
-from proofstone.methods.kina.formulas import formula_problems
 from proofstone.methods.kina.payloads import Question, option_text, question_of
 from proofstone.methods.kina.questions import place_in_taxonomy
 from proofstone.records.items import LoadedItem
 from proofstone.records.knowledge import Fact, Stratum
+from proofstone.texts.formulas import Piece, mathml, pieces
 from proofstone.texts.languages import is_chinese
 from proofstone.texts.templates import bundled_text
 
@@ -122,10 +122,35 @@ def _latex(asked: Screened) -> _Found:
         (f"explanation {letter}", note.explanation)
         for letter, note in zip(asked.letters, asked.question.notes, strict=False)
     ]
-    commands = frozenset(asked.lists["commands"])
     for place, text in told:
-        for problem in formula_problems(text, commands):
-            yield place, problem, "write $...$ around balanced LaTeX; write \\$ for a dollar sign"
+        for problem in _formula_problems(text):
+            yield (
+                place,
+                problem,
+                "write $...$ around LaTeX that renders; write \\$ for a dollar sign",
+            )
+
+
+_COMMAND = re.compile(r"\\([A-Za-z]+)")
+_SHOWN = 40  # characters of a formula
+
+
+def _formula_problems(text: str) -> Iterator[str]:
+    """Yield what a page would not render; a dollar sign before a digit is a price."""
+    every = list(pieces(text))
+    for piece, after in zip(every, [*every[1:], Piece("")], strict=False):
+        if piece.stray and not (piece.text == "$" and after.text[:1].isdigit()):
+            yield f"a formula opened by {piece.text} is not closed"
+        elif not piece.opens:
+            for name in dict.fromkeys(_COMMAND.findall(piece.text)):
+                yield f"\\{name} is outside of a formula"
+        else:
+            try:
+                mathml(piece.text)
+            except ValueError as failure:
+                shown = collapsed(piece.text)
+                short = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+                yield f"{failure}, in {short}" if short else str(failure)
 
 
 # Options and statements.
@@ -294,7 +319,7 @@ _RULES: Mapping[str, tuple[str, Callable[[Screened], _Found] | None]] = {
     "publisher": ("no source from the list of rejected ones", _publisher),
     "preprint": ("a preprint only with a stated reason", _preprint),
     "material": ("material attached", _material),
-    "latex": ("formulas closed and balanced, with known commands", _latex),
+    "latex": ("formulas that a page renders", _latex),
     "written by": ("not written by a model alone", _written_by),
     "taxonomy": ("names of the taxonomy of 261 subfields", _taxonomy),
     NEAR: ("cosine below 0.8 to every other question", None),
