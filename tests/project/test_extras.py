@@ -25,9 +25,12 @@ from proofstone.files.tables import RowReader, document_advice
 from proofstone.files.xlsx import xlsxwriter_module
 from proofstone.keep.doctor import find_all
 from proofstone.methods.encyclo_k.demo_tables import BUNDLED as BOOKS
+from proofstone.models.config import ModelConfig
 from proofstone.models.entries import BUNDLED as MODELS
-from proofstone.models.entries import bundled_file
+from proofstone.models.entries import Entry, bundled_file
 from proofstone.models.local import open_local
+from proofstone.models.registry import open_model
+from proofstone.models.retries import SystemClock
 from proofstone.page.figure import needed
 from proofstone.records.scores import arrow_table, pandas_frame, polars_frame
 from proofstone.results.audit.harness_logs import inspect_columns
@@ -69,6 +72,13 @@ def extra(name: str) -> str:
     return f"pip install 'proofstone[{name}]'"
 
 
+async def through_inspect() -> None:
+    name = "inspect/openai/gpt-5"
+    entry = Entry(base_url="http://127.0.0.1:1", api_key_env="ACME_KEY")
+    config = ModelConfig(providers={}, models={name: entry}, environment={"ACME_KEY": "k-0123456"})
+    await open_model(name, config, clock=SystemClock())
+
+
 DUMP = b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/"><page/></mediawiki>'
 EPUB = {"mimetype": b"application/epub+zip", "META-INF/container.xml": b"<container/>"}
 DOCX = {"[Content_Types].xml": b"<Types/>", "word/document.xml": b"<document/>"}
@@ -91,6 +101,7 @@ MISSING: dict[str, tuple[str, Act, str]] = {
     "workbook read": ("python_calamine", lambda at: rows(at, "a.xlsx"), extra("xlsx")),
     "workbook written": ("xlsxwriter", lambda _: xlsxwriter_module(), extra("xlsx")),
     "Inspect": ("inspect_ai", lambda at: inspect_columns(at / "a.eval"), extra("inspect")),
+    "providers": ("openai", lambda _: asyncio.run(through_inspect()), extra("providers")),
     "pandas": ("pandas", lambda _: pandas_frame({}), extra("pandas")),
     "polars": ("polars", lambda _: polars_frame({}), extra("polars")),
     "figures": ("vl_convert", lambda _: needed("vl_convert"), extra("figures")),

@@ -262,11 +262,17 @@ def _refused(endpoint: Endpoint, error: Exception) -> BadUsage:
     plain = words.replace("[bold]", "").replace("[/bold]", "").removeprefix("ERROR: ")
     said, found, command = plain.partition("pip install ")
     if found:
-        return ExtraMissing(f"{endpoint.name}: {said.strip()}", hint=f"pip install {command}")
+        hint = f"pip install {command}"
+        if command in _PACKAGES:
+            hint = f"pip install 'proofstone[providers]', or {hint} alone"
+        return ExtraMissing(f"{endpoint.name}: {said.strip()}", hint=hint)
     return BadUsage(
         f"{endpoint.name}: Inspect does not open this model: {plain}",
         hint="expected inspect/PROVIDER/MODEL with a provider of Inspect AI",
     )
+
+
+_PACKAGES = ("anthropic", "google-genai", "openai")  # of the extra [providers]
 
 
 def _tools(search: Any, provider: str) -> list[Any]:
