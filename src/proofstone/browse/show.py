@@ -493,7 +493,8 @@ def _describe_form(store: Store, found: Found, limit: int) -> Description:
 
 def _plain(value: Any) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(_plain, value))
+        shown = [_plain(each) for each in value]
+        return ("; " if any("," in each for each in shown) else ", ").join(shown)
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
