@@ -13,7 +13,7 @@ from small_pools import best_of, drawn, names, pools
 
 from proofstone.errors import BadUsage, QuotasConflict
 from proofstone.selection.choose import select
-from proofstone.selection.greedy import lazy_greedy
+from proofstone.selection.greedy import Bounds, lazy_greedy
 from proofstone.selection.objective import Coverage, coverage
 
 
@@ -32,6 +32,26 @@ def plain_greedy(pool: Coverage, k: int) -> list[int]:
 def test_lazy_greedy_takes_the_items_of_greedy(pool: Coverage, data: st.DataObject) -> None:
     k = data.draw(st.integers(0, len(pool.items)))
     assert lazy_greedy(pool, k) == plain_greedy(pool, k)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([1e-300, 1e-60, 1e-8, 1.0, 1e8]), st.integers(1, 600))
+@settings(max_examples=200, deadline=None)
+def test_bounds_in_single_precision_are_bounds(seed: int, scale: float, n: int) -> None:
+    """Of weights that differ by up to 50 orders of magnitude, at any number of chosen items."""
+    rng = np.random.default_rng(seed)
+    weights = scale * 10 ** rng.uniform(-50 * (seed % 2), 0, n)
+    pool = coverage(names("q", 12), names("u", n), rng.random((12, n)), weights)
+    bounds, covered = Bounds.of(pool), np.zeros(n)
+    assert bounds is not None
+    for row in range(6):
+        exact = pool.gains(covered)
+        entries = [(-math.inf, at) for at in range(12)]
+        for (bound, at), gain in zip(bounds.lowered(entries), exact, strict=True):
+            assert -bound >= gain
+            assert -bound <= gain + 1e-5 * (covered.sum() + gain) + 1e-30 * scale
+            assert bounds.lowered([(-gain, at)]) == [(-gain, at)]
+        pool.cover(covered, row)
+        bounds.cover(row)
 
 
 @pytest.mark.parametrize("ties", [False, True])
