@@ -42,7 +42,7 @@ def _second(workspace: Workspace) -> ItemSet:
 _ELSEWHERE = (
     "choices", "judges", "alignment", "rankings", "retrieval", "random", "effort", "domains",
     "prompts", "ranges", "popularity", "contexts", "evidence",
-    "reasoning", "errors", "drift", "panel",
+    "reasoning", "errors", "drift", "panel", "tools",
 )  # fmt: skip
 
 

@@ -385,6 +385,7 @@ ANALYSIS_NAMES = (
     "contexts",
     "evidence",
     "reasoning",
+    "tools",
     "difficulty",
     "topics",
     "refresh",

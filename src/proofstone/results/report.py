@@ -682,6 +682,7 @@ def make_analysis(session: Session, /, name: str, *targets: Target, **options: A
             "origins": kind.origins,
             "found": kind.found,
             "paths": kind.paths,
+            "searched": kind.searched,
         }
         parts = read(session.store, find_method, found, **needs)
     if named := options.pop("beside", ""):

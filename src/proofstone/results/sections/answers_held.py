@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proofstone.errors import BadUsage
 from proofstone.page.section import Cell, Column, Figure, Mark, Table
@@ -21,8 +20,6 @@ from proofstone.results.answer_paths import (
     Sampled,
 )
 from proofstone.results.sections.parts import Analysis, Part, left_out, make_analysis, mark_of
-from proofstone.stats.estimates import mean_estimates
-from proofstone.stats.intervals import equal_weights
 from proofstone.wording.messages import noted, say, say_of, word
 
 _MOST_DRAWN = 4  # models; each has up to two panels
@@ -67,17 +64,7 @@ class _Answers:
         return self._share([path.tenths[tenth] == holding for _unit, path in self.observed])
 
     def _share(self, hits: Sequence[bool]) -> Estimate | None:
-        """Return the mean over units of the share of their answers; None without any."""
-        if not hits:
-            return None
-        codes = np.array([unit for unit, _path in self.observed], dtype=np.int64)
-        units, places = np.unique(codes, return_inverse=True)
-        sums = np.bincount(places, weights=np.array(hits, dtype=np.float64))
-        values: NDArray[np.float64] = sums / np.bincount(places)
-        keys = self.part.sheet.keys.among(units)
-        weighting = equal_weights(len(units))
-        (found,) = mean_estimates(values[:, None], weighting, keys, **self.part.interval)
-        return found
+        return self.part.response_mean([unit for unit, _path in self.observed], hits)
 
 
 def analyze_answers_held(parts: Sequence[Part]) -> Analysis:

@@ -56,6 +56,7 @@ from proofstone.results.sections.samples import best_of_section, samples_section
 from proofstone.results.sections.size_and_cost import costs_section, scaling_section
 from proofstone.results.sections.stability import analyze_seeds, stability_section
 from proofstone.results.sections.strata import analyze_topics, documents_section, strata_section
+from proofstone.results.sections.web_search import analyze_tools
 
 # A new section is a function of the evidence, in a module of this folder.
 SECTIONS: tuple[Callable[[Evidence], Section | None], ...] = (
@@ -101,10 +102,10 @@ def make_sections(evidence: Evidence) -> tuple[Section, ...]:
 class AnalysisKind(Struct, frozen=True, kw_only=True):
     """An analysis.
 
-    ``parts`` sets how targets are split. ``lengths``, ``origins``, ``found`` and ``paths`` say
-    whether it needs response lengths, the origins of questions, the evidence in prompts, and the
-    answers held along reasoning. ``takes`` are its options in addition to ``population`` and
-    ``confidence``.
+    ``parts`` sets how targets are split. ``lengths``, ``origins``, ``found``, ``paths`` and
+    ``searched`` say whether it needs response lengths, the origins of questions, the evidence in
+    prompts, the answers held along reasoning, and the provider's own web searches.
+    ``takes`` are its options in addition to ``population`` and ``confidence``.
     """
 
     help: str
@@ -114,6 +115,7 @@ class AnalysisKind(Struct, frozen=True, kw_only=True):
     origins: bool = False
     found: bool = False
     paths: bool = False
+    searched: bool = False
     takes: tuple[str, ...] = ()
 
 
@@ -181,6 +183,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         help="the answer held along the reasoning, and correct answers that were left",
         perform=analyze_answers_held,
         paths=True,
+    ),
+    "tools": AnalysisKind(
+        help="the same questions with the provider's web search and without, paired; searches",
+        perform=analyze_tools,
+        searched=True,
     ),
     "difficulty": AnalysisKind(
         help="how many models fail each question, by category", perform=analyze_difficulty

@@ -466,7 +466,7 @@ class DescribedItems:
     def name(self, item: ItemStatistics) -> str:
         """Return the item's name in its file, or its id as commands accept it."""
         unit = int(self.ranked.units[item.unit])
-        return self.table.item_names[unit] if self.table.item_names else _own(self.table, unit)
+        return self.table.item_names[unit] if self.table.item_names else item_name(self.table, unit)
 
     def documents(self, item: ItemStatistics) -> tuple[DocumentPages, ...]:
         """Return the documents of the item with its pages."""
@@ -624,6 +624,7 @@ def _wrong_alike(found: DescribedItems, item: ItemStatistics) -> Iterator[str]:
             yield f"{short(runs[0])}/{short(table.items[unit])}/{int(table.sample[row])}"
 
 
-def _own(table: ScoreTable, unit: int) -> str:
+def item_name(table: ScoreTable, unit: int) -> str:
+    """Return a unit's item as commands accept it."""
     item = table.items[unit]
     return f"item:{table.called.get(item) or short(item)}"

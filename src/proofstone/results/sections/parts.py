@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 import numpy as np
 from msgspec import structs
@@ -47,6 +47,7 @@ from proofstone.records.scores import Respondent, ScoreTable
 from proofstone.results.answer_paths import AnswerPath, Sampled, paths_by_run
 from proofstone.results.measured_scores import Sheet, linear_values, measure_estimates
 from proofstone.results.request import CURRENT, View
+from proofstone.results.search_use import Searched, searched_by_run
 from proofstone.results.table import headline, read_scores, with_groups, with_shared_part
 from proofstone.run.evidence_found import found_by_run
 from proofstone.run.forms import Selection, not_run, select_runs
@@ -59,6 +60,8 @@ from proofstone.stats.retrieval import EvidenceFound
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 from proofstone.wording.messages import listed, say, word
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,8 @@ class Part:
     itself, otherwise empty bytes. ``others`` are further measures of the same scores. For a part of
     one judge, ``judged`` (N) is a mask of the scores that a judge was asked for. ``found`` (one per
     model) maps items to the evidence that the model's prompts show; ``paths`` maps responses to the
-    answers held along their reasoning. Intervals use ``population``
-    and ``confidence``.
+    answers held along their reasoning, ``searched`` to the provider's own web searches. Intervals
+    use ``population`` and ``confidence``.
     """
 
     name: str
@@ -128,6 +131,7 @@ class Part:
     judged: NDArray[np.bool_] | None = None
     found: tuple[Mapping[bytes, EvidenceFound], ...] = ()
     paths: tuple[Mapping[Sampled, AnswerPath], ...] = ()
+    searched: tuple[Mapping[Sampled, Searched], ...] = ()
     population: Population = "domain"
     confidence: float = 0.95
 
@@ -201,6 +205,20 @@ class Part:
         units = np.flatnonzero(~np.isnan(self.sheet.values[:, places]).any(axis=1))
         return units, self.sheet.block(units, places)
 
+    def response_mean(self, units: Sequence[int], values: Sequence[float]) -> Estimate | None:
+        """Return the mean over units of the mean ``values`` of their responses; None without any.
+
+        ``units`` has the unit of each response.
+        """
+        if not units:
+            return None
+        counted, places = np.unique(np.array(units, dtype=np.int64), return_inverse=True)
+        means = np.bincount(places, weights=np.array(values)) / np.bincount(places)
+        keys = self.sheet.keys.among(counted)
+        weighting = equal_weights(len(counted))
+        (found,) = mean_estimates(means[:, None], weighting, keys, **self.interval)
+        return found
+
     def change(self, before: str, after: str) -> Estimate:
         """Return the mean of ``after`` minus ``before`` on the items of both."""
         places = [self.complete[before], self.complete[after]]
@@ -271,9 +289,9 @@ def method_alone(asked: HowAsked) -> str:
     return asked.prompt_method.replace(f" {label}", "", 1) if label else asked.prompt_method
 
 
-def same_request(asked: HowAsked) -> bytes:
-    """Return what identifies a model and its settings, except for the context."""
-    others = {n: value for n, value in asked.settings.items() if n not in CONTEXT_SETTINGS}
+def same_request(asked: HowAsked, apart: Collection[str] = CONTEXT_SETTINGS) -> bytes:
+    """Return what identifies a model and its settings, except for those in ``apart``."""
+    others = {n: value for n, value in asked.settings.items() if n not in apart}
     key = [asked.model, method_alone(asked), others, asked.judge, asked.replicate]
     return canonical_json(key)
 
@@ -455,12 +473,14 @@ def _drawn(
 
 
 class Reads(TypedDict, total=False):
-    """Optional data: response lengths, origins of questions, evidence in prompts, answers held."""
+    """Optional data: response lengths, origins of questions, evidence in prompts, answers held, web
+    searches."""
 
     lengths: bool
     origins: bool
     found: bool
     paths: bool
+    searched: bool
 
 
 def parts_together(
@@ -512,6 +532,7 @@ def part_of(
     origins: bool = False,
     found: bool = False,
     paths: bool = False,
+    searched: bool = False,
     view: View = CURRENT,
 ) -> Part:
     """Return a selection's scores, selected by ``view``, as one part."""
@@ -548,20 +569,20 @@ def part_of(
         origins=_origins(store, selection, table) if origins else (),
         others=_beside(method),
         found=_found_evidence(store, selection, table) if found else (),
-        paths=_answer_paths(store, method, selection, table) if paths else (),
+        paths=_by_response(partial(paths_by_run, store, method), selection, table) if paths else (),
+        searched=_by_response(partial(searched_by_run, store), selection, table)
+        if searched
+        else (),
     )
 
 
-def _answer_paths(
-    store: Store, method: Method, selection: Selection, table: ScoreTable
-) -> tuple[Mapping[Sampled, AnswerPath], ...]:
+def _by_response(
+    read: Callable[[int, Run], Mapping[Sampled, T]], selection: Selection, table: ScoreTable
+) -> tuple[Mapping[Sampled, T], ...]:
+    """Return what ``read`` finds in the responses of each model's runs, by response."""
     runs = {run.id: (key, run) for key, run in selection.runs}
     return tuple(
-        {
-            sampled: path
-            for identity in who.runs
-            for sampled, path in paths_by_run(store, method, *runs[identity]).items()
-        }
+        {sampled: each for run in who.runs for sampled, each in read(*runs[run]).items()}
         for who in table.respondents
     )
 
