@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import fsum, isfinite
 from typing import Any, NamedTuple
 
@@ -90,6 +90,7 @@ _FINISH: Mapping[str, Finish] = {
     "sensitive": "content_filter",
     "safety": "content_filter",
     "recitation": "content_filter",
+    "model_armor": "content_filter",
     "tool_calls": "tool_calls",
     "function_call": "tool_calls",
 }
@@ -232,15 +233,17 @@ def _read_inspect(raw: bytes) -> Response:
         said = _text(body.get("output", {}).get("error")) if isinstance(body, dict) else ""
         raise UnreadableResponseError(said or "Inspect returned no choice") from error
     parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
-    finish = _finish_of({"finish_reason": choice.get("stop_reason")})
+    told_finish = choice.get("stop_reason")
+    candidates = _google_candidates(body.get("bodies"))
+    if told_finish == "unknown" and candidates:
+        told_finish = _text(candidates[-1].get("finishReason")).lower()
+    finish = _finish_of({"finish_reason": told_finish})
     text = "".join(part["text"] for part in parts if part["type"] == "text")
     thinking = split_thinking(text)
     told = [_told_thought(part) for part in parts if part["type"] == "reasoning"]
     usage = _usage_of_inspect(output.get("usage"))
     refusal = _text(output.get("error"))
-    if (
-        finish == "content_filter" and usage == _NO_USAGE
-    ):  # the words are Inspect's, not the model's
+    if finish == "content_filter" and not usage.completion:  # Inspect's words, not the model's
         refusal, thinking = refusal or text, Thinking("", "", unclosed=False)
     return Response(
         text=thinking.text,
@@ -250,7 +253,7 @@ def _read_inspect(raw: bytes) -> Response:
         refusal=refusal,
         usage=usage,
         model=_text(output.get("model")),
-        searches=_searches(parts, body.get("bodies")),
+        searches=_searches(parts, candidates),
         citations=_cited(parts),
     )
 
@@ -276,22 +279,25 @@ def _usage_of_inspect(usage: Any) -> Usage:
     )
 
 
-def _searches(parts: list[Any], bodies: Any) -> int:
+def _searches(parts: list[Any], candidates: Sequence[Any]) -> int:
     """Count the queries that the provider's search ran. Pages that are opened do not count."""
     uses = [part for part in parts if part.get("tool_type") == "web_search"]
     called = sum("search" in _text(part.get("name")).lower() for part in uses)
-    return called or sum(map(_grounding_queries, bodies if isinstance(bodies, list) else ()))
+    grounding = [each.get("groundingMetadata") or {} for each in candidates]
+    return called or sum(len(each.get("webSearchQueries") or ()) for each in grounding)
 
 
-def _grounding_queries(reply: Any) -> int:
-    """Count the queries in Google's grounding metadata, which Inspect's output leaves out."""
-    candidates = reply.get("candidates") if isinstance(reply, dict) else None
-    found = 0
-    for candidate in candidates or ():
-        grounding = candidate.get("grounding_metadata") or candidate.get("groundingMetadata") or {}
-        queries = grounding.get("web_search_queries") or grounding.get("webSearchQueries")
-        found += len(queries or ())
-    return found
+def _google_candidates(bodies: Any) -> list[Any]:
+    """Return the candidates in Google's bodies: Inspect's output leaves out what was searched for,
+    and some finish reasons."""
+    replies = bodies if isinstance(bodies, list) else []
+    return [
+        each
+        for reply in replies
+        if isinstance(reply, dict)
+        for each in reply.get("candidates") or ()
+        if isinstance(each, dict)
+    ]
 
 
 def _cited(parts: list[Any]) -> tuple[str, ...]:
