@@ -88,6 +88,9 @@ def every_kind(names: Sequence[str]) -> Iterator[Figure]:
     )
     middles = [mark(a, c, value=0.5) for a in names for c in ("field", "book")]
     yield figure("violins", middles, curves=by_level)
+    by_model = tuple(Curve(row=a, x=across, values=hill) for a in names)
+    groups = [mark(a, value=0.1 * n + 0.03 * i) for i, a in each for n in range(9)]
+    yield figure("ridges", groups, curves=by_model)
     held = [
         mark(a, str(c), value=float(9 - c), x=float(i), text="in" if (i + c) % 2 else "")
         for c in range(1, 9) for i, a in each

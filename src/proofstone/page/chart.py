@@ -1,4 +1,4 @@
-"""Figures by rows: leaderboard, strips by group, dumbbells, slopes, bars, cells and violins."""
+"""Figures by rows: leaderboard, strips by group, dumbbells, slopes, bars and cells."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from proofstone.page.planes import (
     frame_of,
     interval_row,
     key_layers,
-    panel_title,
-    panel_titles,
     scaled,
 )
-from proofstone.page.section import Curve, Figure, Mark, tie_lanes
+from proofstone.page.section import Figure, Mark, tie_lanes
 from proofstone.page.vega import (
     BLUE,
     INK,
@@ -92,10 +90,10 @@ def _row(figure: Figure, mark: Mark, look: Look, **more: Any) -> dict[str, Any]:
 
 def row_heights(rows: Sequence[str]) -> int:
     """Return the height of a row that fits all lines of the longest name."""
-    return _STEP + _LINE * (_most_lines(rows) - 1)
+    return _STEP + _LINE * (most_lines(rows) - 1)
 
 
-def _most_lines(rows: Sequence[str]) -> int:
+def most_lines(rows: Sequence[str]) -> int:
     """Return the largest number of lines of a row's name."""
     return max((wrapped(row).count("\n") + 1 for row in rows), default=1)
 
@@ -367,12 +365,12 @@ def bars_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     numbers = own.words("left", 11, dx=5).encode(x=x.axis(None), text=number)
     totals = sums_only.words("left", 12, QUIET, fontWeight=600)
     totals = totals.encode(x=vega.value(0), text=number)
-    names, heads = _beside(own), _beside(sums_only, fontWeight=600)
+    names, heads = beside(own), beside(sums_only, fontWeight=600)
     whole = vega.layer(shown, numbers, names, heads, totals)
     return whole.properties(width=_BARS_WIDTH, height=max(down, _ROW))
 
 
-def _beside(base: vega.Part, **how: Any) -> vega.Part:
+def beside(base: vega.Part, **how: Any) -> vega.Part:
     """Return the names of rows left of the plane, long ones in several lines."""
     names = base.words("right", 12, field="name:N", lineBreak="\n", **how)
     return names.encode(x=vega.value(-10))
@@ -438,7 +436,7 @@ def _grid(figure: Figure, *, domain: list[float], only_with_text: bool = False) 
     ink = vega.condition(dark, vega.value("white"), vega.value("black"))
     shades = base.mark("rect", stroke="#e8e8e8", strokeWidth=1).encode(color=shade)
     texts = base.mark("text", fontSize=11).encode(text="text:N", color=ink)
-    lines = _most_lines(figure.rows())
+    lines = most_lines(figure.rows())
     height = _CELL_HEIGHT if lines == 1 else 14 * lines + 4
     return vega.layer(shades, texts).properties(width={"step": width}, height={"step": height})
 
@@ -460,103 +458,3 @@ def _columns(figure: Figure, names: list[str], width: int) -> vega.Field:
         labelAlign="center" if is_short else "left", ticks=False, domain=False,
         labelExpr="split(datum.label, '\\n')",
     )  # fmt: skip
-
-
-_DISTRIBUTIONS_WIDTH, _PANEL = 420, 230
-
-
-_VIOLIN = 30
-
-
-def violins_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
-    """Return a panel per column (level) with a violin per row; a line marks its median."""
-    rows = figure.rows()
-    columns = figure.columns()
-    looks = series_looks(rows, models)
-    step = _step(rows, _VIOLIN)
-    width = _DISTRIBUTIONS_WIDTH if len(columns) == 1 else _PANEL
-    frame = _frame(figure, width, step * max(len(rows), 1))
-    titles = panel_titles(columns)
-    panels = []
-    for side, column in enumerate(columns):
-        base = vega.chart([{"x": frame.across[0]}]).encode(x=_axis(frame, figure))
-        layers = [base.mark("point", opacity=0)]
-        top = max(
-            (max(x.values, default=0) for x in figure.curves if x.column == column), default=1
-        )
-        for place, row in enumerate(rows):
-            middle = step * (place + 0.5)
-            for each in figure.curves:
-                if each.row == row and each.column == column:
-                    half = 0.46 * _VIOLIN / (top or 1)
-                    layers.append(_violin(figure, frame, each, middle, half, looks[row].colour))
-            layers += _middle(figure, frame, row, middle + 7, 14, column)
-        if side == 0:
-            layers.append(_names(rows, step, 0.5))
-        layers += level_layers(figure, frame)
-        title = panel_title(titles[side])
-        panel = vega.layer(*layers).properties(width=width, height=frame.height)
-        panels.append(panel if columns == [""] else panel.properties(title=title))
-    return panels[0] if len(panels) == 1 else vega.hconcat(*panels, spacing=24)
-
-
-def _step(rows: Sequence[str], least: int) -> int:
-    return max(least, 14 * _most_lines(rows) + 4)
-
-
-def _frame(figure: Figure, width: int, height: int) -> Frame:
-    """Return a frame from 0 to 100, or to the ends of the densities."""
-    scales = (scaled(value, figure.x_unit) for each in figure.curves for value in each.x)
-    places = [x for x in scales if x is not None]
-    low, high = min(places, default=0.0), max(places, default=100.0)
-    if low == high:
-        low, high = low - 1, high + 1
-    return Frame(width=width, height=height, across=(low, high), up=(0.0, 1.0))
-
-
-def _axis(frame: Frame, figure: Figure) -> vega.Field:
-    return frame.across_axis("x:Q", figure.x_axis, domain=False, ticks=False, tickCount=6)
-
-
-def _violin(
-    figure: Figure, frame: Frame, curve: Curve, middle: float, half: float, colour: str
-) -> vega.Part:
-    points = [
-        {
-            "x": scaled(x, figure.x_unit),
-            "up": round(middle - half * value, 2),
-            "down": round(middle + half * value, 2),
-        }
-        for x, value in zip(curve.x, curve.values, strict=True)
-    ]
-    return (
-        vega.chart(points)
-        .mark("area", color=colour, opacity=0.45, line={"color": INK, "strokeWidth": 0.8})
-        .encode(x=_axis(frame, figure), y=vega.bare("up"), y2="down:Q")
-    )
-
-
-def _middle(
-    figure: Figure, frame: Frame, row: str, feet: float, high: float, column: str = ""
-) -> list[vega.Part]:
-    found = [
-        {
-            "x": scaled(mark.value, figure.value_unit),
-            "feet": feet,
-            "up": feet - high,
-            "row": named(mark.row),
-            "text": mark.text,
-            "n": mark.n,
-        }
-        for mark in figure.marks
-        if mark.row == row and mark.column == column and scaled(mark.value, "number") is not None
-    ]
-    line = vega.chart(found).mark("rule", strokeWidth=2.2, color=INK).encode(
-        x=_axis(frame, figure), y=vega.bare("feet"), y2="up:Q", tooltip=["row:N", "x:Q", "n:Q"]
-    )  # fmt: skip
-    return [line] if found else []
-
-
-def _names(rows: Sequence[str], step: float, where: float) -> vega.Part:
-    names = [{"name": wrapped(row), "up": step * (place + where)} for place, row in enumerate(rows)]
-    return _beside(vega.chart(names), baseline="middle").encode(y=vega.bare("up"))

@@ -26,8 +26,8 @@ from proofstone.page.chart import (
     ranks_chart,
     slopes_chart,
     strips_chart,
-    violins_chart,
 )
+from proofstone.page.distributions import ridges_chart, violins_chart
 from proofstone.page.planes import calibration_chart, curves_chart, map_chart, points_chart
 from proofstone.page.section import (
     AxisUnit,
@@ -70,6 +70,7 @@ _FORMS: Mapping[FigureKind, str] = {
     "slopes": noted("Lines between two ranks"),
     "bars": noted("Bars"),
     "violins": noted("Violins"),
+    "ridges": noted("Ridge lines"),
     "sets": noted("Sets by combination"),
     "map": noted("Map"),
 }
@@ -133,6 +134,7 @@ _CHARTS: Mapping[FigureKind, Callable[[Figure, Mapping[str, Look]], Part]] = {
     "slopes": slopes_chart,
     "bars": bars_chart,
     "violins": violins_chart,
+    "ridges": ridges_chart,
     "sets": sets_chart,
     "map": map_chart,
 }

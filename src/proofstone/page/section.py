@@ -35,6 +35,7 @@ FigureKind = Literal[
     "slopes",
     "bars",
     "violins",
+    "ridges",
     "sets",
     "map",
 ]

@@ -392,6 +392,7 @@ ANALYSIS_NAMES = (
     "drift",
     "panel",
     "sets",
+    "spread",
 )
 
 
@@ -694,6 +695,7 @@ def report_command(
       difficulty  number of models that fail each question, by category
       topics      the ten best models of each topic, with ties
       sets        questions by the set of models that reach a threshold (--threshold 35)
+      spread      each model's scores over groups (--level), beyond what sampling explains
       refresh     the strongest model against the limit for new items (--threshold 70)
       drift       change on the common items of two versions (report FIRST SECOND)
       panel       a panel on the items that it admits (--panel A,B,C), held-out answers

@@ -32,6 +32,7 @@ from proofstone.results.sections.factors import (
     analyze_thinking,
     factors_section,
 )
+from proofstone.results.sections.group_spread import analyze_spread
 from proofstone.results.sections.items import items_section, statements_section
 from proofstone.results.sections.judges import analyze_judges, roles_section
 from proofstone.results.sections.lengths import analyze_lengths, lengths_section
@@ -214,6 +215,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         help="items by the set of models that reach a threshold on them (UpSet)",
         perform=analyze_sets,
         takes=("threshold", "level"),
+    ),
+    "spread": AnalysisKind(
+        help="each model's scores over the groups of a level, and what sampling explains",
+        perform=analyze_spread,
+        takes=("level",),
     ),
 }
 

@@ -15,6 +15,7 @@ from proofstone.results.sections.parts import (
     Analysis,
     Part,
     complete_everywhere,
+    group_codes,
     left_out,
     make_analysis,
 )
@@ -164,16 +165,9 @@ def _by_group(
     part: Part, level: str, units: NDArray[np.int64], values: NDArray[np.float64]
 ) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     """Return the groups of a level that have items, and the models' means in each."""
-    known = part.table.stratum_names
-    if level not in known:
-        raise BadUsage(
-            f"these items have no level {level!r}",
-            hint=f"levels: {', '.join(known)}" if known else "leave out --level",
-        )
-    codes = part.table.strata[level][units]
-    present = np.unique(codes).tolist()
-    means = np.array([values[codes == code].mean(axis=0) for code in present])
-    return tuple(known[level][code] for code in present), means
+    names, codes = group_codes(part, level, units)
+    means = np.array([values[codes == code].mean(axis=0) for code in range(len(names))])
+    return names, means
 
 
 def _finding(sets: _Sets, threshold: float) -> str:

@@ -325,6 +325,23 @@ def complete_everywhere(parts: Sequence[Part]) -> list[str]:
     return labels
 
 
+def group_codes(
+    part: Part, level: str, units: NDArray[np.int64]
+) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the groups of a level that have items, and the index of each item's group.
+
+    Raises BadUsage for an unknown level.
+    """
+    known = part.table.stratum_names
+    if level not in known:
+        raise BadUsage(
+            f"these items have no level {level!r}" if level else "these items have no groups",
+            hint=f"levels: {', '.join(known)}" if known else "leave out --level",
+        )
+    present, codes = np.unique(part.table.strata[level][units], return_inverse=True)
+    return tuple(known[level][code] for code in present.tolist()), codes.reshape(-1)
+
+
 def left_out(parts: Sequence[Part], labels: Sequence[str]) -> tuple[str, ...]:
     """Return a note naming the models that the analysis omits, if any."""
     known = {label_of(who): None for part in parts for who in part.table.respondents}
