@@ -370,6 +370,35 @@ async def test_a_providers_search_is_asked_for_counted_and_its_citations_kept(
     assert asked.record.settings_dropped == (() if blocks else ("blocked_hosts",))
 
 
+async def test_a_search_that_pauses_goes_on_and_all_of_it_is_counted() -> None:
+    """Anthropic ends a long turn of searches early, and is asked to continue it."""
+    pytest.importorskip("anthropic")
+    whole = msgspec.json.decode(of_anthropic().body)
+    paused = whole | {"stop_reason": "pause_turn", "content": whole["content"][:2],
+                      "usage": {"input_tokens": 50, "output_tokens": 5}}  # fmt: skip
+    rest = whole | {"content": whole["content"][2:]}
+    asked, server = await asked_once(
+        "inspect/anthropic/claude-sonnet-4-5", in_turn(scripted(paused), scripted(rest)), "",
+        {"max_tokens": 999, **SEARCHING},
+    )  # fmt: skip
+    assert asked.response is not None
+    assert server.requests == 2
+    assert (asked.response.text, asked.response.searches) == ("Answer: D", 2)
+    assert (asked.response.usage.prompt, asked.response.usage.completion) == (148, 17)
+    assert asked.record.cost_usd == pytest.approx((148 * 1.0 + 17 * 2.0) / 1e6)
+
+
+async def test_a_reasoning_budget_is_sent_or_named_as_not_supported() -> None:
+    asked = {"reasoning_effort": "medium", "reasoning_tokens": 16_384}
+    model = await mocked()
+    assert model.sent_settings(asked) == (asked, ())
+    name = "inspect/openai-api/acme/m"
+    config = config_of("http://127.0.0.1:1", name, unsupported=("reasoning_tokens",))
+    pytest.importorskip("openai")
+    known = await open_model(name, config, clock=SystemClock())
+    assert known.sent_settings(asked) == ({"reasoning_effort": "medium"}, ("reasoning_tokens",))
+
+
 async def test_a_run_names_a_tool_that_its_model_has_and_hosts_of_a_search() -> None:
     config = load_config(environ={})
     mock = await open_model(MOCK, config, clock=SystemClock())

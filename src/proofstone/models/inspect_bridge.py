@@ -25,7 +25,13 @@ from proofstone.models.responses import UnreadableResponseError, read_response
 from proofstone.models.retries import read_retry_after
 from proofstone.models.wire import ImageReader, messages_with_images, no_images, sent_settings
 from proofstone.records.calls import Attempt, Clock, Limits, ModelRequest, Ticket
-from proofstone.records.runs import BLOCKED_HOSTS, TOOLS, WEB_SEARCH, listed_hosts
+from proofstone.records.runs import (
+    BLOCKED_HOSTS,
+    REASONING_TOKENS,
+    TOOLS,
+    WEB_SEARCH,
+    listed_hosts,
+)
 
 WIRE = "inspect"
 MOCK = "mockllm"  # Inspect's own model without a provider
@@ -80,6 +86,9 @@ class InspectModel:
         passed = {name: value for name, value in asked.items() if name in _PASSED | {"thinking"}}
         sent, dropped = sent_settings(passed, known.body, known.unsupported, known.thinking)
         left = {name for name, value in asked.items() if value is not None and name not in passed}
+        if REASONING_TOKENS in left - known.unsupported:
+            sent[REASONING_TOKENS] = asked[REASONING_TOKENS]
+            left.remove(REASONING_TOKENS)
         if asked.get(TOOLS) == WEB_SEARCH:
             field = _BLOCKS.get(self._provider)
             hosts = list(listed_hosts(asked)) if field else []
@@ -124,6 +133,7 @@ class InspectModel:
         sent, _dropped = self.sent_settings(request.settings)
         tools = _tools(sent.pop(_SEARCH, None), self._provider)
         fields = {_NAMES.get(name, name): value for name, value in sent.items()}
+        fields = {**_USUAL.get(self._provider, {}), **fields}
         config = GenerateConfig(
             max_retries=0, max_connections=self._settings.max_connections, cache=False, **fields
         )
@@ -270,6 +280,11 @@ def _refused(endpoint: Endpoint, error: Exception) -> BadUsage:
         f"{endpoint.name}: Inspect does not open this model: {plain}",
         hint="expected inspect/PROVIDER/MODEL with a provider of Inspect AI",
     )
+
+
+# Unset, Inspect asks OpenAI's models once whether they summarize their reasoning: a request that
+# would be in no count.
+_USUAL: Mapping[str, Mapping[str, Any]] = {"openai": {"reasoning_summary": "none"}}
 
 
 _PACKAGES = ("anthropic", "google-genai", "openai")  # of the extra [providers]

@@ -563,6 +563,9 @@ def resampled_unit(*, is_shared: bool) -> str:
     return "clusters" if is_shared else "items"
 
 
+REASONING_TOKENS = "reasoning_tokens"  # setting: a budget, where an endpoint takes a number
+
+
 # Settings of the provider's own web search. Hosts are listed with commas, without scheme or path.
 TOOLS = "tools"
 BLOCKED_HOSTS = "blocked_hosts"

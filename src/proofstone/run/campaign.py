@@ -218,7 +218,7 @@ def run(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    prompt_method: str | Sequence[str] = "direct",
+    prompt_method: str | Sequence[str] = (),
     max_connections: int | None = None,
     cache: CacheUse = "same",
     budget: Budget | str | None = None,
@@ -235,6 +235,8 @@ def run(
 
     If a method's responses need a ``judge``, one model or a panel scores them. Without a judge,
     such responses wait for ``score``.
+
+    Without a ``prompt_method``, that of the ``preset`` is used, or "direct".
 
     ``prompt_template`` is the file of a custom template that replaces the method's prompt
     (docs/reference/formats.md).

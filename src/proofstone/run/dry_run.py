@@ -68,7 +68,7 @@ def dry_run(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    prompt_method: str | Sequence[str] = "direct",
+    prompt_method: str | Sequence[str] = (),
     pilot: int = PILOT,
     max_connections: int | None = None,
     cache: CacheUse = "same",

@@ -39,7 +39,7 @@ from proofstone.records.items import (
     shown_name,
 )
 from proofstone.records.knowledge import BankReader, Fact
-from proofstone.records.runs import ANSWER_FORMAT, BLOCKED_HOSTS, TOOLS, Run
+from proofstone.records.runs import ANSWER_FORMAT, BLOCKED_HOSTS, REASONING_TOKENS, TOOLS, Run
 from proofstone.store.lookup import Found
 from proofstone.store.store import Store
 
@@ -298,7 +298,7 @@ def run_again(store: Store, form: bytes) -> list[str]:
 
 _PLAIN = {"temperature": "temperature", "max_tokens": "max-tokens",
           "reasoning_effort": "reasoning-effort", "thinking": "thinking",
-          TOOLS: "tools", BLOCKED_HOSTS: "blocked-hosts",
+          REASONING_TOKENS: "reasoning-tokens", TOOLS: "tools", BLOCKED_HOSTS: "blocked-hosts",
           ANSWER_FORMAT: "answer-format"}  # fmt: skip
 
 

@@ -316,19 +316,20 @@ def specs_of(
     targets: Target | Sequence[Target],
     *,
     models: str | Sequence[str],
-    prompt_method: str | Sequence[str] = DEFAULT_PROMPT_METHOD,
+    prompt_method: str | Sequence[str] = (),
     **asked: Any,
 ) -> list[RunSpec]:
     """Return a run for each model, prompting method and item set, model by model.
 
-    ``asked`` are fields of ``RunAsked``, and settings. Raises what ``find_target`` and
-    ``read_own_prompt`` raise.
+    ``asked`` are fields of ``RunAsked``, and settings. Raises what ``find_target``, ``with_preset``
+    and ``read_own_prompt`` raise.
     """
     request = request_by(
         asked,
         models={model: Asking() for model in listed(models)},
         prompt_methods={prompt_method: Asking() for prompt_method in listed(prompt_method)},
     )
+    request = _over_preset(session, request, listed(targets))
     return request.each_spec(item_sets_of(session, listed(targets)))
 
 
@@ -359,9 +360,13 @@ def with_preset(session: Session, request: RunRequest) -> RunRequest:
 
     Raises NotFound if a target's method has no preset of that name.
     """
+    return _over_preset(session, request, request.targets)
+
+
+def _over_preset(session: Session, request: RunRequest, targets: Sequence[Target]) -> RunRequest:
     if not request.asked.preset:
         return request
-    for target in request.targets:
+    for target in targets:
         values = find_preset(method_of(session, target), request.asked.preset).values("run")
         prompt_methods, efforts = (
             tuple(listed(values.pop(name, ()))) for name in ("prompt_method", _EFFORT)

@@ -42,7 +42,7 @@ from proofstone.models.wire import (
 )
 from proofstone.records.items import CONTEXTS, shown_name
 from proofstone.records.options import options_in
-from proofstone.records.runs import ANSWER_FORMAT, BLOCKED_HOSTS, TOOLS
+from proofstone.records.runs import ANSWER_FORMAT, BLOCKED_HOSTS, REASONING_TOKENS, TOOLS
 from proofstone.run.prompts import AUTO, THINKING_TOKENS
 from proofstone.run.request import Asking, RunRequest, item_sets_of
 from proofstone.run.run_options import COUNTS, RunAsked, RunOpt, names_of
@@ -57,7 +57,7 @@ UNSET = "unset"  # in place of a value: omits a setting that has a default
 _NOT_HERE = frozenset({"schema", "response_format"})  # set by a method only
 
 
-_SETTINGS = SETTINGS | {THINKING_TOKENS, ANSWER_FORMAT, TOOLS, BLOCKED_HOSTS}
+_SETTINGS = SETTINGS | {THINKING_TOKENS, REASONING_TOKENS, ANSWER_FORMAT, TOOLS, BLOCKED_HOSTS}
 
 
 ASKING_KEYS = (*COUNTS, "prompt_template", "set", *sorted(_SETTINGS - _NOT_HERE))

@@ -129,6 +129,11 @@ class RunAsked(Struct, frozen=True, kw_only=True):
         "Reasoning effort, for models that support it; low,medium,high runs each.",
         metavar="EFFORT", of="setting",
     )] = ()  # fmt: skip
+    reasoning_tokens: Annotated[int | None, RunOpt(
+        "Reasoning budget, where an endpoint takes a number (models inspect/...). Others take "
+        "--reasoning-effort.",
+        metavar="N", least=1, of="setting",
+    )] = None  # fmt: skip
     thinking: Annotated[tuple[str, ...], RunOpt(
         "Thinking mode of hybrid models; on,off runs both.",
         metavar="on|off", of="setting",
