@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from proofstone.judging.difficulty import DifficultyRule, PanelFilter, panel_step
+from msgspec import Struct
+
+from proofstone.judging.difficulty import DifficultyRule, PanelDecision, PanelFilter, panel_step
 from proofstone.methods.kina.ask import STEP, messages, oracle_of, prepare
 from proofstone.methods.kina.candidates import Candidate
 from proofstone.methods.kina.payloads import Asked
@@ -19,10 +21,17 @@ _PANEL = prepare("cot", 0, ItemSet(name="", kind="form", method="kina"), None)
 CONFIG = {"prompt": _PANEL.prompt_hash.hex(), "scorer": SCORER_VERSION}
 
 
-def difficulty_step(models: Mapping[str, str], least_wrong: int) -> Step:
+def difficulty_step(
+    models: Mapping[str, str],
+    least_wrong: int,
+    *,
+    name: str = "difficulty",
+    kept: Callable[[Candidate, PanelDecision], Struct] | None = None,
+) -> Step:
     """Return the step that drops what fewer than ``least_wrong`` of the panel answer incorrectly.
 
-    Raises BadUsage for an impossible number.
+    ``kept`` writes the answers into a kept row; such a step needs another ``name``. Raises
+    BadUsage for an impossible number.
     """
     slots = slots_of("panel", models)
     panel = PanelFilter(
@@ -31,8 +40,9 @@ def difficulty_step(models: Mapping[str, str], least_wrong: int) -> Step:
         messages=lambda row, _context: asked_of(row)[0],
         rate=rate,
         oracle=lambda row: asked_of(row)[1],
+        kept=kept,
     )
-    return panel_step("difficulty", panel, version=1, takes=Candidate, config=CONFIG)
+    return panel_step(name, panel, version=1, takes=Candidate, config=CONFIG)
 
 
 def asked_of(row: Candidate) -> tuple[Sequence[Message], Oracle]:

@@ -1,0 +1,1 @@
+"""Judge screened questions: features, failures of a panel, and a vote by three judges."""
