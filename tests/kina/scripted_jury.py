@@ -16,7 +16,7 @@ from scripted_server import Act, Seen, answer
 
 PANEL = tuple(f"scripted/member-{n}" for n in range(1, 6))
 JUDGES = tuple(f"scripted/judge-{n}" for n in range(1, 4))
-WRONG = "C"  # D is the correct option of a combination in a file
+WRONG = "C"  # G is the correct option
 
 
 def number_of(text: str) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +103,9 @@ def test_votes_show_computed_discrimination_in_orders_of_their_own(bench: Bench)
     # Question 0: member 1 has 1 of 5 others, member 2 too, three have none: 0.2 - 0.05.
     assert all("very hard, 0 of 5 models correct; discrimination: not defined" in v for v in votes)
     assert all("hard, 1 of 5 models correct; discrimination: +0.15" in vote for vote in votes)
-    assert all("most common wrong answer: G 5/5" in vote or "C 5/5" in vote for vote in votes)
+    for vote in votes:
+        common = Counter(re.findall(r"most common wrong answer: ([^;]*);", vote))
+        assert common == {"C 4/5": 1, "C 3/5": 1, "C 5/5": N - 2}
 
 
 def _order(prompt: str) -> list[str]:
