@@ -16,6 +16,7 @@ from proofstone.methods.kina.candidates import Candidate, candidates
 from proofstone.methods.kina.centrality.build import REPRESENTATIVE_SET
 from proofstone.methods.kina.jury.build import JUDGED_QUESTIONS
 from proofstone.methods.kina.panel import difficulty_step
+from proofstone.methods.kina.refine.build import REFINED_QUESTIONS
 from proofstone.methods.kina.rules import NEAR, RULES, findings
 from proofstone.records.builds import (
     Drop,
@@ -85,6 +86,7 @@ def _facts_by(models: Mapping[str, str]) -> Callable[[Iterable[Candidate]], Iter
 
 PIPELINES = {
     "judged-questions": JUDGED_QUESTIONS,
+    "refined-questions": REFINED_QUESTIONS,
     "representative-set": REPRESENTATIVE_SET,
     "screened-questions": StepBuilder(
         make=screened,

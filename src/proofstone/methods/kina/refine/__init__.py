@@ -1,0 +1,1 @@
+"""Refine questions: counter-evidence by search, changes by a model, and no easier version."""
