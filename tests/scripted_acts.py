@@ -31,6 +31,7 @@ __all__ = [
     "malformed",
     "models_list",
     "next_tokens",
+    "streamed_message",
     "text_answer",
     "with_faults",
     "words_of",
@@ -259,3 +260,40 @@ def with_faults(script: Script, share: float, seed: int = 0) -> Script:
     faults = (busy, limited, drop(), drop_after_headers(), half(), malformed(), empty())
     rng = random.Random(seed)
     return lambda seen: rng.choice(faults) if rng.random() < share else script(seen)
+
+
+def streamed_message(message: Mapping[str, Any]) -> Act:
+    """A message of Anthropic's own interface as it is streamed: long responses are asked for so."""
+    begun = {**message, "content": [], "stop_reason": None}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": begun}]
+    for index, block in enumerate(message["content"]):
+        empty, deltas = _as_begun(block)
+        events += [
+            {"type": "content_block_start", "index": index, "content_block": empty},
+            *({"type": "content_block_delta", "index": index, "delta": each} for each in deltas),
+            {"type": "content_block_stop", "index": index},
+        ]
+    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    events += [
+        {"type": "message_delta", "delta": end, "usage": message["usage"]},
+        {"type": "message_stop"},
+    ]
+    lines = (f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
+    return Act("".join(lines).encode(), content_type="text/event-stream")
+
+
+def _as_begun(block: Mapping[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """A block of content as it begins, and what follows of it."""
+    kind = block["type"]
+    if kind == "text":
+        cited = [{"type": "citations_delta", "citation": c} for c in block.get("citations", ())]
+        return {"type": kind, "text": ""}, [{"type": "text_delta", "text": block["text"]}, *cited]
+    if kind == "thinking":
+        return {"type": kind, "thinking": "", "signature": ""}, [
+            {"type": "thinking_delta", "thinking": block["thinking"]},
+            {"type": "signature_delta", "signature": block["signature"]},
+        ]
+    if kind == "server_tool_use":
+        asked = json.dumps(block["input"])
+        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": asked}]
+    return dict(block), []

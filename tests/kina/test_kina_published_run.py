@@ -14,6 +14,7 @@ from kina_rows import combination, write_rows
 
 from proofstone.api import Workspace, create_workspace
 from proofstone.errors import NotFound
+from scripted_acts import streamed_message
 from scripted_server import Act, Seen, completion
 from serving import HurriedClock, configure, serving
 
@@ -83,30 +84,8 @@ def test_avg_at_4_has_the_standard_deviation_over_samples(workspace: Workspace) 
     assert "avg@4" in str(workspace.leaderboard("asked"))
 
 
-def streamed(message: dict[str, Any]) -> Act:
-    """A message of Anthropic's as it is streamed; long responses are asked for so."""
-    usage = message["usage"]
-    begin = message | {"content": [], "stop_reason": None, "usage": usage | {"output_tokens": 1}}
-    events: list[dict[str, Any]] = [{"type": "message_start", "message": begin}]
-    for index, block in enumerate(message["content"]):
-        kind = "text" if block["type"] == "text" else "thinking"
-        empty = {name: "" for name in block if name != "type"} | {"type": block["type"]}
-        deltas = [{"type": f"{kind}_delta", kind: block[kind]}]
-        if kind == "thinking":
-            deltas.append({"type": "signature_delta", "signature": block["signature"]})
-        events += [
-            {"type": "content_block_start", "index": index, "content_block": empty},
-            *({"type": "content_block_delta", "index": index, "delta": each} for each in deltas),
-            {"type": "content_block_stop", "index": index},
-        ]
-    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    events += [{"type": "message_delta", "delta": end, "usage": usage}, {"type": "message_stop"}]
-    lines = (f"event: {each['type']}\ndata: {json.dumps(each)}\n\n" for each in events)
-    return Act("".join(lines).encode(), content_type="text/event-stream")
-
-
 def of_anthropic(_request: Seen) -> Act:
-    return streamed({
+    return streamed_message({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5",
         "content": [{"type": "thinking", "thinking": "2 and 4 hold.", "signature": "s"},
                     {"type": "text", "text": "Answer: G"}],

@@ -25,6 +25,7 @@ from proofstone.records.calls import ModelRequest
 from proofstone.records.models import Price
 from proofstone.records.runs import Usage
 from proofstone.run.prompts import check_tools
+from scripted_acts import streamed_message
 from scripted_server import Act, Script, ScriptedServer, answer, error, in_turn
 
 pytest.importorskip("inspect_ai")
@@ -397,6 +398,19 @@ async def test_a_reasoning_budget_is_sent_or_named_as_not_supported() -> None:
     pytest.importorskip("openai")
     known = await open_model(name, config, clock=SystemClock())
     assert known.sent_settings(asked) == ({"reasoning_effort": "medium"}, ("reasoning_tokens",))
+
+
+async def test_a_long_response_with_a_search_is_streamed_and_read_the_same() -> None:
+    """As the published settings have it; Anthropic's package streams long responses."""
+    pytest.importorskip("anthropic")
+    act = streamed_message(msgspec.json.decode(of_anthropic().body))
+    settings = {"max_tokens": 32_768, "reasoning_tokens": 16_384, **SEARCHING}
+    asked, server = await asked_once("inspect/anthropic/claude-sonnet-4-5", act, "", settings)
+    assert server.seen[-1].json["stream"] is True
+    assert asked.response is not None
+    assert (asked.response.text, asked.response.searches) == ("Answer: D", 2)
+    assert asked.response.citations == PAGES
+    assert (asked.response.usage.prompt, asked.response.usage.completion) == (98, 12)
 
 
 async def test_a_run_names_a_tool_that_its_model_has_and_hosts_of_a_search() -> None:
