@@ -128,6 +128,30 @@ def test_a_defect_with_evidence_is_repaired(bench: Bench) -> None:
     assert table["accepted"] == 1
 
 
+def test_a_refined_question_is_scored_again_by_its_new_id(bench: Bench) -> None:
+    """Marks on questions that did not change stay valid; the changed one needs new ones."""
+    names = ("representativeness", "factuality", "sources", "logic", "distractors", "combination")
+    bench("export", "asked", "-o", bench.folder / "before.jsonl")
+    before = [
+        json.loads(line)
+        for line in (bench.folder / "before.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    bench.agents.issues = {1: defect()}
+    bench.build()
+    changed = next(row for row in bench.rows() if number_of(row["stem"]) == 1)
+    high = dict.fromkeys(names, 5)
+    write_rows(bench.folder / "anna.jsonl", [{"id": row["id"], **high} for row in before])
+    asked = ("build", "reviewed-questions", "refined", "--reviewers", 1, "--yes", "--name", "again")
+    bench(*asked, "--scores", bench.folder / "anna.jsonl")
+    bench("export", "again", "-o", bench.folder / "out.jsonl")
+    assert len((bench.folder / "out.jsonl").read_text(encoding="utf-8").splitlines()) == 3
+    write_rows(bench.folder / "carl.jsonl", [{"id": changed["id"], **high}])
+    both = f"{bench.folder / 'anna.jsonl'},{bench.folder / 'carl.jsonl'}"
+    result = json.loads(bench(*asked, "--scores", both, "--json").out)
+    (counts,) = bench.tables(result["build"])["Review"]
+    assert (counts["questions"], counts["kept"]) == (4, 4)
+
+
 @pytest.mark.parametrize(
     "citations",
     [

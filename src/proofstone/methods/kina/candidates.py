@@ -15,11 +15,12 @@ from proofstone.records.knowledge import Fact, Stratum, fact_id
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """A question that enters a build."""
+    """A question that enters a build; ``corrects`` is the id of the version before it."""
 
     question: Question
     language: str
     stratum: Stratum
+    corrects: bytes | None = None
 
     def fact(self) -> Fact:
         """Return the question as a fact with its id."""
@@ -28,6 +29,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
             payload=self.question,
             language=self.language,
             stratum=self.stratum,
+            corrects=self.corrects,
         )
         return structs.replace(fact, id=fact_id(fact))
 
@@ -55,4 +57,9 @@ def candidates(inputs: Sequence[str], _params: Mapping[str, Any]) -> Iterator[Ca
         for fact in facts:
             if fact.id not in seen:
                 seen.add(fact.id)
-                yield Candidate(question=fact.payload, language=fact.language, stratum=fact.stratum)
+                yield Candidate(
+                    question=fact.payload,
+                    language=fact.language,
+                    stratum=fact.stratum,
+                    corrects=fact.corrects,
+                )

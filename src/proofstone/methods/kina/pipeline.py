@@ -17,6 +17,7 @@ from proofstone.methods.kina.centrality.build import REPRESENTATIVE_SET
 from proofstone.methods.kina.jury.build import JUDGED_QUESTIONS
 from proofstone.methods.kina.panel import difficulty_step
 from proofstone.methods.kina.refine.build import REFINED_QUESTIONS
+from proofstone.methods.kina.rubrics.build import REVIEWED_QUESTIONS
 from proofstone.methods.kina.rules import NEAR, RULES, findings
 from proofstone.records.builds import (
     Drop,
@@ -88,6 +89,7 @@ PIPELINES = {
     "judged-questions": JUDGED_QUESTIONS,
     "refined-questions": REFINED_QUESTIONS,
     "representative-set": REPRESENTATIVE_SET,
+    "reviewed-questions": REVIEWED_QUESTIONS,
     "screened-questions": StepBuilder(
         make=screened,
         roles=_ASKED.roles,

@@ -28,7 +28,6 @@ from proofstone.methods.kina.centrality.labels import (
     PairLabel,
     read_item_labels,
     read_pair_labels,
-    whole_id,
 )
 from proofstone.methods.kina.centrality.pairs import embedded_text
 from proofstone.methods.kina.centrality.prototype import Prototype, read_prototypes
@@ -43,6 +42,7 @@ from proofstone.methods.kina.centrality.settings import Settings, settings_of
 from proofstone.methods.kina.centrality.signature import Described, recheck_step, signature_step
 from proofstone.methods.kina.centrality.support import Pool
 from proofstone.methods.kina.centrality.tables import report_tables
+from proofstone.methods.kina.label_rows import whole_id
 from proofstone.methods.kina.panel import CONFIG, asked_of, rate
 from proofstone.records.builds import (
     BatchRows,

@@ -6,7 +6,6 @@ and ``duplicate`` (0 or 1). An ``id`` is that of an export, or its first eight c
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,9 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from proofstone.errors import BadInput, Problem
-from proofstone.files.tables import read_rows
+from proofstone.errors import Problem
+from proofstone.methods.kina.label_rows import LabelRows
 from proofstone.stats.agreement import agreement, cohen_kappa
-
-SHORTEST = 8  # characters of an id
-_YES, _NO = {"1", "yes", "true", "是"}, {"0", "no", "false", "否"}
 
 
 class ItemLabel(Struct, frozen=True):
@@ -61,7 +57,7 @@ def read_item_labels(path: Path, known: Sequence[str], *, whole: bool = True) ->
     Labels of other ids are left out, or wrong if the pool is ``whole``. Raises BadInput with all
     problems.
     """
-    rows = _Rows(path, known, whole=whole)
+    rows = LabelRows(path, known, whole=whole)
     found = [
         ItemLabel(rows.one(row, "id"), rows.text(row, "expert"), rows.yes(row, "aligned"))
         for row in rows.every
@@ -72,7 +68,7 @@ def read_item_labels(path: Path, known: Sequence[str], *, whole: bool = True) ->
 
 def read_pair_labels(path: Path, known: Sequence[str], *, whole: bool = True) -> list[PairLabel]:
     """Return the labels of the pairs with ``known`` ids, as ``read_item_labels`` does."""
-    rows = _Rows(path, known, whole=whole)
+    rows = LabelRows(path, known, whole=whole)
     found = []
     for row in rows.every:
         one, other = sorted((rows.one(row, "id"), rows.one(row, "other")))
@@ -108,60 +104,3 @@ def expert_agreement(what: str, labels: Iterable[tuple[Any, str, bool]]) -> Agre
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
-
-
-class _Rows:
-    """Rows of a file of labels, whose problems are collected."""
-
-    def __init__(self, path: Path, known: Sequence[str], *, whole: bool) -> None:
-        self.path = path
-        self.every = list(read_rows(path))
-        self.problems: list[Problem] = []
-        self._known, self._whole = sorted(known), whole
-        if not self.every:
-            self.problems.append(Problem(path.name, "has no rows"))
-
-    def text(self, row: Any, column: str) -> str:
-        value = row.values.get(column)
-        found = "" if value is None else str(value).strip()
-        if not found:
-            self.problems.append(Problem(row.place, f"{column} is empty"))
-        return found
-
-    def yes(self, row: Any, column: str) -> bool:
-        found = self.text(row, column).casefold().removesuffix(".0")
-        if found and found not in _YES | _NO:
-            self.problems.append(Problem(row.place, f"{column} is {found!r}, expected 1 or 0"))
-        return found in _YES
-
-    def one(self, row: Any, column: str) -> str:
-        """Return the whole id of a question."""
-        text = self.text(row, column)
-        found = whole_id(text, self._known) if text else ""
-        if text and not found and self._whole:
-            self.problems.append(
-                Problem(row.place, f"{column} {text!r} is not a question of the pool")
-            )
-        return found
-
-    def close(self, keys: Iterable[tuple[str, ...]]) -> None:
-        twice = [key for key, n in Counter(keys).items() if n > 1 and all(key)]
-        self.problems += [
-            Problem(self.path.name, f"{key[-1]} labeled {' and '.join(key[:-1])} more than once")
-            for key in twice
-        ]
-        if self.problems:
-            raise BadInput(
-                f"cannot use the labels of {self.path}",
-                self.problems,
-                hint="ids are those of 'proofstone export BANK'",
-            )
-
-
-def whole_id(text: str, known: Sequence[str]) -> str:
-    """Return the only id of ``known`` that begins with a text of 8 characters or more, or ""."""
-    folded = text.casefold().removeprefix("fact:")
-    if len(folded) < SHORTEST:
-        return ""
-    found = [each for each in known if each.startswith(folded)]
-    return found[0] if len(found) == 1 else ""

@@ -1,0 +1,1 @@
+"""Review by people: marks on six rubrics, and a bar (section 4.1)."""
