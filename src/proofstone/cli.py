@@ -126,6 +126,9 @@ def main(arguments: list[str] | None = None) -> Any:
         code = cli.main(arguments, prog_name="proofstone", standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help(), err=True)
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         from proofstone.session.cli_command import tell_usage
 

@@ -145,9 +145,19 @@ def _note(statements: list[Statement], places: tuple[int, ...], *, chinese: bool
         told.append(f"{'遗漏' if chinese else 'It leaves out'} {option_text(tuple(left_out))}")
     shown = [statements[place].note for place in places]
     return OptionNote(
-        explanation=("；" if chinese else "; ").join(told),
+        explanation=("" if chinese else " ").join(
+            _sentence(each, chinese=chinese) for each in told
+        ),
         source="; ".join(_distinct(note.source for note in shown)),
         page=", ".join(_distinct(note.page for note in shown)),
+    )
+
+
+def _sentence(text: str, *, chinese: bool) -> str:
+    return (
+        text
+        if text.endswith((".", "。", "!", "?", "！", "？"))
+        else text + ("。" if chinese else ".")
     )
 
 
