@@ -44,12 +44,14 @@ class PayloadType(Struct, frozen=True, gc=False):
     """Hold a payload struct with its schema version.
 
     Stored bytes of an older version are converted by ``upgrade(version, bytes)``; stored rows are
-    never rewritten.
+    never rewritten. ``called`` is the plural name of facts of this kind where it is not the
+    method's ``facts_called``.
     """
 
     type: type[Struct]
     version: int = 1
     upgrade: Callable[[int, bytes], Struct] | None = None
+    called: str = ""
 
 
 class Later(Struct, frozen=True):
@@ -615,6 +617,15 @@ def find_payload(kind: str) -> PayloadType:
             hint="the row was written by another version of the method",
         )
     return method.payloads[kind]
+
+
+def name_facts(kinds: Iterable[str]) -> str:
+    """Return the plural name of facts of these kinds; "facts" where they have none in common."""
+    names = {
+        find_payload(kind).called or find_method(kind.partition(".")[0]).facts_called
+        for kind in kinds
+    }
+    return names.pop() if len(names) == 1 else "facts"
 
 
 def find_preset(method: Method, name: str) -> Preset:

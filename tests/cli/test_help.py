@@ -24,6 +24,16 @@ def test_the_tree_says_of_a_command_what_its_own_help_says(name: str, line: str)
     assert (command.help or "").strip().splitlines()[0] == line
 
 
+@pytest.mark.parametrize("path", [(), ("build",), ("review",)])
+def test_a_command_that_lacks_its_command_prints_its_help(
+    path: tuple[str, ...], proofstone: Proofstone
+) -> None:
+    """On the stream and with the exit code that click has for it, and as no error."""
+    told = proofstone(*path)
+    assert (told.code, told.out) == (2, "")
+    assert told.err == proofstone(*path, "--help").out
+
+
 def test_every_command_gives_json_and_help(proofstone: Proofstone) -> None:
     """Each leaf of the tree has --help; each that has a result has --json."""
     for path in leaves(cli, []):

@@ -58,7 +58,7 @@ def test_the_line_to_look_closer_names_a_few_runs_or_their_forms(
 def test_show_follows_a_run_to_its_facts(made: Path, proofstone: Proofstone) -> None:
     """From a run to the question, from the question to a statement, from it to its origin."""
     (bank,) = proofstone("list", "bank", "-w", made, "--json").json
-    assert f"facts    {STATEMENTS}\n" in proofstone("show", bank["id"], "-w", made).out
+    assert f"statements  {STATEMENTS}\n" in proofstone("show", bank["id"], "-w", made).out
     (listed,) = proofstone("list", "form", "-w", made, "--json").json
     form = proofstone("show", f"form:{listed['id']}", "-w", made).out
     item = re.search(r"item:\w{8}", form)
@@ -73,6 +73,42 @@ def test_show_follows_a_run_to_its_facts(made: Path, proofstone: Proofstone) -> 
     assert origin is not None
     assert "correct  True\n" in proofstone("show", origin[1], "-w", made).out
     assert proofstone("show", item[0], "-w", made, "--json").json["title"] == item[0]
+
+
+def test_show_says_how_much_of_a_form_it_prints(made: Path, proofstone: Proofstone) -> None:
+    """Three of eight questions, each with its number; no setting that nobody gave."""
+    told = proofstone("show", "form:old-books", "-w", made).out
+    assert told.count("item:") == 3
+    step = re.search(r"(?m)^\.\.\. and 5 more: proofstone (show form:\w{8} -n 8)$", told)
+    assert step is not None
+    whole = proofstone(*step[1].split(), "-w", made).out
+    assert re.findall(r"number (\d)", whole) == list("01234567")
+    assert "more: proofstone" not in whole
+    assert (len(re.findall(r"(?m)^questions +8$", told)), "None" in told) == (1, False)
+
+
+def test_questions_of_a_file_have_no_number(made: Path, proofstone: Proofstone) -> None:
+    rows = [{"question": f"{n}+1?", "options": ["1", "2", "3", "4"], "answer": "B"} for n in (1, 2)]
+    file = made / "sums.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    assert proofstone("import", file, "--as", "form", "-w", made).code == 0
+    told = proofstone("show", "sums", "-w", made).out
+    assert ("1+1?" in told, "number" in told) == (True, False)
+    item = re.search(r"item:\w{8}", told)
+    assert item is not None
+    assert "number" not in proofstone("show", item[0], "-w", made).out
+
+
+def test_a_simulated_model_is_found_by_any_spelling(made: Path, proofstone: Proofstone) -> None:
+    """``ability=0.5`` is the default and no part of the stored name; ``show`` states the values."""
+    told = proofstone("run", "old-books", "-m", "sim/q?ability=0.5", "-w", made)
+    run = re.search(r"run:\w{8}", told.out)
+    assert run is not None
+    shown = proofstone("show", run[0], "-w", made).out
+    assert re.search(r"(?m)^simulated by +ability=0\.5  bias=0\.0  miss=0\.0$", shown)
+    for spelling in ("sim/q?ability=0.5", "sim/q?ability=0.50", "sim/q"):
+        found = proofstone("show", "old-books", "-m", spelling, "-n", 1, "-w", made)
+        assert (found.code, f"response:{run[0][4:]}/" in found.out) == (0, True), found.err
 
 
 def test_show_prints_what_was_sent_and_what_came(made: Path, proofstone: Proofstone) -> None:

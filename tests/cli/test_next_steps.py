@@ -56,6 +56,20 @@ def test_next_steps_of_statements_from_a_table(here: Path, proofstone: Proofston
     assert here.is_dir()
 
 
+def test_wrong_responses_are_offered_of_the_first_run_that_has_some(
+    here: Path, proofstone: Proofstone
+) -> None:
+    right, wrong = "sim/r?ability=1", "sim/w?ability=0"
+    (report,) = _steps(proofstone("run", "old-books", "-m", right), proofstone)
+    assert report.startswith("proofstone report ")
+    told = proofstone("run", "old-books", "-m", f"{right},{wrong}", "--json")
+    second = told.json[1]["run"]
+    _, closer = _steps(proofstone("run", "old-books", "-m", f"{right},{wrong}"), proofstone)
+    assert closer == f"proofstone show run:{second[:8]} --outcome wrong"
+    assert "no matching response" not in proofstone(*closer.split()[1:]).err
+    assert here.is_dir()
+
+
 def test_next_steps_of_imports(here: Path, proofstone: Proofstone) -> None:
     bank = write_bank(here)
     told = proofstone("import", bank, "--as", "bank", "--name", "again")

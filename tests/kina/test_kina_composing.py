@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kina.kina_rows import combination, statement
+from kina.kina_rows import combination, statement, write_rows
 from proofstone.errors import BadInput, BadUsage
 from proofstone.methods.kina.compose import MOST_APART, N_OPTIONS, compose, recipe
 from proofstone.methods.kina.payloads import question_of
@@ -19,6 +21,7 @@ from proofstone.methods.kina.questions import read_facts
 from proofstone.records.items import Item, LoadedItem
 from proofstone.records.knowledge import Fact
 from proofstone.records.tables import Row
+from told import Proofstone
 
 
 class Bank:
@@ -139,6 +142,35 @@ def test_each_option_says_which_of_its_statements_hold_and_what_it_leaves_out() 
         )
         assert note.source
         assert note.page
+        assert ".; " not in note.explanation
+        assert note.explanation.endswith(".")
+        assert note.explanation.startswith("Statement ")
+
+
+def test_an_imported_bank_is_named_by_what_it_holds(proofstone: Proofstone, tmp_path: Path) -> None:
+    proofstone("init", tmp_path / "work")
+    held = {"statements": [statement(k, correct=k % 2 == 0) for k in range(9)]}
+    held["questions"] = [combination(k) for k in range(3)]
+    for name, rows in held.items():
+        file = write_rows(tmp_path / f"{name}.jsonl", rows)
+        told = proofstone("import", file, "--as", "bank", "-w", tmp_path / "work")
+        assert re.search(rf"   {len(rows)} {name}\n$", told.out), told
+        shown = proofstone("show", name, "-w", tmp_path / "work").out
+        assert re.search(rf"(?m)^{name} +{len(rows)}$", shown)
+
+
+def test_sentences_of_an_explanation_are_joined_with_their_full_stops() -> None:
+    """A reason keeps its own, and a sentence without one gets one."""
+    reasons = ["It was measured.", 'It is "small"', "(See p. 3.)", "", "Really?", "x", "y", "z"]
+    rows = [
+        {**statement(k, correct=k % 3 == 0), "explanation": reasons[k % len(reasons)]}
+        for k in range(60)
+    ]
+    held = Bank(rows)
+    for item in made(held):
+        for note in question_of(loaded(held, item)).notes:
+            assert not re.search(r"[.?!]\)?[.;]|[a-z\"] Statement", note.explanation)
+            assert re.search(r"[.?!]\)?$", note.explanation)
 
 
 def test_stored_questions_keep_or_change_the_order_of_options() -> None:

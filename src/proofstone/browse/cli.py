@@ -134,7 +134,7 @@ def import_command(
     """
     from proofstone.browse.filtered_import import read_sifted
     from proofstone.ingest.bank_files import read_bank, read_form
-    from proofstone.method import find_method
+    from proofstone.method import find_method, name_facts
     from proofstone.session.session import open_session
 
     method = asked.method or _method_of(file, kind, encoding)
@@ -163,9 +163,11 @@ def import_command(
                     **taken,
                 )
             shown, n, identity = bank.name, len(bank.facts), bank.id
+            what = name_facts(session.store.knowledge.bank(identity).kinds())
         else:
             form = read_form(session, file, columns=_columns(asked.columns), tell=_tell, **taken)
             shown, n, identity = form.name, form.n_items, form.id
+            what = find_method(method).items_called
             again = form.recipe.get("rows", n) - n
     reference = counted[0] if kind == "reference" and counted else None
     if as_json:
@@ -177,8 +179,6 @@ def import_command(
         return
     if sifted:
         _print_funnel(sifted, asked.dropped)
-    found = find_method(method)
-    what = found.facts_called if kind in _BANKS else found.items_called
     held = _held(reference) if reference else f"{n} {what}"
     print_text(f"{kind}   {shown}-{short(identity, 4)}   {held}")
     if reference:

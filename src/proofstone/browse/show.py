@@ -17,7 +17,8 @@ from proofstone.correct.edit import facts_elsewhere
 from proofstone.errors import NotFound, TextPurged
 from proofstone.ingest.ingest import SURE
 from proofstone.ingest.pages import find_page
-from proofstone.method import find_method
+from proofstone.method import find_method, name_facts
+from proofstone.models.simulator import simulated_by
 from proofstone.records.builds import Build, slots_of
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import short
@@ -272,6 +273,7 @@ def _run(store: Store, found: Found) -> Description:
     lines = [
         ("run", run.id.hex()),
         ("model", run.respondent),
+        ("simulated by", _settings(simulated_by(run.respondent)) if run.simulated else ""),
         ("prompt_method", run.prompt_method),
         ("own prompt", own_prompt_of(run.settings)),
         ("settings", _settings(own_settings)),
@@ -394,6 +396,9 @@ def describe(store: Store, found: Found, *, limit: int = 3) -> Description:
     )
 
 
+_OWN = ("id in the file", "number")  # an item of a file has the one, a composed one the other
+
+
 def _describe_item(store: Store, found: Found) -> Description:
     loaded = store.items.one(found.key)
     method = find_method(loaded.item.kind.partition(".")[0])
@@ -403,13 +408,13 @@ def _describe_item(store: Store, found: Found) -> Description:
         ("id in the file", loaded.label.name),
         ("language", loaded.item.language),
         ("stratum", " / ".join(level for level in levels if level)),
-        ("number", str(loaded.item.number)),
+        ("number", str(loaded.item.number or "0" * bool(loaded.facts))),
         *((name, _plain(value)) for name, value in loaded.label.metadata.items()),
         *history_lines(store, found),
     ]
     return Description(
         title=f"item:{short(found.id)}",
-        lines=tuple((name, value) for name, value in lines if name != "id in the file" or value),
+        lines=tuple((name, value) for name, value in lines if name not in _OWN or value),
         texts=(method.show(loaded),),
     )
 
@@ -438,7 +443,7 @@ def _describe_bank(store: Store, found: Found, limit: int) -> Description:
     for fact in facts:
         place = (fact.stratum.book, fact.language)
         books[place] = books.get(place, 0) + 1
-    lines = [("bank", found.id.hex()), ("facts", str(n_facts))]
+    lines = [("bank", found.id.hex()), (name_facts(bank.kinds()), str(n_facts))]
     if len(facts) < n_facts:
         lines.append(("purged", f"{n_facts - len(facts):,} of these"))
     lines += [(f"book {language}", f"{n}  {book}") for (book, language), n in sorted(books.items())]
@@ -484,10 +489,13 @@ def _describe_form(store: Store, found: Found, limit: int) -> Description:
     ]
     if form.bank is not None:
         lines += [("bank", f"bank:{short(form.bank)}"), ("seed", str(form.seed))]
-    lines += [(name, str(value)) for name, value in form.recipe.items()]
+    recipe = {k: v for k, v in form.recipe.items() if v is not None and k != method.items_called}
+    lines += [(name, str(value)) for name, value in recipe.items()]
     lines += [*stored_map_lines(store, found), *history_lines(store, found)]
     page = next(store.items.pages(form.id, limit), [])
     texts = [f"item:{short(s.loaded.item.id)}\n{method.show(s.loaded)}" for s in page]
+    if (more := form.n_items - len(page)) > 0:
+        texts.append(f"... and {more:,} more: proofstone show {found.spelled} -n {form.n_items}")
     return Description(title=form.name, lines=tuple(lines), texts=tuple(texts))
 
 

@@ -23,10 +23,10 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from proofstone.errors import BadUsage
-from proofstone.models.names import ModelName
+from proofstone.models.names import ModelName, parse_model_name
 from proofstone.models.responses import Continuation, read_response, scored_body
 from proofstone.records.calls import Attempt, Limits, ModelRequest, Ticket
 from proofstone.records.ids import Draws
@@ -141,6 +141,21 @@ def simulated_model(name: ModelName) -> SimulatedModel:
     changed = [f"{k}={v!r}" for k, v in values.items() if v != getattr(usual, k)]
     full = f"{name.provider}/{plain}" + ("?" + "&".join(changed) if changed else "")
     return SimulatedModel(full, character)
+
+
+def stored_name(model: str) -> str:
+    """Return the name under which runs of a model are stored; other texts unchanged."""
+    if not model.startswith("sim/"):
+        return model
+    try:
+        return simulated_model(parse_model_name(model)).name
+    except BadUsage:
+        return model
+
+
+def simulated_by(model: str) -> dict[str, float]:
+    """Return all parameters of a simulated model by name, those left at their defaults too."""
+    return structs.asdict(simulated_model(parse_model_name(model)).character)
 
 
 def _read_character(name: str, plain: str, query: str) -> Character:

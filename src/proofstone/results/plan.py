@@ -10,8 +10,7 @@ from msgspec import structs
 from proofstone.errors import BadUsage
 from proofstone.method import find_method
 from proofstone.models.config import scrubber_of
-from proofstone.models.names import parse_model_name
-from proofstone.models.simulator import simulated_model
+from proofstone.models.simulator import stored_name
 from proofstone.page.section import points, shown_interval
 from proofstone.page.text import printable
 from proofstone.records.ids import short
@@ -83,7 +82,7 @@ def _check(asked: PlanAsked) -> None:
     if asked.samples < 1:
         raise BadUsage(f"--samples takes 1 or more, not {asked.samples}")
     for first, second in asked.comparisons:
-        if not first.strip() or _canonical(first) == _canonical(second):
+        if not first.strip() or stored_name(first) == stored_name(second):
             raise BadUsage(
                 f"{first!r} and {second!r} cannot be compared", hint="name two different models"
             )
@@ -252,17 +251,7 @@ def _is_run(board: Board, name: str) -> bool:
 def _is_of(row: BoardRow, name: str) -> bool:
     """Return True if a planned name is the row's name or label, in any spelling of the model."""
     model, gap, asked = name.partition(" ")
-    return f"{_canonical(model)}{gap}{asked}" in (row.name, row.full_label)
-
-
-def _canonical(model: str) -> str:
-    """Return the name under which runs of a model are stored; other texts unchanged."""
-    if not model.startswith("sim/"):
-        return model
-    try:
-        return simulated_model(parse_model_name(model)).name
-    except BadUsage:
-        return model
+    return f"{stored_name(model)}{gap}{asked}" in (row.name, row.full_label)
 
 
 def _compared(board: Board, first: str, second: str) -> tuple[Comparison, int] | None:

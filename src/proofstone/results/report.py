@@ -279,7 +279,11 @@ def forms_shown(selection: Selection) -> tuple[FormShown, ...]:
             id=item_set.id.hex(),
             n_items=item_set.n_items,
             seed=item_set.seed,
-            recipe=tuple((name, _shown(value)) for name, value in item_set.recipe.items()),
+            recipe=tuple(
+                (name, _shown(value))
+                for name, value in item_set.recipe.items()
+                if value is not None
+            ),
         )
         for item_set in selection.item_sets
     )

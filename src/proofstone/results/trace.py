@@ -13,6 +13,7 @@ from msgspec import Struct
 from proofstone.errors import NotFound
 from proofstone.method import Method, find_method
 from proofstone.models.responses import read_response
+from proofstone.models.simulator import stored_name
 from proofstone.records.calls import CallRecord, Message
 from proofstone.records.ids import canonical_json, short
 from proofstone.records.items import ItemSet, LoadedItem
@@ -300,6 +301,7 @@ def show_responses(
     """
     selection = select_runs(store, [target])
     known = {run.respondent for _key, run in selection.runs}
+    models = list(map(stored_name, models))
     for model in models:
         if model not in known:
             raise NotFound(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -188,7 +189,7 @@ def _report_results(
     steps = [step for step in map(_unfinished, results) if step]
     if results and not as_json:
         analysis = steps_of_analysis(results, preset, is_verified=bool(verified))
-        steps += analysis or _look(results)
+        steps += analysis or _look(session, results)
     say_next(steps, quiet=quiet)
     return _results_code(results)
 
@@ -239,19 +240,26 @@ def _unfinished(result: RunResult) -> str:
     return f"run --resume {run}" if result.is_part else ""
 
 
-def _look(results: Sequence[RunResult]) -> list[str]:
+def _look(session: Session, results: Sequence[RunResult]) -> list[str]:
     """Return the commands that look closer at these runs: their report, and single responses.
 
     For forms of a sweep it is the analysis that compares them, since a leaderboard would pool forms
-    that differ.
+    that differ. Wrong responses are offered of the first run that has any.
     """
+    from proofstone.run.run_facts import is_any_wrong
+
     sets = {result.planned.item_set.id: result.planned.item_set for result in results}
     forms = " ".join(f"form:{short(identity)}" for identity in sets)
     if analysis := _analysis_of(results):
         return [f"report {forms} --analysis {analysis}"]
     # of more runs their forms, which fit in a line
     named = " ".join(runs_of(results)) if len(results) <= _RUNS_NAMED else forms
-    return [f"report {named}", f"show {runs_of(results)[0]} --outcome wrong"]
+    wrong = (
+        f"show run:{short(planned.run.id)} --outcome wrong"
+        for planned in (result.planned for result in results)
+        if is_any_wrong(session.store, planned.key, planned.run)
+    )
+    return [f"report {named}", *islice(wrong, 1)]
 
 
 def runs_of(results: Sequence[RunResult]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from proofstone.errors import CallFailed
+from proofstone.method import find_method
 from proofstone.models.ask import Asker
 from proofstone.models.check import (
     CONTROL_SETTINGS,
@@ -164,3 +165,12 @@ def plan_row(plan: Plan) -> dict[str, Any]:
     pairs = [list(pair) for pair in plan.comparisons]
     lists = {"comparisons": pairs, "exclusions": list(plan.exclusions)}
     return row | lists | {"id": plan.id.hex(), "target": plan.target.hex()}
+
+
+def is_any_wrong(store: Store, key: int, run: Run) -> bool:
+    """Return True if the run has an answer with less than the full score."""
+    method, current = find_method(run.method), store.scores.current(key)
+    measure = next(each.of for each in method.measures if each.name == method.headline)
+    return current is not None and bool(
+        store.scores.places(current.key, measure, ("answered",), False, 1)
+    )

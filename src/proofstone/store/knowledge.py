@@ -327,6 +327,10 @@ class StoredBank:
         """Return the number of facts, without reading them."""
         return self._store.size_of_bank(self._key)
 
+    def kinds(self) -> list[str]:
+        """Return the kinds of its facts (``method.kind``), sorted."""
+        return self._store.kinds_of_bank(self._key)
+
 
 class KnowledgeStore(StorePart):
     """Add and read sources, passages, facts and banks. Adding existing ones changes nothing."""
@@ -452,6 +456,12 @@ class KnowledgeStore(StorePart):
         table = schema.bank_fact
         query = select(func.count()).select_from(table).where(table.c.bank_id == key)
         return int(self._scalar(query))
+
+    def kinds_of_bank(self, key: int) -> list[str]:
+        """Return the kinds of a bank's facts, sorted."""
+        table, kind = schema.bank_fact, schema.fact.c.kind
+        query = select(kind).join(table, table.c.fact_id == schema.fact.c.id)
+        return list(self._scalars(query.where(table.c.bank_id == key).distinct().order_by(kind)))
 
     def pages_of_bank(self, key: int, size: int = 1000) -> Iterator[list[Fact]]:
         """Yield the facts of a bank in order, in pages; no transaction stays open between them."""

@@ -16,7 +16,7 @@ METHOD = Method(
     items_called="entities",
     facts_called="triples",
     payloads={
-        "bequ.entity": PayloadType(Entity),
+        "bequ.entity": PayloadType(Entity, called="entities"),
         "bequ.triple": PayloadType(ElicitedTriple),
         "bequ.known": PayloadType(KnownTriple),
         "bequ.reference": PayloadType(bank.ReferenceFact),

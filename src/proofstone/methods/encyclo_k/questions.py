@@ -254,7 +254,8 @@ def _heading(item: LoadedItem) -> str:
     stratum = item.item.stratum
     path = [stratum.discipline, stratum.field, stratum.subfield, stratum.book]
     place = " / ".join(filter(None, path))
-    parts = [f"item {short(item.item.id)}", f"number {item.item.number}", place, item.item.language]
+    number = f"number {item.item.number}" if item.facts or item.item.number else ""
+    parts = [f"item {short(item.item.id)}", number, place, item.item.language]
     return "  ".join(filter(None, parts))
 
 

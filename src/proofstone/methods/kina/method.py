@@ -14,7 +14,7 @@ METHOD = Method(
     scorer_version=score.SCORER_VERSION,
     payloads={
         "kina.question": PayloadType(Question),
-        "kina.statement": PayloadType(Statement),
+        "kina.statement": PayloadType(Statement, called="statements"),
         "kina.asked": PayloadType(Asked),
         "kina.composed": PayloadType(Composed),
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Literal, get_args
 
@@ -153,12 +154,12 @@ def _note(statements: list[Statement], places: tuple[int, ...], *, chinese: bool
     )
 
 
+# A full stop at the end, also before a quotation mark or a parenthesis that closes.
+_CLOSED = re.compile(r"[.!?。！？…][\"'”’)\]」』）]*$")
+
+
 def _sentence(text: str, *, chinese: bool) -> str:
-    return (
-        text
-        if text.endswith((".", "。", "!", "?", "！", "？"))
-        else text + ("。" if chinese else ".")
-    )
+    return text if _CLOSED.search(text) else text + ("。" if chinese else ".")
 
 
 def _judged(statement: Statement, place: int, *, chinese: bool) -> str:
