@@ -10,6 +10,8 @@ import pytest
 from proofstone.api import Workspace, open_workspace
 from proofstone.records.items import ItemSet
 from proofstone.results.cli import analysis_names
+from scripted_server import answer
+from serving import configure, serving
 from told import Proofstone
 
 
@@ -42,7 +44,7 @@ def _second(workspace: Workspace) -> ItemSet:
 _ELSEWHERE = (
     "choices", "judges", "alignment", "rankings", "retrieval", "random", "effort", "domains",
     "prompts", "ranges", "popularity", "contexts", "evidence",
-    "reasoning", "errors", "drift", "panel", "tools",
+    "reasoning", "errors", "drift", "panel", "tools", "cost",
 )  # fmt: skip
 
 
@@ -80,6 +82,20 @@ def test_a_study_in_chinese(studied: Path, proofstone: Proofstone) -> None:
     assert told.out.startswith("各设置下的准确率\n没有模型在每种设置下都完整。\n\n模型  ")
     assert "\nsim/ann?ability=0.8" in told.out
     assert "任一设置（思考、少样本示例" in told.out
+
+
+def test_costs_of_questions_are_those_of_their_calls(made: Path, proofstone: Proofstone) -> None:
+    """300 and 20 tokens at 2 and 10 USD per million, of each of 8 questions."""
+    price = 'price = { input = 2.0, output = 10.0, date = "2025-11-01", source = "https://e.x" }'
+    with serving(answer(prompt_tokens=300, completion_tokens=20)) as server:
+        configure(made, server.url, price)
+        asked = proofstone("run", "old-books", "-m", "scripted/one", "-w", made, "--json")
+    assert asked.code == 0
+    told = proofstone("report", "old-books", "--analysis", "cost", "-w", made, "--json")
+    (row,) = (row for row in told.json["tables"][0]["rows"] if "scripted/one" in row[0])
+    each = (300 * 2 + 20 * 10) / 1e6
+    assert row[1:5] == [8, each, each, each]
+    assert row[5] == pytest.approx(8 * each)
 
 
 def test_a_study_of_nothing_says_what_to_run(made: Path, proofstone: Proofstone) -> None:

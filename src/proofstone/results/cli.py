@@ -392,6 +392,7 @@ ANALYSIS_NAMES = (
     "drift",
     "panel",
     "sets",
+    "cost",
     "spread",
 )
 
@@ -696,6 +697,7 @@ def report_command(
       topics      the ten best models of each topic, with ties
       sets        questions by the set of models that reach a threshold (--threshold 35)
       spread      each model's scores over groups (--level), beyond what sampling explains
+      cost        what single questions cost, and the share of the dearest tenth
       refresh     the strongest model against the limit for new items (--threshold 70)
       drift       change on the common items of two versions (report FIRST SECOND)
       panel       a panel on the items that it admits (--panel A,B,C), held-out answers

@@ -335,10 +335,13 @@ class RunStore(StorePart):
             float(latency), first, last,
         )  # fmt: skip
 
-    def response_tokens(self, run: int) -> list[tuple[bytes, int, int | None, int | None]]:
-        """Return the tokens of a run's responses as reported by the endpoint, summed over steps.
+    def response_tokens(
+        self, run: int
+    ) -> list[tuple[bytes, int, int | None, int | None, float | None]]:
+        """Return the tokens of a run's responses as reported by the endpoint, and their cost.
 
-        (item, sample, completion, of it reasoning), in item order.
+        (item, sample, completion, of it reasoning, US dollars), summed over steps, in item order.
+        The cost is None if a call has no price.
         """
         call, response, item = schema.call, schema.response, schema.item
         query = (
@@ -347,6 +350,8 @@ class RunStore(StorePart):
                 response.c.sample,
                 func.sum(call.c.completion_tokens),
                 func.sum(call.c.reasoning_tokens),
+                func.sum(call.c.cost_usd),
+                func.count() - func.count(call.c.cost_usd),
             )
             .select_from(response.join(call).join(item))
             .where(response.c.run_id == run)
@@ -354,8 +359,8 @@ class RunStore(StorePart):
             .order_by(item.c.id, response.c.sample)
         )
         return [
-            (item, sample, _whole(completion), _whole(reasoning))
-            for item, sample, completion, reasoning in self._rows(query)
+            (item, sample, _whole(completion), _whole(reasoning), None if unpriced else float(usd))
+            for item, sample, completion, reasoning, usd, unpriced in self._rows(query)
         ]
 
 

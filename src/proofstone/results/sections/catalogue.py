@@ -46,6 +46,7 @@ from proofstone.results.sections.positions import (
     orders_section,
     positions_section,
 )
+from proofstone.results.sections.question_costs import analyze_costs
 from proofstone.results.sections.question_forms import (
     analyze_choices,
     analyze_levels,
@@ -215,6 +216,11 @@ ANALYSES: Mapping[str, AnalysisKind] = {
         help="items by the set of models that reach a threshold on them (UpSet)",
         perform=analyze_sets,
         takes=("threshold", "level"),
+    ),
+    "cost": AnalysisKind(
+        help="what single questions cost by model, and the share of the dearest tenth",
+        perform=analyze_costs,
+        lengths=True,
     ),
     "spread": AnalysisKind(
         help="each model's scores over the groups of a level, and what sampling explains",

@@ -69,7 +69,8 @@ class ResponseLengths:
     """Tokens of responses as parallel arrays (N).
 
     ``unit`` and ``respondent`` are as in the part's table. ``reasoning`` is the part of
-    ``completion`` that is reasoning (NaN if unknown).
+    ``completion`` that is reasoning (NaN if unknown). ``cost`` is in US dollars (NaN if a call has
+    no price).
     """
 
     unit: NDArray[np.int32]
@@ -77,6 +78,7 @@ class ResponseLengths:
     sample: NDArray[np.int32]
     completion: NDArray[np.float64]
     reasoning: NDArray[np.float64]
+    cost: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -652,19 +654,20 @@ def _lengths(store: Store, selection: Selection, table: ScoreTable) -> ResponseL
     for unit, item in enumerate(table.items):
         units.setdefault(item, []).append(unit)
     rows = [
-        (unit, place, sample, completion, reasoning)
+        (unit, place, sample, *counted)
         for place, who in enumerate(table.respondents)
         for run in who.runs
-        for item, sample, completion, reasoning in store.runs.response_tokens(keys[run])
+        for item, sample, *counted in store.runs.response_tokens(keys[run])
         for unit in units.get(item, ())
     ]
-    columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
+    columns = list(zip(*rows, strict=True)) or [()] * 6
     return ResponseLengths(
         unit=np.array(columns[0], dtype=np.int32),
         respondent=np.array(columns[1], dtype=np.int32),
         sample=np.array(columns[2], dtype=np.int32),
         completion=np.array(columns[3], dtype=np.float64),  # None becomes NaN
         reasoning=np.array(columns[4], dtype=np.float64),
+        cost=np.array(columns[5], dtype=np.float64),
     )
 
 
