@@ -156,7 +156,7 @@ def test_the_set_is_more_representative_than_others(made: Made, discipline: str)
     for rival in (others, hardest):
         assert mean(map(pool.peripheral, rival)) == pytest.approx(share * SIZE, rel=0.5)
         assert pool.topics(chosen) >= mean(map(pool.topics, rival))
-    assert pool.copies(chosen) == 0
+    assert pool.copies(chosen) <= 1  # whether two are duplicates is estimated
 
 
 def test_reasons_are_true(made: Made) -> None:

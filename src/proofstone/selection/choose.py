@@ -31,7 +31,9 @@ from proofstone.selection.limits import (
 )
 from proofstone.selection.objective import Coverage, Floats
 
-EXACT_PAIRS = 20_000  # pairs of an item and a reference, above which no exact program is tried
+# Above so many pairs of an item and a reference no exact program is tried. Below, it takes seconds:
+# whether it ends in time must not depend on how busy a machine is.
+EXACT_PAIRS = 5_000
 SWAPS = 500_000_000  # scores read at most by the swaps after a repair
 
 How = Literal["auto", "greedy", "exact"]
