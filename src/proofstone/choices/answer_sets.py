@@ -553,8 +553,12 @@ def _listed(reply: _Reply) -> Iterator[Stated]:
             continue
         if len(block) == len(reply.labels) and any(item.said for item in block):
             continue  # all options, discussed
-        if {_verdict(item.said) for item in block} in ({None}, {True}):
-            letters = tuple(sorted(item.letter for item in block))
+        said = {item.letter: _verdict(item.said) for item in block}
+        letters = tuple(sorted(letter for letter in said if said[letter] is not False))
+        is_judged = (
+            None not in said.values() and len(letters) > 1
+        )  # options discussed, several kept
+        if is_judged or {*said.values()} in ({None}, {True}):
             yield Stated(start, block[-1].end, letters)
 
 

@@ -299,7 +299,7 @@ _OR_ANOTHER = re.compile(
     rf"{PAD}(?:(?:[,，、;/&+،]|(?i:and|or|y|o|u|e|et|ou|und|oder|и|или|또는|혹은)\b|"
     rf"[和或与及とか와과및و]|أو|나\s){PAD}){{1,2}}(?:(?i:option|choice)\s)?"
     rf"(?P<letter>{UPPER_LETTER}|(?<=[(（])[a-z](?=[)）])){NOT_IN_WORD}"
-    r"(?![ \t]{1,9}+[a-z](?!nd\b|r\b))"
+    r"(?![ \t]{1,9}+[a-z](?!nd\b|r\b|re\b|oth\b))"  # and, or, are, both
 )
 
 
