@@ -92,6 +92,8 @@ def test_stored_responses_without_scores_were_received(work: Path, proofstone: P
     assert proofstone("report", "one", "-o", page, "-w", work).code == 0
     text = " ".join(unescape(re.sub(r"<[^>]+>", " ", page.read_text(encoding="utf-8"))).split())
     assert "4 of 4 responses received" in text
+    assert "0 responses" not in text  # neither "Of 0 responses: ." nor "None of 0 responses."
+    assert "No response has a score yet." in text
     graded = proofstone(
         "grade",
         json.loads(proofstone("list", "runs", "--json", "-w", work).out)[0]["id"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import re
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from proofstone.page.figure import (
     vega_lite,
 )
 from proofstone.page.planes import log_ticks, padded_ends, round_ends
-from proofstone.page.section import Curve, Figure, Level
+from proofstone.page.section import Curve, Figure, FigureKind, Level
 from proofstone.page.text import fitted
 from proofstone.page.vega import (
     INK,
@@ -365,3 +366,13 @@ def test_every_figure_names_its_axes() -> None:
         assert "value_axis" in named, where
         if kinds[where] in ("points", "curves", "calibration"):
             assert "x_axis" in named, where
+
+
+@pytest.mark.parametrize("value", [0.0, 1e-18, 0.0004])
+@pytest.mark.parametrize("kind", ["heat", "matrix"])
+def test_the_ends_of_a_legend_are_never_printed_alike(kind: FigureKind, value: float) -> None:
+    """Also where all values are equal, up to the rounding of differences."""
+    spec = vega_lite(figure(kind, [mark("a", x, value=value, text="0.0") for x in "bc"]), ["a"])
+    (ends,) = re.findall(r'"domain": \[([^"\]]*)\]', json.dumps(spec))
+    low, high = (f"{float(end):.1f}" for end in ends.split(","))
+    assert low != high

@@ -64,8 +64,8 @@ COMPUTED = (
 UNKNOWN = (
     "The endpoint did not report the model version of acme/small. Where temperature, top_p, "
     "max_tokens was not sent or not accepted, the endpoint's default applied, which is not known. "
-    "Some intervals: the facts behind the items are unknown, so items were treated as independent. "
-    "It is not known whether these items were in the models' training data."
+    "For some intervals, the facts behind the items are unknown, so items were treated as "
+    "independent. It is not known whether these items were in the models' training data."
 )
 
 

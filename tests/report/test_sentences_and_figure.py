@@ -12,11 +12,12 @@ from proofstone.page.section import shown_estimate, shown_interval, shown_rank, 
 from proofstone.records.runs import Estimate, Outcome
 from proofstone.records.scores import Respondent
 from proofstone.results.board import Standings
-from proofstone.results.page import dot_plot
+from proofstone.results.board_text import Leaderboard
+from proofstone.results.page import dot_plot, render_page
 from proofstone.results.page_layout import partial_lines
 from proofstone.results.page_parts import PageData, Provenance
 from proofstone.results.rankings import leaderboard
-from proofstone.results.sentences import answer_sentences, chance_sentence
+from proofstone.results.sentences import answer_sentences, chance_sentence, intervals_mixed
 from proofstone.stats.ranks import RankInterval
 from proofstone.wording.messages import counted, joined, say
 
@@ -88,10 +89,14 @@ def test_without_chance_there_is_no_sentence() -> None:
     assert chance_sentence(NAN, estimates(ABOVE)) == ""
 
 
-def group_of(rights: list[int], n: int = 100) -> Standings:
+def board_of(rights: list[int], n: int = 100) -> Leaderboard:
     rows = [row for r, right in enumerate(rights) for row in right_of(n, right, r)]
     table = table_of([Respondent(f"m{r}", "direct") for r in range(len(rights))], rows, n_units=n)
-    return leaderboard(table, MEASURES, "accuracy").standings[0]
+    return leaderboard(table, MEASURES, "accuracy")
+
+
+def group_of(rights: list[int], n: int = 100) -> Standings:
+    return board_of(rights, n).standings[0]
 
 
 def answer_of(rights: list[int]) -> str:
@@ -136,6 +141,22 @@ def test_respondents_without_common_items_are_not_compared_in_words() -> None:
     assert answer_sentences(leaderboard(table, MEASURES, "accuracy")) == (
         "The 2 models share no item, so they are not ranked.",
     )
+
+
+def test_intervals_of_two_kinds_are_announced_with_their_numbers_of_models() -> None:
+    """Near 0% and 100% an interval is exact; the kinds are counted again from the rows."""
+    assert intervals_mixed(group_of([50, 60])) == ""
+    group = group_of([100, 99, 50, 60, 40])
+    exact = sum(row.estimate.made_by.startswith("Clopper") for row in group.ranked)
+    assert exact == 2
+    said = "Intervals are made in 2 ways: Clopper-Pearson for 2 models and Wilson for 3 models."
+    assert intervals_mixed(group) == said
+    page = PageData(
+        title="page",
+        board=board_of([100, 99, 50, 60, 40]),
+        provenance=Provenance(version="0", made_at="now"),
+    )
+    assert said in render_page(page)
 
 
 def test_incomplete_ones_are_counted_at_the_top() -> None:

@@ -182,3 +182,15 @@ def test_a_refusal_of_a_wide_table_lists_a_few_columns(tmp_path: Path) -> None:
         layout_of(path)
     assert "has 2,000 columns that could be the score: c0, c1" in str(caught.value)
     assert len(str(caught.value)) < 1000
+
+
+def test_a_file_of_one_column_is_refused_with_the_columns_that_tables_have(tmp_path: Path) -> None:
+    """What a row is of cannot be known; each shape that the sentence names is read."""
+    with pytest.raises(BadUsage, match="its one column, 'score', does not say") as caught:
+        ranked(written(tmp_path, "score\n0.7\n0.6\n"))
+    for columns in ("item,model,score", "item,model-a,model-b", "model,score"):
+        assert f"({columns})" in caught.value.hint
+    assert len(ranked(written(tmp_path, "model,score\na,0.7\nb,0.6\n"))) == 2
+    assert len(ranked(written(tmp_path, "item,model-a,model-b\n1,1,0\n2,1,1\n"))) == 2
+    long = "item,model,score\n1,a,1\n1,b,0\n2,a,1\n2,b,1\n"
+    assert len(ranked(written(tmp_path, long))) == 2

@@ -388,14 +388,22 @@ def heat_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """Return a cell per mark with its number, darker for larger values."""
     del models  # color shows the value
     values = [100 * mark.value for mark in figure.marks if not math.isnan(mark.value)]
-    return _grid(figure, domain=[min([0.0, *values]), max(values, default=0.0) or 1.0])
+    return _grid(figure, domain=_span(min([0.0, *values]), max(values, default=0.0)))
 
 
 def matrix_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:
     """Return a cell per significant pair, darker for larger differences; others are empty."""
     del models
     values = [100 * abs(mark.value) for mark in figure.marks if not math.isnan(mark.value)]
-    return _grid(figure, domain=[0, max(values, default=0.0) or 1.0], only_with_text=True)
+    return _grid(figure, domain=_span(0.0, max(values, default=0.0)), only_with_text=True)
+
+
+_LEAST_SPAN = 0.1  # of a legend in points, which are printed with one decimal
+
+
+def _span(low: float, high: float) -> list[float]:
+    """Return the ends of a legend: a point apart where they would be printed alike."""
+    return [low, high if high - low >= _LEAST_SPAN else low + 1.0]
 
 
 def ranks_chart(figure: Figure, models: Mapping[str, Look]) -> vega.Part:

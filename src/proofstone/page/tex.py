@@ -245,7 +245,7 @@ def _intervals(table: Table) -> Iterator[str]:
     used = {flag for each in estimates_in(table) for flag in each.flags}
     for flag, text in FLAGS.items():
         if flag in used:
-            yield say("Some intervals: {flag}.", flag=word(text))
+            yield say("For some intervals, {flag}.", flag=word(text))
 
 
 # #1: the first code point, hexadecimal; #2: all of them as text; #3: the characters. Only XeTeX

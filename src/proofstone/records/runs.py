@@ -516,14 +516,18 @@ Flag = Literal[
 
 
 FLAGS: Mapping[Flag, str] = {
-    "no-scores": "no scores, so there is no estimate",
+    "no-scores": "there are no scores, so there is no estimate",
     "no-keys": "the facts behind the items are unknown, so items were treated as independent",
     "no-spread": ("all scores are equal, so each cluster of items was counted as one item"),
     "few-values": "few scores differ from the rest, so the interval is conservative",
-    "few-groups": "fewer than 50 effective independent groups: the interval is approximate",
-    "one-group": "fewer than two effective independent groups: no interval can be estimated",
+    "few-groups": (
+        "there are fewer than 50 effective independent groups, so the interval is approximate"
+    ),
+    "one-group": (
+        "there are fewer than two effective independent groups, so no interval can be estimated"
+    ),
     "lone-units": "a group without its own variance was given the variance between groups",
-    "too-few-models": "too few models to generalize to other models",
+    "too-few-models": "there are too few models to generalize to other models",
     "order-hidden": (
         "sampling error of the items exceeds the differences between models, which lowers "
         "agreement: the true agreement is likely to be higher than the interval"

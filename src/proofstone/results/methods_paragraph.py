@@ -168,10 +168,14 @@ def _endings(rows: Sequence[BoardRow]) -> str:
         if any(row.rate(outcome).n for row in rows)
     ]
     failed = sum(row.failed for row in rows)
-    told = say(
-        "Of {responses}: {ended}.",
-        responses=counted(n, "response", "responses"),
-        ended=joined(ended),
+    told = (
+        say(
+            "Of {responses}: {ended}.",
+            responses=counted(n, "response", "responses"),
+            ended=joined(ended),
+        )
+        if n and ended
+        else ""
     )
     lost = say("Calls without a response: {n}. They are not scored.", n=failed) if failed else ""
     return paragraph(told, lost)
@@ -321,7 +325,7 @@ def unknown_sentences(data: PageData) -> Iterator[str]:
     }
     for flag, text in FLAGS.items():
         if flag in flags:
-            yield say("Some intervals: {flag}.", flag=word(text))
+            yield say("For some intervals, {flag}.", flag=word(text))
     yield say("It is not known whether these items were in the models' training data.")
 
 

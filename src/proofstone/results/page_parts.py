@@ -18,7 +18,7 @@ from proofstone.results.board import BoardRow, Standings
 from proofstone.results.board_text import Leaderboard
 from proofstone.results.brief import Brief
 from proofstone.results.item_browser import ItemBrowser, without_texts
-from proofstone.results.sentences import group_heading, scale_head
+from proofstone.results.sentences import group_heading, intervals_mixed, scale_head
 from proofstone.results.summary import Opening
 from proofstone.results.trust import DataQualityLine
 from proofstone.wording.messages import (
@@ -311,6 +311,7 @@ def page_texts() -> Mapping[str, Callable[..., Any]]:
         "say": _say,
         "say_of": lambda n, one, many, **values: _say(one if n == 1 else many, **values),
         "scale_sentence": _scale_sentence,
+        "intervals_mixed": intervals_mixed,
         "stressed": lambda text: Markup("<em>{}</em>").format(text),
         "word": word,
     }

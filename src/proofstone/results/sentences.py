@@ -30,6 +30,28 @@ from proofstone.wording.messages import counted, joined, listed, noted, paragrap
 _MOST_NAMED = 3  # more leaders of one score are counted rather than named
 
 
+_GRADED = noted("Wilson-type t interval")  # of graded scores
+
+
+def intervals_mixed(group: Standings) -> str:
+    """Return a sentence on how many ranked models have which kind of interval.
+
+    Empty if all have one kind; degrees of freedom make none.
+    """
+    kinds = Counter(
+        _GRADED if row.estimate.made_by.startswith(_GRADED) else row.estimate.made_by.split(", ")[0]
+        for row in group.ranked
+        if row.estimate.low == row.estimate.low
+    )
+    if len(kinds) < 2:
+        return ""
+    told = [
+        say("{kind} for {models}", kind=word(kind), models=counted(n, "model"))
+        for kind, n in kinds.items()
+    ]
+    return say("Intervals are made in {n} ways: {kinds}.", n=len(kinds), kinds=joined(told))
+
+
 # For one interval, for two, for more.
 _ALL_IN_ONE_PLACE: Mapping[Against, tuple[str, str, str]] = {
     "inside": (

@@ -111,6 +111,8 @@ def _overrides(evidence: Evidence) -> _Said | str:
     rows = meant_rows(evidence)
     n_responses = sum(row.n_responses + row.corrections.invalidated for row in rows)
     n = sum(row.corrections.total for row in rows)
+    if not n_responses:
+        return say("No response has a score yet.")
     if not n:
         return say(
             "None of {responses}.",

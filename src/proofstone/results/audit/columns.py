@@ -448,6 +448,14 @@ def _check_whole(table: FileColumns, found: Layout) -> None:
         )
     if not lacking:
         return
+    if len(table.columns) == 1:
+        raise BadUsage(
+            f"{table.name}: its one column, {next(iter(table.columns))!r}, does not say of which "
+            "item or model a row is",
+            hint="a row per item and model needs columns for both and the score (item,model,score),"
+            "\na row per item a column of items and one per model (item,model-a,model-b),"
+            "\na row per model a column of models (model,score)",
+        )
     lines = [f"    {name}: {_examples(column)}" for name, column in table.columns.items()]
     options = ", ".join(f"{option} COLUMN" for _, option in lacking)
     lettered = [name for name, column in table.columns.items() if is_letters(column)]
