@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from msgspec import Struct, structs
@@ -137,6 +138,9 @@ class SentCall(RowCall):
 # What a build is worked with, and what comes of it.
 
 
+_LONG_S = 5.0  # a step on all rows together that takes longer is told of
+
+
 @dataclass(slots=True)
 class BuildProgress:
     """The counters of a build: the engine's a step, and what a display reads of them."""
@@ -152,6 +156,11 @@ class BuildProgress:
             shown.failed = sum(step.failed.values())
             shown.in_flight = step.in_flight
             shown.done = step.from_before + step.done
+            if step.batch_since and monotonic() - step.batch_since > _LONG_S:
+                shown.notes = (
+                    f"{step.name} works on all {step.entered:,} rows together and counts them at "
+                    "its end",
+                )
 
     def end(self, clock: Clock) -> None:
         """Nothing more is counted."""

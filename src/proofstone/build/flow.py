@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -106,7 +107,8 @@ def count_unfinished(
 class StepProgress:
     """Counters of one step in this process. ``done`` rows were worked on here, ``from_before`` are
     those whose outcome was known; ``kept`` counts rows that came out; ``failed`` rows, by kind, are
-    tried again next time."""
+    tried again next time. ``batch_since``: when a batch step began with its rows, of all of which
+    it counts none before the last (monotonic seconds; 0 outside that time)."""
 
     name: str
     entered: int = 0
@@ -114,6 +116,7 @@ class StepProgress:
     done: int = 0
     kept: int = 0
     in_flight: int = 0
+    batch_since: float = 0.0
     dropped: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
 
@@ -515,7 +518,7 @@ async def run_batch(
         return True
     if workshop.is_halted():
         return False
-    progress.entered = len(batch)
+    progress.entered, progress.batch_since = len(batch), monotonic()
     context = workshop.open_context(step, key, key)
     try:
         if is_async(step):
@@ -529,6 +532,8 @@ async def run_batch(
     except Exception as error:
         error.add_note(f"in step {step.name}")
         raise
+    finally:
+        progress.batch_since = 0.0
     await _write(step, key, batch, made, workshop)
     progress.done = len(batch)
     return True
