@@ -130,6 +130,8 @@ def test_what_cannot_be_asked_is_refused(bench: Bench) -> None:
     assert "no such file" in bench.build(bench.folder / "none.csv", rc=2).err
     file = bench.sheet("anna", {0: [3] * 6})
     assert "--bar must be above 0" in bench.build(file, rc=2, more=["--bar", 0]).err
+    told = bench.build(file, rc=2, more=["-m", "sim/a"])
+    assert "no step of reviewed-questions takes sim/a" in told.err
     assert "--reviewers must be 1" in bench.build(file, rc=2, more=["--reviewers", 0]).err
 
 

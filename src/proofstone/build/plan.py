@@ -99,7 +99,7 @@ def models_by_slot(
     purpose.
 
     The slots of a panel are in alphabetical order of the models, so their order in the request does
-    not change the build.
+    not change the build. Raises BadUsage for a model that no role takes.
     """
 
     def listed(named: str | Sequence[str]) -> list[str]:
@@ -107,7 +107,16 @@ def models_by_slot(
 
     by_role = {} if isinstance(models, str) else {r: listed(m) for r, m in models.items()}
     usual = {"build": listed(models) if isinstance(models, str) else [], "judge": listed(judge)}
-    for role, declared in builder_of(method, kind).roles.items():
+    roles = builder_of(method, kind).roles
+    purposes = {declared.purpose for declared in roles.values()}
+    unused = [one for purpose, named in usual.items() if purpose not in purposes for one in named]
+    if unused:
+        named = ", ".join(roles)
+        raise BadUsage(
+            f"no step of {kind} takes {', '.join(unused)}",
+            hint=f"name its role: {named}" if named else "leave the model out; no step asks one",
+        )
+    for role, declared in roles.items():
         if role not in by_role and not declared.optional and usual.get(declared.purpose):
             by_role[role] = usual[declared.purpose]
     return {
