@@ -113,11 +113,13 @@ def test_rows_of_other_questions_are_counted(bench: Bench) -> None:
 
 
 def test_every_problem_of_the_files_is_named_at_once(bench: Bench) -> None:
-    anna = bench.sheet("anna", {0: [6, "x", 3, 3, 3, ""]})
+    anna = bench.sheet("anna", {0: [6, "x", 3, 3, 3, ""], 1: [3] * 6})
     told = bench.build(anna, rc=2)
-    assert "representativeness is '6', expected a whole number, 0 to 5" in told.err
+    assert "anna.csv, line 2: representativeness is '6', expected a whole number" in told.err
     assert "factuality is 'x'" in told.err
     assert "combination is empty" in told.err
+    short = write_rows(bench.folder / "short.jsonl", [{"id": bench.ids[0], "logic": 3}])
+    assert "short.jsonl: has no marks under representativeness" in bench.build(short, rc=2).err
     ben = bench.sheet("ben", {0: [3] * 6}, reviewer="Ann")
     more = bench.sheet("more", {0: [3] * 6}, reviewer="Ann")
     assert "Ann scored this question already" in bench.build(ben, more, rc=2).err

@@ -101,6 +101,11 @@ def read_marks(
     others, problems = 0, list[Problem]()
     for file in files:
         rows = LabelRows(file, known, whole=False)
+        columns = {column for row in rows.every for column in row.values}
+        lacking = [each.name for each in rubrics.rubrics if each.name not in columns]
+        if lacking:
+            problems.append(Problem(file.name, f"has no marks under {', '.join(lacking)}"))
+            continue
         for row in rows.every:
             given = [row.values.get(each.name) for each in rubrics.rubrics]
             if all(value is None or not str(value).strip() for value in given):
@@ -118,7 +123,7 @@ def read_marks(
                         comment=_text(row.values, "comment"),
                     )
                 )  # fmt: skip
-        problems += rows.problems
+        problems += [Problem(f"{file.name}, {each.where}", each.what) for each in rows.problems]
     if problems:
         raise BadInput("cannot use the scores", problems)
     return found, others
