@@ -17,6 +17,7 @@ _RULES = (
     (r"\d{4}\\2d \d\d\\2d \d\d\\20 \d\d\\3a \d\d", "TIME"),
     (r"\b1[789]\d{8}\.\d+", "TIME"),
     (r"\b\d+ days old", "N days old"),
+    (r'"age_days": \d+', '"age_days": DAYS'),
     # The port of the endpoint.
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     # Durations: what a check took, what a dry run foresees from what calls took.
