@@ -125,7 +125,7 @@ def test_its_presets_can_be_taken(method: Method) -> None:
             assert "max_tokens" in method.settings(prompt_method)
         assert run.keys() <= {
             "shots", "samples", "temperature", "max_tokens", "reasoning_effort",
-            "context", "context_tokens", "context_chunk_tokens",
+            "reasoning_tokens", "context", "context_tokens", "context_chunk_tokens",
         }  # fmt: skip
         assert preset.values("grade").keys() <= {
             "sample", "sample_per", "sampling", "seed", "k", "candidates", "recall",

@@ -152,8 +152,8 @@ rank & tied & model & prompt method & unparsed & refused & no answer \\
 \end{tabular}
 \par\smallskip
 \parbox{\linewidth}{\raggedright
-95\% intervals for the domain of this item bank (Wilson; resampled unit: items), n = 60. Some
-intervals: the facts behind the items are unknown, so items were treated as independent. Models
+95\% intervals for the domain of this item bank (Wilson; resampled unit: items), n = 60. For some
+intervals, the facts behind the items are unknown, so items were treated as independent. Models
 that share a letter are not significantly different (Holm-adjusted). Bold in LaTeX: statistically
 tied for first (Holm-adjusted). Ranks come from paired comparisons on the same items,
 Holm-adjusted for all pairs. A rank range holds the ranks compatible with all of them. Chance lies
