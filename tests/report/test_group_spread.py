@@ -69,7 +69,8 @@ def test_groups_of_one_item_are_left_out_and_named() -> None:
 
 def test_too_few_groups_and_unknown_levels_are_refused() -> None:
     part = part_of(scores(apart=False), ["Law"] * 119 + ["Art"])
-    with pytest.raises(BadUsage, match="needs 2 groups with 2 items or more, got 1"):
+    with pytest.raises(BadUsage, match="needs 2 groups with 2 items or more, got 1") as caught:
         perform_analysis("spread", [part])
+    assert caught.value.hint == "groups are known by: discipline"
     with pytest.raises(BadUsage, match="have no level 'era'"):
         perform_analysis("spread", [part], level="era")

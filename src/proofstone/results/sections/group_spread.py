@@ -53,7 +53,7 @@ def analyze_spread(parts: Sequence[Part], *, level: str = "") -> Analysis:
         raise BadUsage(
             f"the spread of scores needs {_FEWEST_GROUPS} groups with 2 items or more, "
             f"got {int(kept.sum())}",
-            hint="--level LEVEL",
+            hint=f"groups are known by: {', '.join(part.table.stratum_names)}",
         )
     within = kept[codes]
     codes, values = np.unique(codes[within], return_inverse=True)[1], values[within]
