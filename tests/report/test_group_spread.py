@@ -71,6 +71,6 @@ def test_too_few_groups_and_unknown_levels_are_refused() -> None:
     part = part_of(scores(apart=False), ["Law"] * 119 + ["Art"])
     with pytest.raises(BadUsage, match="needs 2 groups with 2 items or more, got 1") as caught:
         perform_analysis("spread", [part])
-    assert caught.value.hint == "groups are known by: discipline"
+    assert caught.value.hint == "groups are known by: discipline, field"
     with pytest.raises(BadUsage, match="have no level 'era'"):
         perform_analysis("spread", [part], level="era")
